@@ -1,0 +1,79 @@
+//! The trusted kernel of gambeson: it turns certificates into proven numbers, and nothing else does.
+//!
+//! # The problem
+//! For a symmetric matrix M, bound max { xᵀMx : ‖x‖∞ ≤ 1 } ([`Domain::Cube`]) or max { xᵀMx : x ∈ {−1, 1}ⁿ }
+//! ([`Domain::Vertices`], max-cut) from above. This is the certificate problem of Awasthi, Jain, Rawat and
+//! Vijayaraghavan, *Adversarial robustness via robust low rank representations* (NeurIPS 2020), section 3 and
+//! appendix C: its square root bounds ‖A‖_{∞→2} for M = AᵀA, and half of it bounds ‖A‖_{∞→1} for the dilation of A.
+//!
+//! # The theorem
+//! If d ≥ 0 and Diag(d) ⪰ M, then xᵀMx ≤ Σ d_i·x_i² ≤ Σ d_i on the cube (weak duality; Proposition C.1 of the
+//! paper is the case d = λα). On the vertices the diagonal contributes tr M whatever x is, so d is asked to
+//! dominate M without its diagonal, and the bound is tr M + Σ d_i; d ≥ 0 follows by itself.
+//!
+//! A [`Certificate`] carries weights y, not a value. With `shift` t, d = y + t is tried as it stands. Without,
+//! d = s·y for the least scale s at which the proof was found to go through, so any positive weights prove some
+//! bound. Nothing in a certificate is believed: Diag(d) ⪰ M is established for the floating-point d and the
+//! stored M by [`definite`], by the r × r form in [`gram`] where M = UUᵀ, and Σ d_i is rounded up.
+//!
+//! # What is trusted
+//! * IEEE 754 binary64 with rounding to nearest and gradual underflow; a first test of the environment refuses
+//!   to work otherwise. Summation order, fused multiply-adds and underflow are covered: see [`definite`].
+//! * This crate, which depends on `std` alone, does no input or output and draws no random numbers. `unsafe` is
+//!   confined to [`kernel`], where it calls code compiled for instructions the machine was found to have.
+//! * Not trusted: weights, shifts, eigenvalue estimates ([`estimate`]), orders of elimination. They can make a
+//!   proof fail or a bound loose, never wrong.
+//!
+//! # Proven numbers
+//! [`QuadraticBound`], [`InfToTwoBound`], [`InfToOneBound`], [`SpectralBound`] are upper bounds;
+//! [`VertexValue`] and [`RelaxationValue`] are lower ends. Their fields are private: only this crate makes them.
+//!
+//! ```
+//! use gambeson_checker::{Certificate, Domain, Quadratic, check};
+//! let entries = [2.0, 1.0, 1.0, 2.0]; // the largest value on the cube is 6, at (1, 1)
+//! let matrix = Quadratic::Dense { entries: &entries, dim: 2 };
+//! let certificate = Certificate { domain: Domain::Cube, weights: vec![1.0, 1.0], shift: None };
+//! let bound = check(matrix, &certificate, 1).unwrap().value();
+//! assert!((6.0..6.000001).contains(&bound));
+//! ```
+
+mod bound;
+mod cholesky;
+mod definite;
+mod error;
+mod estimate;
+mod gram;
+pub mod kernel;
+mod lower;
+pub mod product;
+mod quadratic;
+mod rounding;
+mod sparse;
+mod threads;
+
+pub use bound::{
+    InfToOneBound, InfToTwoBound, QuadraticBound, RelaxationValue, SpectralBound, VertexValue, check,
+    check_dilation, relaxation_value, spectral_norm, vertex_value,
+};
+pub use error::{CheckError, MatrixProblem, Rejected};
+pub use quadratic::Quadratic;
+
+/// Where x may lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Domain {
+    /// ‖x‖∞ ≤ 1; the relaxation has X_ii ≤ 1. Needs M_ii ≥ 0.
+    Cube,
+    /// x ∈ {−1, 1}ⁿ; the relaxation has X_ii = 1. The diagonal of M only adds its trace.
+    Vertices,
+}
+
+/// Untrusted evidence for an upper bound. Anybody may build one; [`check`] finds out what it proves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Certificate {
+    /// Which problem the evidence is for. Evidence for one domain is not used for the other.
+    pub domain: Domain,
+    /// y, one a row of M; positive wherever the row is not zero.
+    pub weights: Vec<f64>,
+    /// t: try d = y + t as it stands. Without it, d = s·y with the least provable s.
+    pub shift: Option<f64>,
+}

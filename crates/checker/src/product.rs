@@ -1,0 +1,121 @@
+//! Symmetric products A·Aᵀ through the register-blocked kernel, streamed over the columns of A.
+//!
+//! Used by the checker for its Gram forms, and open to generators and solvers: entry (i, j) is built from
+//! fused sums over blocks of [`DEPTH`] columns, in the order of the columns, so it has the same bits on
+//! every machine with FMA and for every number of threads.
+
+use crate::kernel::{Isa, PANEL, subtract_product};
+use crate::threads::share;
+
+/// Columns of A in one block of the sums.
+pub const DEPTH: usize = 384;
+/// Panels of rows that share one walk over A.
+const GROUP: usize = 8;
+
+/// Some columns of A, `rows` rows, in the panel layout of [`kernel`](crate::kernel).
+pub struct Panels {
+    rows: usize,
+    depth: usize,
+    data: Vec<f64>,
+}
+
+impl Panels {
+    /// Packs `depth` columns; `fill(i, out)` writes the `depth` entries of row i into `out`.
+    pub fn pack(rows: usize, depth: usize, threads: usize, fill: impl Fn(usize, &mut [f64]) + Sync) -> Self {
+        let mut data = vec![0.0; rows.div_ceil(PANEL) * PANEL * depth];
+        share(threads, data.chunks_mut((PANEL * depth).max(1)).enumerate(), |(p, panel)| {
+            let mut row = vec![0.0; depth];
+            for i in 0..PANEL.min(rows - p * PANEL) {
+                fill(p * PANEL + i, &mut row);
+                for (column, value) in panel.as_chunks_mut::<PANEL>().0.iter_mut().zip(&row) {
+                    column[i] = *value;
+                }
+            }
+        });
+        Self { rows, depth, data }
+    }
+
+    /// `lower ← lower + A·Aᵀ` on and below the diagonal of a row-major `rows` × `rows` matrix.
+    ///
+    /// Panics if `lower` does not have rows² entries.
+    pub fn add_self_product(&self, lower: &mut [f64], threads: usize) {
+        let n = self.rows;
+        assert_eq!(lower.len(), n * n, "the result must be square");
+        if n == 0 || self.depth == 0 {
+            return;
+        }
+        let isa = Isa::detect();
+        let panel = |p: usize| &self.data[p * PANEL * self.depth..][..PANEL * self.depth];
+        share(threads, lower.chunks_mut(GROUP * PANEL * n).enumerate(), |(g, rows)| {
+            let top = g * GROUP * PANEL;
+            let last = (top + rows.len() / n - 1) / PANEL;
+            for q in 0..=last {
+                for p in q.max(g * GROUP)..=last {
+                    let mut block = [0.0; PANEL * PANEL];
+                    subtract_product(isa, &mut block, panel(p), panel(q), 0..PANEL);
+                    let first = p * PANEL;
+                    for i in first..(first + PANEL).min(n) {
+                        let row = &mut rows[(i - top) * n..][..n];
+                        for j in q * PANEL..(q * PANEL + PANEL).min(i + 1) {
+                            row[j] -= block[(j - q * PANEL) * PANEL + (i - first)];
+                        }
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// Copies the lower triangle of a row-major n × n matrix onto the upper one.
+pub fn mirror_lower(matrix: &mut [f64], n: usize) {
+    const BLOCK: usize = 64;
+    for rows in (0..n).step_by(BLOCK) {
+        for columns in (rows..n).step_by(BLOCK) {
+            for i in rows..(rows + BLOCK).min(n) {
+                for j in columns.max(i + 1)..(columns + BLOCK).min(n) {
+                    matrix[i * n + j] = matrix[j * n + i];
+                }
+            }
+        }
+    }
+}
+
+/// A·Aᵀ of a row-major `rows` × `columns` matrix as a full symmetric row-major matrix.
+pub fn self_product(
+    rows: usize,
+    columns: usize,
+    threads: usize,
+    fill: impl Fn(usize, std::ops::Range<usize>, &mut [f64]) + Sync,
+) -> Vec<f64> {
+    let mut result = vec![0.0; rows * rows];
+    for start in (0..columns).step_by(DEPTH) {
+        let depth = DEPTH.min(columns - start);
+        Panels::pack(rows, depth, threads, |i, out| fill(i, start..start + depth, out))
+            .add_self_product(&mut result, threads);
+    }
+    mirror_lower(&mut result, rows);
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn product_is_exact_on_small_integers() {
+        for (rows, columns) in [(1, 1), (5, 3), (70, 800), (200, 1)] {
+            let entry = |i: usize, k: usize| ((i * 31 + k * 17) % 13) as f64 - 6.0;
+            for threads in [1, 3] {
+                let product = self_product(rows, columns, threads, |i, range, out| {
+                    out.iter_mut().zip(range).for_each(|(out, k)| *out = entry(i, k));
+                });
+                for i in 0..rows {
+                    for j in 0..rows {
+                        let expected: f64 = (0..columns).map(|k| entry(i, k) * entry(j, k)).sum();
+                        assert_eq!(product[i * rows + j], expected);
+                    }
+                }
+            }
+        }
+    }
+}

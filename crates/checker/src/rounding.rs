@@ -1,0 +1,136 @@
+//! Outward rounding: the only file that knows about units in the last place.
+//!
+//! Rust has no rounding modes, and needs none: IEEE 754 operations round to nearest, so the true result of
+//! one operation lies between the neighbours of the computed one, `next_down` and `next_up`. That is one
+//! unit wider than directed rounding and a good deal easier to audit.
+
+use std::hint::black_box;
+
+/// u = 2⁻⁵³, the relative error of one operation rounded to nearest.
+pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;
+
+/// A bound on the absolute error that underflow adds to one operation. Gradual underflow costs at most
+/// 2⁻¹⁰⁷⁵; this is 2⁻¹⁰²², which would cover even results flushed to zero.
+pub(crate) const UNDERFLOW: f64 = f64::MIN_POSITIVE;
+
+/// a + b, rounded up.
+pub(crate) fn add_up(a: f64, b: f64) -> f64 {
+    (a + b).next_up()
+}
+
+/// a − b, rounded down.
+pub(crate) fn sub_down(a: f64, b: f64) -> f64 {
+    (a - b).next_down()
+}
+
+/// a · b, rounded up.
+pub(crate) fn mul_up(a: f64, b: f64) -> f64 {
+    (a * b).next_up()
+}
+
+/// a · b, rounded down.
+pub(crate) fn mul_down(a: f64, b: f64) -> f64 {
+    (a * b).next_down()
+}
+
+/// a / b, rounded up.
+pub(crate) fn div_up(a: f64, b: f64) -> f64 {
+    (a / b).next_up()
+}
+
+/// a / b, rounded down.
+pub(crate) fn div_down(a: f64, b: f64) -> f64 {
+    (a / b).next_down()
+}
+
+/// √a, rounded up. The square root is correctly rounded by IEEE 754, as the four operations are.
+pub(crate) fn sqrt_up(a: f64) -> f64 {
+    a.sqrt().next_up()
+}
+
+/// Σ values, rounded up, for values of any sign.
+pub(crate) fn sum_up(values: impl IntoIterator<Item = f64>) -> f64 {
+    values.into_iter().fold(0.0, |sum, value| if value == 0.0 { sum } else { add_up(sum, value) })
+}
+
+/// Σ values, rounded down, for values of any sign.
+pub(crate) fn sum_down(values: impl IntoIterator<Item = f64>) -> f64 {
+    -sum_up(values.into_iter().map(|value| -value))
+}
+
+/// γ_k = k·u / (1 − k·u), rounded up: the relative error of k roundings in any order (Higham, *Accuracy and
+/// Stability of Numerical Algorithms*, 2nd ed., Lemma 3.1). Infinite where k·u ≥ 1/2, so that whatever is
+/// built on it proves nothing there.
+pub(crate) fn gamma(k: usize) -> f64 {
+    // k ≤ 2⁵² converts exactly, and k·u is exact: a scaling by a power of two.
+    if k >= 1 << 52 {
+        return f64::INFINITY;
+    }
+    let ku = k as f64 * UNIT;
+    div_up(ku, sub_down(1.0, ku))
+}
+
+/// 2^exponent for exponents of normal numbers, exactly.
+pub(crate) fn power_of_two(exponent: i32) -> f64 {
+    debug_assert!((-1022..=1023).contains(&exponent));
+    f64::from_bits(u64::from((exponent + 1023).unsigned_abs()) << 52)
+}
+
+/// ⌊log₂ x⌋ of a positive finite x, subnormal numbers included.
+pub(crate) fn exponent(x: f64) -> i32 {
+    let shift = if x < f64::MIN_POSITIVE { 64 } else { 0 };
+    let bits = (x * power_of_two(shift)).to_bits();
+    #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)] // eleven bits
+    let biased = ((bits >> 52) & 0x7ff) as i32;
+    biased - 1023 - shift
+}
+
+/// True where this thread computes as IEEE 754 says by default: rounding to nearest, subnormal numbers
+/// neither read nor written as zero. A foreign library built for speed may have changed either.
+pub(crate) fn environment_is_ieee() -> bool {
+    let one = black_box(1.0_f64);
+    let nearest = one + black_box(UNIT) == 1.0
+        && one + black_box(1.5 * UNIT) > 1.0
+        && -one - black_box(UNIT) == -1.0
+        && -one - black_box(1.5 * UNIT) < -1.0;
+    let tiny = black_box(f64::MIN_POSITIVE) * black_box(0.5);
+    nearest && tiny > 0.0 && black_box(tiny) * black_box(2.0) == f64::MIN_POSITIVE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directed_operations_enclose() {
+        for (a, b) in [(0.1, 0.2), (1e308, 1e308), (5e-324, 5e-324), (1.0, 3.0), (-0.1, 0.7), (1e-200, 1e-200)] {
+            assert!(add_up(a, b) > a + b || (a + b).is_infinite());
+            assert!(sub_down(a, b) < a - b);
+            assert!(mul_down(a, b) < mul_up(a, b));
+            assert!(div_down(a, b) < div_up(a, b));
+        }
+        assert!(sum_up([0.1; 10]) > 1.0 && sum_down([0.1; 10]) < 1.0);
+        assert!(mul_up(1e-200, 1e-200) > 0.0, "a product lost to underflow still counts upwards");
+    }
+
+    #[test]
+    fn exponents_are_exact() {
+        for (x, expected) in [(1.0, 0), (0.75, -1), (4.0, 2), (5e-324, -1074), (f64::MAX, 1023), (3e-310, -1028)] {
+            assert_eq!(exponent(x), expected, "{x}");
+        }
+        assert_eq!(power_of_two(-1022), f64::MIN_POSITIVE);
+        assert_eq!(power_of_two(1023), 2f64.powi(1023));
+    }
+
+    #[test]
+    fn gamma_is_an_upper_bound() {
+        assert!(gamma(1) > UNIT);
+        assert!(gamma(1000) > 1000.0 * UNIT && gamma(1000) < 1001.0 * UNIT);
+        assert!(gamma(usize::MAX).is_infinite());
+    }
+
+    #[test]
+    fn this_thread_is_ieee() {
+        assert!(environment_is_ieee());
+    }
+}

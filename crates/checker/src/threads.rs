@@ -1,0 +1,29 @@
+//! Handing independent pieces of work to a few threads.
+
+use std::sync::Mutex;
+
+/// Hands the items out to `threads` threads, whoever is free next. Results must not depend on who that is.
+pub(crate) fn share<T: Send>(threads: usize, items: impl Iterator<Item = T> + Send, work: impl Fn(T) + Sync) {
+    if threads <= 1 {
+        return items.for_each(work);
+    }
+    let queue = Mutex::new(items);
+    let next = || queue.lock().ok()?.next();
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(|| {
+                while let Some(item) = next() {
+                    work(item);
+                }
+            });
+        }
+        while let Some(item) = next() {
+            work(item);
+        }
+    });
+}
+
+/// Threads worth starting for `operations` floating-point operations: none beyond this one for small work.
+pub(crate) fn worthwhile(threads: usize, operations: usize) -> usize {
+    if operations < 4_000_000 { 1 } else { threads.max(1) }
+}

@@ -1,0 +1,212 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use gambeson_checker::Domain;
+use gambeson_lowrank::problem::Norm;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Certified adversarial robustness from low-rank structure.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// Threads to use [default: all cores]. Results do not depend on it.
+    #[arg(long, global = true, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// A tour on built-in data: bound a norm, write the certificate, check it, and see a forged one rejected.
+    Quickstart,
+    /// Prove an upper bound on max x'Mx over |x|_inf <= 1, or on an inf->1 or inf->2 norm.
+    #[command(after_help = BOUND_HELP)]
+    Bound(BoundArguments),
+    /// Prove what a certificate says about a matrix: exit 0 proven, 1 rejected, 2 error.
+    Check(CheckArguments),
+    /// Print a completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page.
+    Man,
+}
+
+const BOUND_HELP: &str = "\
+Formats, recognised by content: .npy, .npz (numpy, scipy sparse), Matrix Market, rudy / G-set graphs and SDPA files \
+of max-cut shape. Graphs mean M = L/4 on the vertices {-1, 1}^n (max-cut).
+
+Exit codes: 0 done (and the gap reached, where --gap is given), 1 the gap was not reached, 2 error.";
+
+/// Where the matrix comes from, and what is asked of it.
+#[derive(Debug, Args)]
+pub(crate) struct SourceArguments {
+    /// Matrix or graph file.
+    #[arg(required_unless_present = "random", conflicts_with = "random")]
+    pub(crate) input: Option<PathBuf>,
+    /// A random instance of appendix E instead of a file: psd:N:SEED (AA' with trace 1) or qp:N:SEED (symmetric
+    /// normal with |diagonal|).
+    #[arg(long, value_name = "KIND:N:SEED")]
+    pub(crate) random: Option<RandomInstance>,
+    /// Where x lies [default: vertices for graphs, else cube].
+    #[arg(long, value_enum)]
+    pub(crate) domain: Option<DomainName>,
+    /// The file holds the n x r factor U of M = UU'.
+    #[arg(long)]
+    pub(crate) gram: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BoundArguments {
+    #[command(flatten)]
+    pub(crate) source: SourceArguments,
+    /// What to bound. inf-to-two of an m x n matrix A goes by M = A'A and reports the square and kappa.
+    #[arg(long, value_enum, default_value_t = NormName::Quadratic)]
+    pub(crate) norm: NormName,
+    /// The solver.
+    #[arg(long, value_enum, default_value_t = MethodName::Auto)]
+    pub(crate) method: MethodName,
+    /// Stop when upper/sdp_lower - 1 is at most this; exit 1 if it is not reached [default: 0.005, not insisted on].
+    #[arg(long)]
+    pub(crate) gap: Option<f64>,
+    /// Solve for at most so many seconds, then prove the best there is.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) time_limit: Option<Duration>,
+    /// Most iterations of the solver.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) iterations: Option<u32>,
+    /// delta of Algorithm 2, in (0, 1/2): smoothing of the weights, slack of its early stops.
+    #[arg(long)]
+    pub(crate) accuracy: Option<f64>,
+    /// rho of Algorithm 2: `theorem` (n/delta), `aggressive`, or a number.
+    #[arg(long, default_value = "aggressive", value_parser = width)]
+    pub(crate) width: gambeson_lowrank::mwu::Width,
+    /// Seed of the solver's start and of the rounding.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Write the certificate here.
+    #[arg(long, value_name = "OUT")]
+    pub(crate) certificate: Option<PathBuf>,
+    /// One JSON object on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArguments {
+    /// [INPUT] CERTIFICATE: the matrix file (none with --random), then the certificate.
+    #[arg(required = true, num_args = 1..=2, value_names = ["INPUT", "CERTIFICATE"])]
+    pub(crate) files: Vec<PathBuf>,
+    /// A random instance instead of a file, as in `bound`.
+    #[arg(long, value_name = "KIND:N:SEED")]
+    pub(crate) random: Option<RandomInstance>,
+    /// The domain asked about [default: vertices for graphs, else cube]; a certificate for another is rejected.
+    #[arg(long, value_enum)]
+    pub(crate) domain: Option<DomainName>,
+    /// The norm asked about [default: the certificate's]; a certificate for another is rejected.
+    #[arg(long, value_enum)]
+    pub(crate) norm: Option<NormName>,
+    /// Reject unless the proven bound is at most this.
+    #[arg(long, value_name = "B")]
+    pub(crate) at_most: Option<f64>,
+    /// One JSON object on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DomainName {
+    /// |x|_inf <= 1.
+    Cube,
+    /// x in {-1, 1}^n.
+    Vertices,
+}
+
+impl From<DomainName> for Domain {
+    fn from(name: DomainName) -> Self {
+        match name {
+            DomainName::Cube => Domain::Cube,
+            DomainName::Vertices => Domain::Vertices,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NormName {
+    /// max x'Mx.
+    Quadratic,
+    /// The inf->1 norm of A.
+    InfToOne,
+    /// The square of the inf->2 norm of A.
+    InfToTwo,
+}
+
+impl From<NormName> for Norm {
+    fn from(name: NormName) -> Self {
+        match name {
+            NormName::Quadratic => Norm::Quadratic,
+            NormName::InfToOne => Norm::InfToOne,
+            NormName::InfToTwo => Norm::InfToTwo,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MethodName {
+    /// The best for the matrix at hand.
+    Auto,
+    /// Algorithm 2, multiplicative weights.
+    Mwu,
+}
+
+/// KIND:N:SEED.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RandomInstance {
+    pub(crate) kind: RandomKind,
+    pub(crate) n: usize,
+    pub(crate) seed: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RandomKind {
+    PositiveSemidefinite,
+    QuadraticProgram,
+}
+
+impl std::str::FromStr for RandomInstance {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts: Vec<&str> = text.split(':').collect();
+        let &[kind, n, seed] = parts.as_slice() else {
+            return Err("expected KIND:N:SEED, for example psd:300:1".to_owned());
+        };
+        let kind = match kind {
+            "psd" => RandomKind::PositiveSemidefinite,
+            "qp" => RandomKind::QuadraticProgram,
+            other => return Err(format!("unknown kind `{other}`: psd or qp")),
+        };
+        let n = n.parse().map_err(|_| format!("`{n}` is not a dimension"))?;
+        if !(1..=100_000).contains(&n) {
+            return Err(format!("dimension {n} is not in 1..=100000"));
+        }
+        Ok(Self { kind, n, seed: seed.parse().map_err(|_| format!("`{seed}` is not a seed"))? })
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is not a number of seconds"))?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| format!("{seconds} is not a time"))
+}
+
+fn width(text: &str) -> Result<gambeson_lowrank::mwu::Width, String> {
+    use gambeson_lowrank::mwu::Width;
+    match text {
+        "theorem" => Ok(Width::Theorem),
+        "aggressive" => Ok(Width::Aggressive),
+        number => number.parse().map(Width::Fixed).map_err(|_| "expected theorem, aggressive or a number".into()),
+    }
+}

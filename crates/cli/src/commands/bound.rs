@@ -1,0 +1,152 @@
+//! `gambeson bound`: solve, prove, print the bracket, write the certificate.
+
+use crate::Outcome;
+use crate::args::{BoundArguments, MethodName};
+use crate::decimal::{down, up};
+use crate::progress::{LiveBracket, catch_interrupts};
+use crate::source;
+use anyhow::Context;
+use gambeson_checker::Domain;
+use gambeson_lowrank::bound::{BoundParams, Bracket, Method, Stop, bracket};
+use gambeson_lowrank::certificate::CertificateFile;
+use gambeson_lowrank::observe::StopReason;
+use gambeson_lowrank::problem::{Norm, Problem, Reading};
+use serde::Serialize;
+use std::io::Write;
+
+/// Significant digits for people. JSON has all of them.
+const DIGITS: usize = 8;
+
+#[derive(Serialize)]
+struct Record {
+    n: usize,
+    norm: Norm,
+    domain: &'static str,
+    method: &'static str,
+    upper: f64,
+    lower: f64,
+    sdp_lower: f64,
+    /// upper/sdp_lower − 1; null where that is infinite.
+    gap: Option<f64>,
+    kappa: Option<f64>,
+    iterations: usize,
+    seconds_solve: f64,
+    seconds_check: f64,
+    stop: &'static str,
+    trivial: bool,
+}
+
+pub(crate) fn run(
+    arguments: &BoundArguments,
+    stdout: &mut impl Write,
+    threads: usize,
+) -> anyhow::Result<Outcome> {
+    let source = source::load(arguments.source.input.as_deref(), arguments.source.random, threads)?;
+    let reading = if arguments.source.gram { Reading::Gram } else { Reading::Plain };
+    let norm = Norm::from(arguments.norm);
+    // The hash is of the matrix as given, so it is taken before the matrix becomes a problem.
+    let hash = arguments.certificate.as_ref().map(|_| source.input.matrix.sha256());
+    let domain = arguments.source.domain.map(Domain::from);
+    let problem = Problem::new(source.input.matrix, source.input.kind, norm, reading, domain, threads)
+        .with_context(|| source.name.clone())?;
+    let mut params = BoundParams { time_limit: arguments.time_limit, seed: arguments.seed, threads, ..BoundParams::default() };
+    match arguments.method {
+        MethodName::Auto | MethodName::Mwu => params.method = Method::MultiplicativeWeights,
+    }
+    params.gap = arguments.gap.unwrap_or(params.gap);
+    params.mwu.width = arguments.width;
+    params.mwu.accuracy = arguments.accuracy.unwrap_or(params.mwu.accuracy.min(params.gap));
+    if let Some(iterations) = arguments.iterations {
+        params.mwu.max_iterations = iterations as usize;
+    }
+    catch_interrupts();
+    let mut live = LiveBracket::new();
+    live.message("first eigenvector");
+    let found = bracket(&problem, &params, &mut live);
+    live.finish();
+    let found = found.with_context(|| source.name.clone())?;
+    if let (Some(path), Some(hash)) = (&arguments.certificate, hash) {
+        CertificateFile::new(found.certificate.clone(), norm, reading, hash).write(path)?;
+    }
+    if arguments.json {
+        let record = Record {
+            n: found.certificate.weights.len(),
+            norm,
+            domain: domain_name(problem.domain),
+            method: "mwu",
+            upper: found.upper.value(),
+            lower: found.lower.value(),
+            sdp_lower: found.sdp_lower.value(),
+            gap: Some(found.gap()).filter(|gap| gap.is_finite()),
+            kappa: found.upper.kappa().map(gambeson_checker::InfToTwoBound::value),
+            iterations: found.iterations,
+            seconds_solve: found.seconds_solve,
+            seconds_check: found.seconds_check,
+            stop: stop_name(found.stop),
+            trivial: found.trivial,
+        };
+        writeln!(stdout, "{}", serde_json::to_string(&record)?)?;
+    } else {
+        print(&source.name, &problem, &found, stdout)?;
+        if let Some(path) = &arguments.certificate {
+            writeln!(stdout, "certificate  {}", path.display())?;
+        }
+    }
+    stdout.flush()?;
+    let short = arguments.gap.is_some_and(|gap| found.gap() > gap);
+    Ok(if short { Outcome::FellShort } else { Outcome::Success })
+}
+
+fn print(name: &str, problem: &Problem, found: &Bracket, stdout: &mut impl Write) -> std::io::Result<()> {
+    let n = found.certificate.weights.len();
+    let what = match problem.norm {
+        Norm::Quadratic => "max x'Mx",
+        Norm::InfToOne => "inf->1 norm",
+        Norm::InfToTwo => "inf->2 norm squared",
+    };
+    let (upper, gap) = (up(found.upper.value(), DIGITS), found.gap());
+    writeln!(stdout, "matrix       {name}, n = {n}, {}", domain_name(problem.domain))?;
+    writeln!(stdout, "{what}: proven bracket")?;
+    writeln!(stdout, "  maximum    {} .. {upper}", down(found.lower.value(), DIGITS))?;
+    let gap = if gap.is_finite() { up(gap, 3) } else { "unknown".to_owned() };
+    writeln!(stdout, "  relaxation {} .. {upper}   gap {gap}", down(found.sdp_lower.value(), DIGITS))?;
+    if let Some(kappa) = found.upper.kappa() {
+        writeln!(stdout, "  kappa      {}", up(kappa.value(), DIGITS))?;
+    }
+    if found.trivial {
+        writeln!(
+            stdout,
+            "  This is only the trivial bound n * lambda_max(M) (n for a projection): no weights did better than equal ones."
+        )?;
+    }
+    writeln!(
+        stdout,
+        "solver       mwu, {} iterations, {} products, {:.2} s; stopped: {}",
+        found.iterations,
+        found.products,
+        found.seconds_solve,
+        stop_name(found.stop)
+    )?;
+    writeln!(stdout, "proof        {:.2} s", found.seconds_check)
+}
+
+pub(crate) fn domain_name(domain: Domain) -> &'static str {
+    match domain {
+        Domain::Cube => "cube",
+        Domain::Vertices => "vertices",
+    }
+}
+
+fn stop_name(stop: Stop) -> &'static str {
+    match stop {
+        Stop::Gap => "gap",
+        Stop::TimeLimit => "time-limit",
+        Stop::Interrupted => "interrupted",
+        Stop::Zero => "zero-matrix",
+        Stop::Solver(StopReason::IterateFeasible) => "iterate-feasible",
+        Stop::Solver(StopReason::AverageFeasible) => "average-feasible",
+        Stop::Solver(StopReason::Stalled) => "stalled",
+        Stop::Solver(StopReason::IterationLimit) => "iteration-limit",
+        Stop::Solver(StopReason::Interrupted) => "interrupted",
+    }
+}

@@ -1,0 +1,52 @@
+//! `gambeson quickstart`: a proof, its check, and a forgery, on an instance made here.
+
+use crate::Outcome;
+use crate::commands::check::{Asked, verdict};
+use crate::decimal::{down, up};
+use gambeson_lowrank::bound::{BoundParams, bracket};
+use gambeson_lowrank::certificate::CertificateFile;
+use gambeson_lowrank::input::InputKind;
+use gambeson_lowrank::matrix::Matrix;
+use gambeson_lowrank::problem::{Norm, Problem, Reading};
+use gambeson_lowrank::random;
+use std::io::Write;
+
+pub(crate) fn run(stdout: &mut impl Write, threads: usize) -> anyhow::Result<Outcome> {
+    let matrix = Matrix::Dense(random::positive_semidefinite(300, 1, threads));
+    let hash = matrix.sha256();
+    writeln!(stdout, "1. A random positive semidefinite matrix of appendix E, 300 x 300, trace 1.")?;
+    let problem =
+        Problem::new(matrix.clone(), InputKind::Matrix, Norm::Quadratic, Reading::Plain, None, threads)?;
+    let params = BoundParams { threads, ..BoundParams::default() };
+    let found = bracket(&problem, &params, &mut ())?;
+    writeln!(stdout, "2. Algorithm 2 ran {} iterations. Proven in floating point, rounded outward:", found.iterations)?;
+    writeln!(
+        stdout,
+        "     {} <= max x'Mx over the cube <= {}",
+        down(found.lower.value(), 8),
+        up(found.upper.value(), 8)
+    )?;
+    writeln!(
+        stdout,
+        "     {} <= its relaxation        <= the same; gap {}",
+        down(found.sdp_lower.value(), 8),
+        up(found.gap(), 2)
+    )?;
+    let file = CertificateFile::new(found.certificate, Norm::Quadratic, Reading::Plain, hash);
+    let asked = Asked { domain: None, norm: None, at_most: Some(found.upper.value()) };
+    writeln!(stdout, "3. Anybody can check the certificate, {} weights, without the solver:", file.n)?;
+    write!(stdout, "     ")?;
+    let honest = verdict(matrix.clone(), InputKind::Matrix, file.clone(), &asked, threads)?;
+    honest.print(stdout)?;
+    writeln!(stdout, "4. A forged one (weights 1 % smaller, claimed to suffice as they stand):")?;
+    write!(stdout, "     ")?;
+    let scale = found.upper.value() / file.weights.iter().sum::<f64>() * 0.99;
+    let weights = file.weights.iter().map(|weight| weight * scale).collect();
+    let forged = CertificateFile { weights, shift: Some(0.0), ..file };
+    let caught = verdict(matrix, InputKind::Matrix, forged, &asked, threads)?;
+    caught.print(stdout)?;
+    writeln!(stdout, "Next: gambeson bound --help")?;
+    stdout.flush()?;
+    let good = honest.reason.is_none() && caught.reason.is_some();
+    Ok(if good { Outcome::Success } else { Outcome::FellShort })
+}

@@ -1,0 +1,76 @@
+//! Decimals rounded towards safety: bounds up, radii and lower ends down.
+
+use std::cmp::Ordering;
+
+/// The least decimal with `digits` significant digits that is not below `value`.
+pub(crate) fn up(value: f64, digits: usize) -> String {
+    directed(value, digits, value > 0.0)
+}
+
+/// The largest decimal with `digits` significant digits that is not above `value`.
+pub(crate) fn down(value: f64, digits: usize) -> String {
+    directed(value, digits, value < 0.0)
+}
+
+/// Cuts the exact decimal expansion, away from zero if asked and anything was cut off.
+fn directed(value: f64, digits: usize, away: bool) -> String {
+    if !value.is_finite() || value == 0.0 {
+        return format!("{value}");
+    }
+    // 767 significant digits hold every binary64 exactly.
+    let exact = format!("{:.766e}", value.abs());
+    let (mantissa, exponent) = exact.split_once('e').unwrap_or((&exact, "0"));
+    let mut exponent: i32 = exponent.parse().unwrap_or(0);
+    let all: Vec<u8> = mantissa.bytes().filter(u8::is_ascii_digit).map(|digit| digit - b'0').collect();
+    let (kept, rest) = all.split_at(digits.min(all.len()));
+    let mut kept = kept.to_vec();
+    if away && rest.iter().any(|&digit| digit != 0) {
+        for digit in kept.iter_mut().rev() {
+            *digit = (*digit + 1) % 10;
+            if *digit != 0 {
+                break;
+            }
+        }
+        if kept.iter().all(|&digit| digit == 0) {
+            kept[0] = 1; // 999 became 1000
+            exponent += 1;
+        }
+    }
+    let sign = if value < 0.0 { "-" } else { "" };
+    let text: String = kept.iter().map(|digit| char::from(digit + b'0')).collect();
+    let places = i32::try_from(kept.len()).unwrap_or(i32::MAX);
+    match exponent.cmp(&0) {
+        _ if !(-5..15).contains(&exponent) => {
+            let (first, rest) = text.split_at(1);
+            let point = if rest.is_empty() { "" } else { "." };
+            format!("{sign}{first}{point}{rest}e{exponent}")
+        }
+        Ordering::Less => format!("{sign}0.{}{text}", "0".repeat((-exponent - 1).unsigned_abs() as usize)),
+        _ if exponent + 1 >= places => {
+            format!("{sign}{text}{}", "0".repeat((exponent + 1 - places).unsigned_abs() as usize))
+        }
+        _ => {
+            let (whole, fraction) = text.split_at((exponent + 1).unsigned_abs() as usize);
+            format!("{sign}{whole}.{fraction}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_towards_safety() {
+        // The binary64 nearest to 0.1 lies above 0.1, the one nearest to 0.3 below.
+        assert_eq!((up(0.1, 3), down(0.1, 3)), ("0.101".into(), "0.100".into()));
+        assert_eq!((up(0.3, 3), down(0.3, 3)), ("0.300".into(), "0.299".into()));
+        assert_eq!((up(0.5, 3), down(0.5, 3)), ("0.500".into(), "0.500".into()));
+        assert_eq!(up(999.96, 4), "1000");
+        assert_eq!((up(-1.25, 2), down(-1.25, 2)), ("-1.2".into(), "-1.3".into()));
+        assert_eq!(up(123_456.7, 3), "124000");
+        assert_eq!(up(1.5e-9, 1), "2e-9");
+        assert_eq!(down(5e-324, 3), "4.94e-324");
+        assert_eq!(up(f64::INFINITY, 3), "inf");
+    }
+}

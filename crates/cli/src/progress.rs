@@ -1,0 +1,72 @@
+//! The live line on stderr, and the ways to stop a run.
+
+use gambeson_lowrank::observe::{Observer, Progress};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Set by the first Ctrl-C; the second ends the program.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// From now on Ctrl-C asks for the best result so far.
+pub(crate) fn catch_interrupts() {
+    // Without a handler Ctrl-C ends the program as ever: not worth an error.
+    let _ = ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Ordering::SeqCst) {
+            #[allow(clippy::exit)] // asked twice
+            std::process::exit(130);
+        }
+        say("stopping: proving the best found so far (press again to quit)");
+    });
+}
+
+/// One line on stderr.
+pub(crate) fn say(line: &str) {
+    #[allow(clippy::print_stderr)]
+    {
+        eprintln!("{line}");
+    }
+}
+
+/// A bracket that is being narrowed; hidden where stderr is no terminal.
+pub(crate) struct LiveBracket {
+    bar: ProgressBar,
+    /// Best estimates so far: what is shown never widens.
+    upper: f64,
+    lower: f64,
+}
+
+impl LiveBracket {
+    pub(crate) fn new() -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {msg}") {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Self { bar, upper: f64::INFINITY, lower: f64::NEG_INFINITY }
+    }
+
+    pub(crate) fn message(&self, message: &str) {
+        self.bar.set_message(message.to_owned());
+    }
+
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Observer for LiveBracket {
+    fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
+        self.upper = self.upper.min(progress.upper);
+        self.lower = self.lower.max(progress.lower);
+        let (lower, upper) = (self.lower, self.upper);
+        let bracket = if lower > 0.0 {
+            format!("[{lower:.7}, {upper:.7}] gap {:.1e}", (upper / lower - 1.0).max(0.0))
+        } else {
+            format!("at most {upper:.7}")
+        };
+        self.bar.set_message(format!("iteration {}: {bracket} (estimates)", progress.iteration));
+        if INTERRUPTED.load(Ordering::SeqCst) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}

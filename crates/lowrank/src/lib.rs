@@ -1,0 +1,25 @@
+//! The mathematics of gambeson, without neural networks: solvers that propose certificates, and what they need.
+//!
+//! Of the paper (Awasthi, Jain, Rawat, Vijayaraghavan, *Adversarial robustness via robust low rank
+//! representations*, NeurIPS 2020):
+//!
+//! * Algorithm 2: [`mwu`], with its eigenvalue oracle in [`lanczos`] and its primal candidate in [`primal`];
+//! * the quadratic programs and norms of section 3: [`problem`];
+//! * the random instances of appendix E: [`random`].
+//!
+//! And beside it: matrix files in [`input`], vertices by rounding in [`round`], certificates as files in
+//! [`certificate`]. [`bound::bracket`] joins them: solve, certify, check. What is proven is proven by
+//! `gambeson-checker`; nothing here is trusted.
+
+pub mod bound;
+pub mod certificate;
+pub mod input;
+pub mod lanczos;
+pub mod matrix;
+pub mod mwu;
+pub mod observe;
+pub mod operator;
+pub mod primal;
+pub mod problem;
+pub mod random;
+pub mod round;

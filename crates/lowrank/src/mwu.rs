@@ -1,0 +1,295 @@
+//! Algorithm 2, CertifySDP: multiplicative weights for max xᵀMx over the cube.
+//!
+//! **Problem.** The relaxation max ⟨M, X⟩ over X ⪰ 0, X_ii ≤ 1, for symmetric M with M_ii ≥ 0 (equations 12–15 of the
+//! paper, appendix C), and its dual min Σ y over Diag(y) ⪰ M.
+//!
+//! **Reference.** Awasthi, Jain, Rawat, Vijayaraghavan, NeurIPS 2020, Algorithm 2, Theorems 3.1 and C.2, and the
+//! stall stop of appendix E.
+//!
+//! **Guarantee.** Any weights prove an upper bound once their eigenvalue is bounded from above (Proposition C.1),
+//! which is the checker's work; here are only estimates. With [`Width::Theorem`] and
+//! T = ρ·ln n/((1 − δ)δ²) rounds, ρ = n/δ, the primal candidate has X_ii ≤ 1 + 8δ and ⟨M, X⟩ = Σ y ≥ the optimum.
+//!
+//! **Deviations**, with reasons in PAPER.md, section 3: the value and the weights offered belong together (D1); the
+//! weights are the smoothed ones (D2); the best value is recorded before a stop (D3); both early stops compare
+//! squares with 1 + δ (D3); three duals compete for the certificate, the best iterate, the running average of the
+//! box, and the average over the later half of the run, which forgets the poor start.
+
+use crate::lanczos::TopEigenspace;
+use crate::observe::{Observer, Progress, StopReason};
+use crate::operator::Operator;
+use crate::primal::PrimalCandidate;
+use rand::Rng;
+use rand_distr::{Distribution, StandardNormal};
+use thiserror::Error;
+
+/// The damping ρ: weights move by exp(δ/ρ·(v_i² − 1)) a round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Width {
+    /// n/δ, for which the theorem holds; far too careful in practice.
+    Theorem,
+    /// δ·√t·max(v_i² − 1) in round t = 1, 2, …: the fastest weight grows by e^{1/√t}. The default: the paper notes
+    /// that a ρ smaller than the theorem's is justified while v_i²/ρ stays small, and this keeps it so.
+    Aggressive,
+    /// A constant.
+    Fixed(f64),
+}
+
+/// Parameters of Algorithm 2.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MwuParams {
+    /// δ in (0, 1/2): the smoothing of the weights, and the slack of the early stops. Smoothing can keep the bound
+    /// a factor 1/(1 − δ) above the optimum (PAPER.md, D4).
+    pub accuracy: f64,
+    /// ρ.
+    pub width: Width,
+    /// Rounds at most, T.
+    pub max_iterations: usize,
+    /// Residual at which an eigenpair is accepted, relative to the eigenvalue.
+    pub eigen_tolerance: f64,
+    /// Rounds between two looks at the averaged duals and the primal value.
+    pub look_every: usize,
+    /// Stop when the best bound improved by less than this, relatively, over the last eight looks (appendix E).
+    /// Zero never stops.
+    pub stall: f64,
+    /// Whether the two early stops of the box apply. Off, the run goes on refining the bound.
+    pub early_stop: bool,
+}
+
+impl Default for MwuParams {
+    fn default() -> Self {
+        Self {
+            accuracy: 0.005,
+            width: Width::Aggressive,
+            max_iterations: 2000,
+            eigen_tolerance: 1e-5,
+            look_every: 10,
+            stall: 1e-5,
+            early_stop: true,
+        }
+    }
+}
+
+/// A parameter out of its range.
+#[derive(Debug, Error, PartialEq)]
+#[error("{name} is {value}, but must be {range}")]
+pub struct ParameterError {
+    /// Which parameter.
+    pub name: &'static str,
+    /// Its value.
+    pub value: f64,
+    /// What it may be.
+    pub range: &'static str,
+}
+
+impl MwuParams {
+    /// Checks every parameter once.
+    pub fn validate(&self) -> Result<(), ParameterError> {
+        let checks = [
+            ("accuracy", self.accuracy, self.accuracy > 0.0 && self.accuracy < 0.5, "in (0, 1/2)"),
+            ("eigen_tolerance", self.eigen_tolerance, self.eigen_tolerance > 0.0, "positive"),
+            ("stall", self.stall, self.stall >= 0.0, "zero or positive"),
+            ("max_iterations", self.max_iterations as f64, self.max_iterations > 0, "positive"),
+            ("look_every", self.look_every as f64, self.look_every > 0, "positive"),
+        ];
+        let width = match self.width {
+            Width::Fixed(width) => ("width", width, width > 0.0 && width.is_finite(), "positive"),
+            Width::Theorem | Width::Aggressive => ("width", 1.0, true, ""),
+        };
+        match checks.into_iter().chain([width]).find(|(_, _, good, _)| !good) {
+            Some((name, value, _, range)) => Err(ParameterError { name, value, range }),
+            None => Ok(()),
+        }
+    }
+
+    /// δ/ρ for round t, given max(v_i² − 1).
+    fn step(&self, n: usize, round: usize, largest: f64) -> f64 {
+        match self.width {
+            Width::Theorem => self.accuracy * self.accuracy / n as f64,
+            Width::Aggressive => 1.0 / (((round + 1) as f64).sqrt() * largest.max(1.0)),
+            Width::Fixed(width) => self.accuracy / width,
+        }
+    }
+}
+
+/// Which dual a certificate was taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Candidate {
+    /// λα̃ of the best round.
+    Iterate,
+    /// The running average of λα̃, the y of the box.
+    Average,
+    /// The average over the later half of the rounds.
+    LateAverage,
+}
+
+/// Outcome of a run. Nothing in here is proven.
+pub struct MwuSolution {
+    /// Weights for the checker: the best dual found.
+    pub weights: Vec<f64>,
+    /// Where they come from.
+    pub candidate: Candidate,
+    /// Their estimated bound, (Σ y)·λ_max(D^−½MD^−½) with a Ritz value for λ_max: slightly low.
+    pub estimate: f64,
+    /// ŷ: the averaged dual of the box at the end.
+    pub averaged_dual: Vec<f64>,
+    /// X̂: the averaged primal of the box at the end.
+    pub primal: PrimalCandidate,
+    /// n·λ of the first round, where all weights are equal: the bound one has without solving anything.
+    pub trivial_estimate: f64,
+    /// Rounds done.
+    pub iterations: usize,
+    /// Products with M.
+    pub products: usize,
+    /// Why it ended.
+    pub stop: StopReason,
+}
+
+/// Best dual so far.
+struct Best {
+    estimate: f64,
+    weights: Vec<f64>,
+    candidate: Candidate,
+}
+
+impl Best {
+    fn offer(&mut self, estimate: f64, candidate: Candidate, weights: &[f64]) {
+        if estimate < self.estimate {
+            *self = Best { estimate, candidate, weights: weights.to_vec() };
+        }
+    }
+}
+
+/// Runs Algorithm 2. The operator must have a non-negative diagonal and not be zero.
+pub fn multiplicative_weights(
+    operator: &Operator<'_>,
+    params: &MwuParams,
+    rng: &mut impl Rng,
+    observer: &mut impl Observer,
+) -> Result<MwuSolution, ParameterError> {
+    params.validate()?;
+    let n = operator.dim();
+    let delta = params.accuracy;
+    let mut weights = vec![1.0; n]; // α
+    let mut dual_sum = vec![0.0; n]; // (t + 1)·y
+    let mut primal = PrimalCandidate::new(n);
+    let mut best = Best { estimate: f64::INFINITY, weights: vec![1.0; n], candidate: Candidate::Iterate };
+    let mut looks = Looks::default();
+    let mut trivial_estimate = 0.0;
+    let mut lower = f64::NEG_INFINITY;
+    let start: Vec<f64> = (0..n).map(|_| StandardNormal.sample(rng)).collect();
+    let mut eigenspace = TopEigenspace::new(operator, start);
+    let mut stop = StopReason::IterationLimit;
+    for round in 0..params.max_iterations {
+        let smoothed: Vec<f64> = weights.iter().map(|alpha| (1.0 - delta) * alpha + delta).collect(); // α̃
+        let most = if round == 0 { 300 } else { 60 };
+        let top = eigenspace.solve(operator, &smoothed, params.eigen_tolerance, most);
+        let eigenvalue = top.value; // λ
+        let v: Vec<f64> = top.vector.iter().map(|x| x * (n as f64).sqrt()).collect();
+        let squares: Vec<f64> = v.iter().map(|v| v * v).collect();
+        let dual: Vec<f64> = smoothed.iter().map(|alpha| eigenvalue * alpha).collect();
+        let value: f64 = dual.iter().sum(); // nλ
+        dual_sum.iter_mut().zip(&dual).for_each(|(sum, y)| *sum += y);
+        primal.push(v, value);
+        best.offer(value, Candidate::Iterate, &dual);
+        if round == 0 {
+            trivial_estimate = value;
+        }
+        let largest = squares.iter().copied().fold(0.0, f64::max);
+        if params.early_stop && largest <= 1.0 + delta {
+            stop = StopReason::IterateFeasible;
+            break;
+        }
+        if params.early_stop && primal.largest_diagonal() <= 1.0 + delta {
+            stop = StopReason::AverageFeasible;
+            break;
+        }
+        update(&mut weights, &squares, params.step(n, round, largest - 1.0));
+        let looking = (round + 1) % params.look_every == 0;
+        if looking {
+            looks.candidates(operator, &mut eigenspace, &dual_sum, round + 1, params.eigen_tolerance, &mut best);
+            lower = primal.normalised_value(operator, PrimalCandidate::QUICK_COLUMNS).max(lower);
+        }
+        let progress = Progress { iteration: round + 1, upper: best.estimate, lower };
+        if observer.observe(&progress).is_break() {
+            stop = StopReason::Interrupted;
+            break;
+        }
+        if looking && looks.stalled(best.estimate, params.stall) {
+            stop = StopReason::Stalled;
+            break;
+        }
+    }
+    let iterations = primal.len();
+    looks.candidates(operator, &mut eigenspace, &dual_sum, iterations, params.eigen_tolerance, &mut best);
+    let averaged_dual = dual_sum.iter().map(|sum| sum / iterations as f64).collect();
+    let products = eigenspace.products;
+    let Best { estimate, weights, candidate } = best;
+    Ok(MwuSolution {
+        weights,
+        candidate,
+        estimate,
+        averaged_dual,
+        primal,
+        trivial_estimate,
+        iterations,
+        products,
+        stop,
+    })
+}
+
+/// α_i ← α_i·exp(step·(v_i² − 1)), then Σα = n. The largest exponent is taken out first: it cancels in the
+/// normalisation, and nothing overflows.
+fn update(weights: &mut [f64], squares: &[f64], step: f64) {
+    let largest = squares.iter().copied().fold(0.0, f64::max);
+    for (alpha, square) in weights.iter_mut().zip(squares) {
+        *alpha *= (step * (square - largest)).exp();
+    }
+    let scale = weights.len() as f64 / weights.iter().sum::<f64>();
+    weights.iter_mut().for_each(|alpha| *alpha *= scale);
+}
+
+/// What was seen at earlier looks.
+#[derive(Default)]
+struct Looks {
+    /// (rounds, sum of duals) at each look.
+    sums: Vec<(usize, Vec<f64>)>,
+    /// The best estimate at each look.
+    bests: Vec<f64>,
+}
+
+impl Looks {
+    /// Offers the averaged duals: each costs one more eigenvalue, nearly free from the warm space.
+    fn candidates(
+        &mut self,
+        operator: &Operator<'_>,
+        eigenspace: &mut TopEigenspace,
+        dual_sum: &[f64],
+        rounds: usize,
+        tolerance: f64,
+        best: &mut Best,
+    ) {
+        let mut offer = |dual: &[f64], candidate: Candidate| {
+            let floor = f64::MIN_POSITIVE;
+            let dual: Vec<f64> = dual.iter().map(|&y| y.max(floor)).collect();
+            let top = eigenspace.solve(operator, &dual, tolerance, 60);
+            best.offer(top.value * dual.iter().sum::<f64>(), candidate, &dual);
+        };
+        offer(&dual_sum.iter().map(|sum| sum / rounds as f64).collect::<Vec<_>>(), Candidate::Average);
+        if let Some((from, early)) = self.sums.iter().rfind(|(from, _)| 2 * from <= rounds) {
+            let late = (rounds - from) as f64;
+            let dual: Vec<f64> = dual_sum.iter().zip(early).map(|(sum, early)| (sum - early) / late).collect();
+            offer(&dual, Candidate::LateAverage);
+        }
+        self.sums.push((rounds, dual_sum.to_vec()));
+        // No later half begins before half of the rounds so far: forget all but the last of those.
+        let needed = self.sums.iter().rposition(|(from, _)| 2 * from <= rounds).unwrap_or(0);
+        self.sums.drain(..needed);
+    }
+
+    fn stalled(&mut self, best: f64, improvement: f64) -> bool {
+        self.bests.push(best);
+        let earlier = self.bests.len().checked_sub(9).map(|at| self.bests[at]);
+        improvement > 0.0 && earlier.is_some_and(|earlier| earlier - best < improvement * best.abs())
+    }
+}

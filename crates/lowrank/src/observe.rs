@@ -1,0 +1,49 @@
+//! How a run reports and how it is stopped.
+
+use std::ops::ControlFlow;
+
+/// A look at a running solver. Estimates, not proven numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Rounds done.
+    pub iteration: usize,
+    /// The best upper bound so far, by estimate.
+    pub upper: f64,
+    /// The best value of the relaxation so far, by estimate; minus infinity before the first.
+    pub lower: f64,
+}
+
+/// Sees progress and may end the run.
+pub trait Observer {
+    /// Called every round; `Break` ends the run with what it has.
+    fn observe(&mut self, progress: &Progress) -> ControlFlow<()>;
+}
+
+/// Watches nothing.
+impl Observer for () {
+    fn observe(&mut self, _: &Progress) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Any function will do.
+impl<F: FnMut(&Progress) -> ControlFlow<()>> Observer for F {
+    fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
+        self(progress)
+    }
+}
+
+/// Why a solver ended. None of these is an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// v_i² ≤ 1 + δ for one iterate: it is an almost feasible primal point of its own (early stop of the box).
+    IterateFeasible,
+    /// X_ii ≤ 1 + δ for the average (early stop of the box).
+    AverageFeasible,
+    /// The bound has stopped improving.
+    Stalled,
+    /// The rounds are used up.
+    IterationLimit,
+    /// The observer ended it.
+    Interrupted,
+}

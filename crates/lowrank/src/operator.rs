@@ -1,0 +1,204 @@
+//! x ↦ Mx for the matrices the solvers see: dense, sparse or Gram, with or without their diagonal.
+//!
+//! Every sum runs over fixed blocks in a fixed order, so results do not depend on the number of threads.
+
+use gambeson_checker::{Domain, Quadratic};
+use rayon::prelude::*;
+
+/// Dense rows a task takes. Fixed, because the partial sums are grouped by it.
+const STRIPE: usize = 256;
+
+/// The symmetric matrix a solver works on. On [`Domain::Vertices`] its diagonal is left out: it adds the
+/// constant tr M to every value.
+#[derive(Clone)]
+pub struct Operator<'a> {
+    matrix: Quadratic<'a>,
+    /// M_ii, or zeros where the diagonal is left out.
+    diagonal: Vec<f64>,
+    /// What the matrix really has there, where it is left out.
+    left_out: Option<Vec<f64>>,
+}
+
+impl<'a> Operator<'a> {
+    /// Wraps a validated matrix.
+    pub fn new(matrix: Quadratic<'a>, domain: Domain) -> Self {
+        let diagonal: Vec<f64> = match matrix {
+            Quadratic::Dense { entries, dim } => (0..dim).map(|i| entries[i * dim + i]).collect(),
+            Quadratic::Sparse { dim, offsets, indices, values } => (0..dim)
+                .map(|i| (offsets[i]..offsets[i + 1]).find(|&at| indices[at] == i).map_or(0.0, |at| values[at]))
+                .collect(),
+            Quadratic::Gram { factor, rank, .. } => {
+                factor.chunks_exact(rank).map(|row| row.iter().map(|u| u * u).sum()).collect()
+            }
+        };
+        // A Gram form has one maximum on both domains and keeps its diagonal.
+        if domain == Domain::Vertices && !matches!(matrix, Quadratic::Gram { .. }) {
+            return Self { matrix, diagonal: vec![0.0; diagonal.len()], left_out: Some(diagonal) };
+        }
+        Self { matrix, diagonal, left_out: None }
+    }
+
+    /// Dimension n.
+    pub fn dim(&self) -> usize {
+        self.diagonal.len()
+    }
+
+    /// The diagonal of the operator.
+    pub fn diagonal(&self) -> &[f64] {
+        &self.diagonal
+    }
+
+    /// The trace left out on the vertices, in plain arithmetic.
+    pub(crate) fn left_out_trace(&self) -> f64 {
+        self.left_out.iter().flatten().sum()
+    }
+
+    /// True where every entry that counts is zero.
+    pub(crate) fn is_zero(&self) -> bool {
+        let off_diagonal_zero = match self.matrix {
+            Quadratic::Dense { entries, dim } => {
+                entries.chunks_exact(dim).enumerate().all(|(i, row)| (0..i).all(|j| row[j] == 0.0))
+            }
+            Quadratic::Sparse { dim, offsets, indices, values } => {
+                (0..dim).all(|i| (offsets[i]..offsets[i + 1]).all(|at| indices[at] == i || values[at] == 0.0))
+            }
+            Quadratic::Gram { factor, .. } => factor.iter().all(|&u| u == 0.0),
+        };
+        off_diagonal_zero && self.diagonal.iter().all(|&entry| entry == 0.0)
+    }
+
+    /// y ← Mx.
+    pub fn apply(&self, x: &[f64], y: &mut [f64]) {
+        match self.matrix {
+            Quadratic::Dense { entries, dim } => symmetric_multiply(entries, dim, x, y),
+            Quadratic::Sparse { offsets, indices, values, .. } => {
+                y.par_chunks_mut(STRIPE).enumerate().for_each(|(stripe, y)| {
+                    for (i, y) in (stripe * STRIPE..).zip(y) {
+                        let row = offsets[i]..offsets[i + 1];
+                        *y = indices[row.clone()].iter().zip(&values[row]).map(|(&j, value)| value * x[j]).sum();
+                    }
+                });
+            }
+            Quadratic::Gram { factor, rank, .. } => {
+                let coefficients = transposed_multiply(factor, rank, x);
+                y.par_chunks_mut(STRIPE).zip(factor.par_chunks(STRIPE * rank)).for_each(|(y, rows)| {
+                    for (y, row) in y.iter_mut().zip(rows.chunks_exact(rank)) {
+                        *y = dot(row, &coefficients);
+                    }
+                });
+            }
+        }
+        if let Some(left_out) = &self.left_out {
+            for ((y, x), entry) in y.iter_mut().zip(x).zip(left_out) {
+                *y -= entry * x;
+            }
+        }
+    }
+
+    /// Row i as a full vector, without the diagonal entry.
+    pub fn off_diagonal_row(&self, i: usize, row: &mut [f64]) {
+        match self.matrix {
+            Quadratic::Dense { entries, dim } => row.copy_from_slice(&entries[i * dim..][..dim]),
+            Quadratic::Sparse { offsets, indices, values, .. } => {
+                row.fill(0.0);
+                for at in offsets[i]..offsets[i + 1] {
+                    row[indices[at]] = values[at];
+                }
+            }
+            Quadratic::Gram { factor, rank, .. } => {
+                let own = &factor[i * rank..][..rank];
+                row.iter_mut().zip(factor.chunks_exact(rank)).for_each(|(row, other)| *row = dot(own, other));
+            }
+        }
+        row[i] = 0.0;
+    }
+}
+
+/// Uᵀx for an n × r matrix given row-major.
+fn transposed_multiply(factor: &[f64], rank: usize, x: &[f64]) -> Vec<f64> {
+    let parts: Vec<Vec<f64>> = factor
+        .par_chunks(STRIPE * rank)
+        .zip(x.par_chunks(STRIPE))
+        .map(|(rows, x)| {
+            let mut part = vec![0.0; rank];
+            for (row, x) in rows.chunks_exact(rank).zip(x) {
+                part.iter_mut().zip(row).for_each(|(part, u)| *part += x * u);
+            }
+            part
+        })
+        .collect();
+    sum_of_parts(parts)
+}
+
+fn sum_of_parts(parts: Vec<Vec<f64>>) -> Vec<f64> {
+    parts
+        .into_iter()
+        .reduce(|mut sum, part| {
+            sum.iter_mut().zip(&part).for_each(|(sum, part)| *sum += part);
+            sum
+        })
+        .unwrap_or_default()
+}
+
+/// y ← Mx, reading only the lower triangle: the product is bound by memory, so half the entries is half the time.
+fn symmetric_multiply(entries: &[f64], dim: usize, x: &[f64], y: &mut [f64]) {
+    // Stripes of rows of about equal area; their number depends on the dimension alone.
+    let stripes = dim.div_ceil(STRIPE).min(16);
+    let edge = |s: usize| ((s as f64 / stripes as f64).sqrt() * dim as f64).round();
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and dim
+    let edges: Vec<usize> = (0..=stripes).map(|s| edge(s) as usize).collect();
+    let parts: Vec<Vec<f64>> = edges
+        .par_windows(2)
+        .map(|window| {
+            let mut part = vec![0.0; window[1]];
+            for i in window[0]..window[1] {
+                let (before, own) = part.split_at_mut(i);
+                own[0] += entries[i * dim + i] * x[i] + scatter_and_dot(&entries[i * dim..][..i], x, x[i], before);
+            }
+            part
+        })
+        .collect();
+    y.fill(0.0);
+    for part in &parts {
+        y.iter_mut().zip(part).for_each(|(y, part)| *y += part);
+    }
+}
+
+/// `below` += row · factor, and returns row · x: both products of one row of the lower triangle in one reading.
+fn scatter_and_dot(row: &[f64], x: &[f64], factor: f64, below: &mut [f64]) -> f64 {
+    let x = &x[..row.len()];
+    let (rows, row_rest) = row.as_chunks::<8>();
+    let (xs, x_rest) = x.as_chunks::<8>();
+    let (belows, below_rest) = below.as_chunks_mut::<8>();
+    let mut sums = [0.0; 8];
+    for ((row, x), below) in rows.iter().zip(xs).zip(belows) {
+        for lane in 0..8 {
+            sums[lane] += row[lane] * x[lane];
+            below[lane] += row[lane] * factor;
+        }
+    }
+    let mut rest = 0.0;
+    for ((row, x), below) in row_rest.iter().zip(x_rest).zip(below_rest) {
+        rest += row * x;
+        *below += row * factor;
+    }
+    sums.iter().sum::<f64>() + rest
+}
+
+/// Dot product with eight running sums.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let (a, a_rest) = a.as_chunks::<8>();
+    let (b, b_rest) = b.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..8 {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f64>()
+}
+
+/// y ← y + factor · x.
+pub(crate) fn add_scaled(y: &mut [f64], factor: f64, x: &[f64]) {
+    y.iter_mut().zip(x).for_each(|(y, x)| *y += factor * x);
+}

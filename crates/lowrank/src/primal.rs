@@ -1,0 +1,153 @@
+//! The primal candidate of Algorithm 2, X = (1/T)·Σ v_t·v_tᵀ, kept as its factor, and feasible points from it.
+
+use crate::operator::{Operator, dot};
+use rayon::prelude::*;
+
+/// X as the columns v_t of its factor: n numbers a round.
+pub struct PrimalCandidate {
+    columns: Vec<Vec<f64>>,
+    /// Σ v_t² by row.
+    squares: Vec<f64>,
+    /// Σ v_tᵀMv_t.
+    value: f64,
+}
+
+/// A feasible point X = VVᵀ with unit rows of V.
+#[derive(Clone, Debug)]
+pub struct UnitRows {
+    /// Row-major, n × `columns`.
+    pub entries: Vec<f64>,
+    /// Number of columns of V.
+    pub columns: usize,
+}
+
+impl PrimalCandidate {
+    /// Columns used for a quick value while the solver runs.
+    pub(crate) const QUICK_COLUMNS: usize = 16;
+
+    pub(crate) fn new(n: usize) -> Self {
+        Self { columns: Vec::new(), squares: vec![0.0; n], value: 0.0 }
+    }
+
+    /// Adds one round: v and vᵀMv.
+    pub(crate) fn push(&mut self, v: Vec<f64>, value: f64) {
+        self.squares.iter_mut().zip(&v).for_each(|(sum, v)| *sum += v * v);
+        self.value += value;
+        self.columns.push(v);
+    }
+
+    /// Rounds averaged over, T.
+    pub fn len(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// True before the first round.
+    pub fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+
+    /// X_ii.
+    pub fn diagonal(&self) -> Vec<f64> {
+        self.squares.iter().map(|sum| sum / self.len() as f64).collect()
+    }
+
+    /// max X_ii.
+    pub(crate) fn largest_diagonal(&self) -> f64 {
+        self.squares.iter().copied().fold(0.0, f64::max) / self.len() as f64
+    }
+
+    /// ⟨M, X⟩, which equals Σ ŷ (Lemma C.3).
+    pub fn inner_product(&self) -> f64 {
+        self.value / self.len() as f64
+    }
+
+    /// X itself, row-major.
+    pub fn matrix(&self) -> Vec<f64> {
+        let n = self.squares.len();
+        let mut matrix = vec![0.0; n * n];
+        for v in &self.columns {
+            for (row, x) in matrix.chunks_exact_mut(n).zip(v) {
+                row.iter_mut().zip(v).for_each(|(entry, y)| *entry += x * y / self.len() as f64);
+            }
+        }
+        matrix
+    }
+
+    /// The last `most` columns with every row brought to length one: a feasible point from the best iterates.
+    pub fn unit_rows(&self, most: usize) -> UnitRows {
+        let columns = most.min(self.len());
+        let last = &self.columns[self.len() - columns..];
+        let mut entries: Vec<f64> =
+            (0..self.squares.len()).flat_map(|i| last.iter().map(move |v| v[i])).collect();
+        entries.chunks_exact_mut(columns.max(1)).for_each(normalise);
+        UnitRows { entries, columns }
+    }
+
+    /// ⟨M, VVᵀ⟩ of [`unit_rows`](Self::unit_rows): a lower estimate of the relaxation.
+    pub(crate) fn normalised_value(&self, operator: &Operator<'_>, most: usize) -> f64 {
+        let rows = self.unit_rows(most);
+        dot(&rows.entries, &multiply_rows(operator, &rows))
+    }
+}
+
+/// Brings a row to length one; a row of zeros becomes the first unit vector.
+fn normalise(row: &mut [f64]) {
+    let length = dot(row, row).sqrt();
+    if length > 0.0 {
+        row.iter_mut().for_each(|x| *x /= length);
+    } else {
+        row[0] = 1.0;
+    }
+}
+
+/// M·V, row-major.
+fn multiply_rows(operator: &Operator<'_>, rows: &UnitRows) -> Vec<f64> {
+    let (n, k) = (operator.dim(), rows.columns);
+    let images: Vec<Vec<f64>> = (0..k)
+        .into_par_iter()
+        .map(|l| {
+            let x: Vec<f64> = (0..n).map(|i| rows.entries[i * k + l]).collect();
+            let mut y = vec![0.0; n];
+            operator.apply(&x, &mut y);
+            y
+        })
+        .collect();
+    (0..n).flat_map(|i| images.iter().map(move |image| image[i])).collect()
+}
+
+impl UnitRows {
+    /// Raises ⟨M, VVᵀ⟩ by V ← rows of (M + Diag(s))·V brought to length one. That never lowers the value where
+    /// M + Diag(s) ⪰ 0; s = 0 is tried first, and `weights` (a dual solution) where that fails. Stops after `most`
+    /// steps or when a step gains less than `least`, relatively. Returns the value reached.
+    pub fn ascend(&mut self, operator: &Operator<'_>, weights: &[f64], most: usize, least: f64) -> f64 {
+        let k = self.columns;
+        let mut image = multiply_rows(operator, self);
+        let mut value = dot(&self.entries, &image);
+        let mut shifted = false;
+        for _ in 0..most {
+            let mut next = UnitRows { entries: image.clone(), columns: k };
+            for (i, row) in next.entries.chunks_exact_mut(k).enumerate() {
+                let shift = if shifted { weights[i] } else { 0.0 };
+                let own = &self.entries[i * k..][..k];
+                row.iter_mut().zip(own).for_each(|(x, v)| *x += shift * v);
+                if row.iter().all(|x| *x == 0.0) {
+                    row.copy_from_slice(own);
+                }
+                normalise(row);
+            }
+            let next_image = multiply_rows(operator, &next);
+            let next_value = dot(&next.entries, &next_image);
+            let gain = next_value - value;
+            if gain >= 0.0 {
+                (*self, image, value) = (next, next_image, next_value);
+            } else if !shifted {
+                shifted = true;
+                continue;
+            }
+            if gain <= least * value.abs() {
+                break;
+            }
+        }
+        value
+    }
+}
