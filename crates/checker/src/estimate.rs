@@ -3,7 +3,7 @@
 //! **Nothing here is trusted.** A Ritz value lies below the eigenvalue, on the unsafe side; it only says at
 //! which scale the factorisation is worth attempting, and the factorisation decides.
 
-use crate::quadratic::dot;
+use crate::kernel::{Isa, dot};
 
 /// Most Lanczos steps spent on an estimate.
 const MOST_STEPS: usize = 80;
@@ -19,6 +19,7 @@ pub(crate) struct Estimate {
 
 /// Lanczos with full reorthogonalisation from a fixed, irregular start vector.
 pub(crate) fn largest_eigenvalue(n: usize, mut apply: impl FnMut(&[f64], &mut [f64])) -> Estimate {
+    let isa = Isa::detect();
     let start = |i: usize| 0.5 + ((i as f64 + 1.0) * 0.618_033_988_749_894_9).fract();
     let signed = (0..n).map(|i| if (i * i / 3 + i) % 2 == 0 { start(i) } else { -start(i) });
     let mut basis: Vec<Vec<f64>> = vec![normalised(signed.collect()).0];
@@ -28,10 +29,10 @@ pub(crate) fn largest_eigenvalue(n: usize, mut apply: impl FnMut(&[f64], &mut [f
         let mut next = vec![0.0; n];
         let last = basis.last().expect("the start vector is there");
         apply(last, &mut next);
-        diagonal.push(dot(last, &next));
+        diagonal.push(dot(isa, last, &next));
         for _ in 0..2 {
             for vector in &basis {
-                let overlap = dot(vector, &next);
+                let overlap = dot(isa, vector, &next);
                 next.iter_mut().zip(vector).for_each(|(next, v)| *next -= overlap * v);
             }
         }
@@ -55,7 +56,7 @@ fn normalised(mut vector: Vec<f64>) -> (Vec<f64>, f64) {
     // Through the largest entry, so that neither squares overflow nor vanish.
     let largest = vector.iter().fold(f64::MIN_POSITIVE, |largest: f64, v| largest.max(v.abs()));
     vector.iter_mut().for_each(|v| *v /= largest);
-    let length = dot(&vector, &vector).sqrt().max(f64::MIN_POSITIVE);
+    let length = dot(Isa::detect(), &vector, &vector).sqrt().max(f64::MIN_POSITIVE);
     vector.iter_mut().for_each(|v| *v /= length);
     (vector, length * largest)
 }

@@ -16,7 +16,7 @@ use crate::cholesky::LowerTriangle;
 use crate::definite::lowered_diagonal;
 use crate::estimate::{largest_eigenvalue, search};
 use crate::product::self_product;
-use crate::quadratic::dot;
+use crate::kernel::{Isa, dot};
 use crate::rounding::{
     UNDERFLOW, UNIT, add_up, div_up, exponent, gamma, mul_down, mul_up, power_of_two, sub_down, sum_up,
 };
@@ -71,10 +71,11 @@ pub(crate) fn largest_eigenvalue_of_gram(
     let underflow = mul_up(mul_up(8.0 * n as f64, rank as f64), UNDERFLOW);
     let trace = add_up(sum_up((0..rank).map(|a| gram[a * rank + a])), underflow);
     let error = add_up(mul_up(relative, div_up(trace, sub_down(1.0, relative))), underflow);
+    let isa = Isa::detect();
     let estimate = largest_eigenvalue(rank, |x, y| {
         share(worthwhile(threads, rank * rank), y.chunks_mut(64).enumerate(), |(block, y)| {
             for (a, y) in (64 * block..).zip(y) {
-                *y = dot(&gram[a * rank..][..rank], x);
+                *y = dot(isa, &gram[a * rank..][..rank], x);
             }
         });
     });

@@ -5,6 +5,7 @@
 //! K = 256 + n/256 + k + 4 roundings, and the row errs by at most γ_K·|v_i|·Σ_j |M_ij|·|v_j| (Cauchy–Schwarz).
 //! That is taken off before the rows are added, rounding down.
 
+use crate::kernel::{Isa, ROWS, add_rows_times};
 use crate::quadratic::Quadratic;
 use crate::rounding::{UNDERFLOW, add_up, gamma, mul_up, sqrt_up, sub_down, sum_down, sum_up};
 use crate::threads::{share, worthwhile};
@@ -30,47 +31,55 @@ pub(crate) fn inner_product_down(
     // Sizes are sums of at most n non-negative products, each with a few roundings.
     let relative = mul_up(gamma(depth), add_up(1.0, gamma(2 * n + 16)));
     let underflow = mul_up(mul_up(2.0 * (n as f64 + 2.0), columns as f64), mul_up(UNDERFLOW, 1.0 + largest));
-    let skip = |i: usize, j: usize| domain == Domain::Vertices && i == j;
-    let mut rows = vec![0.0; n];
-    share(worthwhile(threads, n * n * columns), rows.chunks_mut(64).enumerate(), |(chunk, rows)| {
-        let mut sums = vec![0.0; columns];
-        let mut block = vec![0.0; columns];
-        for (i, row) in (chunk * 64..).zip(rows) {
-            let mut size = 0.0;
-            sums.fill(0.0);
-            let mut add = |entries: &mut dyn Iterator<Item = (usize, f64)>| {
-                block.fill(0.0);
-                for (j, value) in entries.filter(|&(j, _)| !skip(i, j)) {
-                    size += value.abs() * lengths[j];
-                    for (block, v) in block.iter_mut().zip(&v[j * columns..][..columns]) {
-                        *block += value * v;
+    let mut values = vec![0.0; n];
+    share(worthwhile(threads, n * n * columns), values.chunks_mut(ROWS).enumerate(), |(group, values)| {
+        let first = group * ROWS;
+        let mut sums = vec![0.0; values.len() * columns];
+        let mut sizes = vec![0.0; values.len()];
+        match *matrix {
+            Quadratic::Dense { entries, dim } => {
+                let mut rows: Vec<Vec<f64>> =
+                    (first..first + values.len()).map(|i| entries[i * dim..][..dim].to_vec()).collect();
+                if domain == Domain::Vertices {
+                    rows.iter_mut().enumerate().for_each(|(r, row)| row[first + r] = 0.0);
+                }
+                let isa = Isa::detect();
+                for start in (0..dim).step_by(BLOCK) {
+                    let range = start..(start + BLOCK).min(dim);
+                    let rows: Vec<&[f64]> = rows.iter().map(|row| &row[range.clone()]).collect();
+                    add_rows_times(isa, &rows, &v[start * columns..range.end * columns], columns, &mut sums);
+                    for (size, row) in sizes.iter_mut().zip(&rows) {
+                        *size += row.iter().zip(&lengths[range.clone()]).map(|(m, l)| m.abs() * l).sum::<f64>();
                     }
                 }
-                sums.iter_mut().zip(&block).for_each(|(sum, block)| *sum += block);
-            };
-            match *matrix {
-                Quadratic::Dense { entries, dim } => {
-                    for start in (0..dim).step_by(BLOCK) {
-                        let range = start..(start + BLOCK).min(dim);
-                        let entries = &entries[i * dim..][range.clone()];
-                        add(&mut range.zip(entries.iter().copied()));
-                    }
-                }
-                Quadratic::Sparse { offsets, indices, values, .. } => {
-                    for start in (offsets[i]..offsets[i + 1]).step_by(BLOCK) {
-                        let range = start..(start + BLOCK).min(offsets[i + 1]);
-                        let indices = indices[range.clone()].iter().copied();
-                        add(&mut indices.zip(values[range].iter().copied()));
-                    }
-                }
-                Quadratic::Gram { .. } => unreachable!("handled above"),
             }
-            let value: f64 = sums.iter().zip(&v[i * columns..]).map(|(sum, v)| sum * v).sum();
-            let error = mul_up(mul_up(relative, size), lengths[i]);
-            *row = sub_down(value, add_up(error, underflow));
+            Quadratic::Sparse { offsets, indices, values, .. } => {
+                for (i, (sums, size)) in (first..).zip(sums.chunks_exact_mut(columns).zip(&mut sizes)) {
+                    for start in (offsets[i]..offsets[i + 1]).step_by(BLOCK) {
+                        let mut block = vec![0.0; columns];
+                        for at in start..(start + BLOCK).min(offsets[i + 1]) {
+                            let (j, value) = (indices[at], values[at]);
+                            if domain == Domain::Vertices && j == i {
+                                continue;
+                            }
+                            *size += value.abs() * lengths[j];
+                            let v = &v[j * columns..][..columns];
+                            block.iter_mut().zip(v).for_each(|(block, v)| *block += value * v);
+                        }
+                        sums.iter_mut().zip(&block).for_each(|(sum, block)| *sum += block);
+                    }
+                }
+            }
+            Quadratic::Gram { .. } => unreachable!("handled above"),
+        }
+        for (r, value) in values.iter_mut().enumerate() {
+            let own = &v[(first + r) * columns..][..columns];
+            let sum: f64 = sums[r * columns..].iter().zip(own).map(|(sum, v)| sum * v).sum();
+            let error = mul_up(mul_up(relative, sizes[r]), lengths[first + r]);
+            *value = sub_down(sum, add_up(error, underflow));
         }
     });
-    sum_down(rows)
+    sum_down(values)
 }
 
 /// |v_i|² rounded up, row by row.

@@ -1,5 +1,6 @@
 //! The matrix of the quadratic form, borrowed as it is stored, and what makes it admissible.
 
+use crate::kernel::{Isa, dot};
 use crate::product::self_product;
 use crate::rounding::{add_up, gamma, mul_up, sum_up};
 use crate::threads::{share, worthwhile};
@@ -304,11 +305,11 @@ impl<'a> Reduced<'a> {
             Storage::Dense { entries, dim } => {
                 let mut full = vec![0.0; *dim];
                 self.kept.iter().zip(x).for_each(|(&i, &value)| full[i] = value);
-                let (full, threads) = (&full, worthwhile(threads, dim * dim));
+                let (full, threads, isa) = (&full, worthwhile(threads, dim * dim), Isa::detect());
                 share(threads, y.chunks_mut(BLOCK).enumerate(), |(block, y)| {
                     for (k, y) in (block * BLOCK..).zip(y) {
                         let i = self.kept[k];
-                        *y = dot(&entries[i * dim..][..*dim], full);
+                        *y = dot(isa, &entries[i * dim..][..*dim], full);
                         if self.zero_diagonal {
                             *y -= entries[i * dim + i] * full[i];
                         }
@@ -328,17 +329,4 @@ impl<'a> Reduced<'a> {
             }
         }
     }
-}
-
-/// Plain dot product with eight running sums.
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let (a, a_rest) = a.as_chunks::<8>();
-    let (b, b_rest) = b.as_chunks::<8>();
-    let mut sums = [0.0; 8];
-    for (a, b) in a.iter().zip(b) {
-        for lane in 0..8 {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f64>()
 }

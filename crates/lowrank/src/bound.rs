@@ -9,7 +9,7 @@ use crate::primal::UnitRows;
 use crate::problem::{Norm, Problem};
 use crate::round::best_vertex;
 use gambeson_checker::{
-    Certificate, CheckError, InfToOneBound, InfToTwoBound, QuadraticBound, RelaxationValue, VertexValue, check,
+    Certificate, CheckError, InfToOneBound, InfToTwoBound, Quadratic, QuadraticBound, RelaxationValue, VertexValue, check,
     check_dilation, relaxation_value, vertex_value,
 };
 use rand::SeedableRng;
@@ -18,8 +18,8 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
-/// Columns of the feasible point that proves the lower end of the relaxation.
-const LOWER_COLUMNS: usize = 32;
+/// Steps spent at most on raising the lower end of the relaxation to the gap asked for.
+const ASCENT_STEPS: usize = 60;
 /// Vertices tried by rounding.
 const ROUNDING_TRIALS: usize = 16;
 
@@ -208,18 +208,18 @@ pub fn bracket(
         deadline: params.time_limit.and_then(|limit| started.checked_add(limit)),
         stop: None,
     };
-    let mut found = if operator.is_zero() {
+    let found = if operator.is_zero() {
         Found::zero(n)
     } else {
         match params.method {
             Method::MultiplicativeWeights => {
                 let solution = multiplicative_weights(&operator, &params.mwu, &mut rng, &mut watch)?;
-                let mut point = solution.primal.unit_rows(LOWER_COLUMNS);
-                point.ascend(&operator, &solution.weights, 12, 0.02 * params.gap);
+                let scale = solution.estimate / solution.weights.iter().sum::<f64>();
                 Found {
-                    trivial: solution.estimate > (1.0 - 1e-6) * solution.trivial_estimate,
-                    weights: solution.weights,
-                    point,
+                    trivial: matches!(matrix, Quadratic::Gram { .. })
+                        && solution.estimate > (1.0 - 1e-5) * solution.trivial_estimate,
+                    weights: solution.weights.iter().map(|weight| weight * scale).collect(),
+                    point: solution.point,
                     iterations: solution.iterations,
                     products: solution.products,
                     stop: watch.stop.unwrap_or(Stop::Solver(solution.stop)),
@@ -227,20 +227,22 @@ pub fn bracket(
             }
         }
     };
-    // Rows of zeros need no weight, and the checker looks at none; anything positive will do.
-    found.weights.iter_mut().for_each(|weight| *weight = weight.max(f64::MIN_POSITIVE));
-    let vertex = best_vertex(&operator, &found.point, ROUNDING_TRIALS, &mut rng);
+    let solved = started.elapsed();
+    let (certificate, upper) = certify(problem, found.weights, (1e-3 * params.gap).max(1e-7), params.threads)?;
+    let checked = started.elapsed();
+    // The lower ends are looked for after the proof, when it is known what would do.
+    let enough = upper.value() / (scale * (1.0 + 0.95 * params.gap)) - constant;
+    let mut point = found.point;
+    point.ascend(&operator, &certificate.weights, ASCENT_STEPS, enough);
+    let vertex = best_vertex(&operator, &point, &certificate.weights, ROUNDING_TRIALS, &mut rng);
     let mut lower = vertex_value(matrix, &vertex, params.threads)?;
-    let UnitRows { entries, columns } = &found.point;
+    let UnitRows { entries, columns } = &point;
     let mut sdp_lower =
         relaxation_value(matrix, problem.domain, entries, *columns, params.threads)?.or_vertex(lower);
     if problem.norm == Norm::InfToOne {
         (lower, sdp_lower) = (lower.of_dilation(), sdp_lower.of_dilation());
     }
-    let seconds_solve = started.elapsed().as_secs_f64();
-    let certificate = Certificate { domain: problem.domain, weights: found.weights, shift: None };
-    let checking = Instant::now();
-    let upper = prove(problem, &certificate, params.threads)?;
+    let seconds_check = (checked - solved).as_secs_f64();
     Ok(Bracket {
         certificate,
         upper,
@@ -249,10 +251,39 @@ pub fn bracket(
         trivial: found.trivial,
         iterations: found.iterations,
         products: found.products,
-        seconds_solve,
-        seconds_check: checking.elapsed().as_secs_f64(),
+        seconds_solve: started.elapsed().as_secs_f64() - seconds_check,
+        seconds_check,
         stop: found.stop,
     })
+}
+
+/// A certificate from weights that are estimated to be just feasible, and what it proves.
+///
+/// Dense and sparse forms: the weights a little enlarged, to be taken as they stand, so that checking costs one
+/// factorisation; `margin` and a few times more is tried before the scale is left to the checker. Gram forms leave
+/// it to the checker at once, where it costs next to nothing.
+fn certify(
+    problem: &Problem,
+    weights: Vec<f64>,
+    margin: f64,
+    threads: usize,
+) -> Result<(Certificate, Upper), CheckError> {
+    let domain = problem.domain;
+    // Rows of zeros have no weight, and the checker asks for none; anything positive will do.
+    let enlarged =
+        |by: f64| weights.iter().map(|w| (w * (1.0 + by)).max(f64::MIN_POSITIVE)).collect::<Vec<f64>>();
+    if !matches!(problem.quadratic(), Quadratic::Gram { .. }) {
+        for widening in [1.0, 8.0, 64.0, 512.0] {
+            let weights = enlarged(margin * widening);
+            let certificate = Certificate { domain, weights, shift: Some(0.0) };
+            if let Ok(upper) = prove(problem, &certificate, threads) {
+                return Ok((certificate, upper));
+            }
+        }
+    }
+    let certificate = Certificate { domain, weights: enlarged(0.0), shift: None };
+    let upper = prove(problem, &certificate, threads)?;
+    Ok((certificate, upper))
 }
 
 /// What a certificate proves about a problem, in units of its norm (the square for ∞→2).

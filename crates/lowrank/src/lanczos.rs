@@ -11,6 +11,7 @@
 //!
 //! **Guarantee.** None: the Ritz value lies below λ. The checker proves bounds; this only steers.
 
+use crate::eigen::symmetric_eigen;
 use crate::operator::{Operator, add_scaled, dot};
 use rayon::prelude::*;
 
@@ -18,6 +19,8 @@ use rayon::prelude::*;
 const FULL: usize = 28;
 /// Ritz vectors kept when folding.
 const KEPT: usize = 12;
+/// Products with M between two Rayleigh–Ritz steps: the residual, then M times it, and so on.
+const BURST: usize = 3;
 /// A direction this much shorter after orthogonalisation is inside the space already.
 const NEGLIGIBLE: f64 = 1e-9;
 
@@ -37,6 +40,8 @@ pub struct TopEigenspace {
     basis: Vec<Vec<f64>>,
     /// M times the basis vectors.
     images: Vec<Vec<f64>>,
+    /// Lower triangle of basisᵀ·M·basis by rows, so far as it has been computed for this basis.
+    projected: Vec<Vec<f64>>,
     /// Products with M so far.
     pub products: usize,
 }
@@ -44,7 +49,7 @@ pub struct TopEigenspace {
 impl TopEigenspace {
     /// Starts from one vector, which must not be zero.
     pub fn new(operator: &Operator<'_>, start: Vec<f64>) -> Self {
-        let mut space = Self { basis: Vec::new(), images: Vec::new(), products: 0 };
+        let mut space = Self { basis: Vec::new(), images: Vec::new(), projected: Vec::new(), products: 0 };
         space.push(operator, start);
         space
     }
@@ -74,24 +79,51 @@ impl TopEigenspace {
             if residual <= tolerance * value.abs() || spent >= most || self.basis.len() >= operator.dim() {
                 return TopEigenpair { value, vector, residual };
             }
-            if self.basis.len() >= FULL {
-                self.fold(&vectors);
+            if self.basis.len() + BURST > FULL {
+                self.fold(&values, &vectors);
             }
-            let length = self.orthogonalise(&mut direction, weights);
-            if length <= NEGLIGIBLE * residual {
+            let before = spent;
+            for _ in 0..BURST {
+                let scale = weighted_dot(&direction, &direction, weights).sqrt();
+                let length = self.orthogonalise(&mut direction, weights);
+                if !(length > NEGLIGIBLE * scale) || self.basis.len() >= operator.dim() {
+                    break; // the space is invariant, or everything
+                }
+                direction.iter_mut().for_each(|x| *x /= length);
+                self.push(operator, direction);
+                spent += 1;
+                // D^−1·M of the newest vector: one more step of the Krylov space of the residual.
+                let newest = self.images.last().expect("just pushed");
+                direction = newest.iter().zip(weights).map(|(image, d)| image / d).collect();
+            }
+            if spent == before {
                 return TopEigenpair { value, vector, residual };
             }
-            direction.iter_mut().for_each(|x| *x /= length);
-            self.push(operator, direction);
-            spent += 1;
         }
+    }
+
+    /// The top eigenvalue from another start vector. The vector found joins the space, so that it is not missed again.
+    pub fn solve_afresh(
+        &mut self,
+        operator: &Operator<'_>,
+        weights: &[f64],
+        tolerance: f64,
+        most: usize,
+        start: Vec<f64>,
+    ) -> f64 {
+        let mut fresh = Self::new(operator, start);
+        let top = fresh.solve(operator, weights, tolerance, most);
+        self.products += fresh.products;
+        self.push(operator, top.vector);
+        self.projected.clear();
+        top.value
     }
 
     /// Makes the basis D-orthonormal again (modified Gram–Schmidt, twice), dropping what has become dependent.
     fn orthonormalise(&mut self, weights: &[f64]) {
+        self.projected.clear();
         let basis = std::mem::take(&mut self.basis);
         let images = std::mem::take(&mut self.images);
-        // The newest directions first: they are the ones the weights have just been moved by.
         for (mut vector, mut image) in basis.into_iter().zip(images) {
             let before = weighted_dot(&vector, &vector, weights).sqrt();
             for _ in 0..2 {
@@ -113,32 +145,45 @@ impl TopEigenspace {
 
     /// Takes the basis out of `direction`; returns what is left of its length.
     fn orthogonalise(&self, direction: &mut [f64], weights: &[f64]) -> f64 {
-        for _ in 0..2 {
+        let mut length = weighted_dot(direction, direction, weights).sqrt();
+        loop {
             for vector in &self.basis {
                 let overlap = weighted_dot(vector, direction, weights);
                 add_scaled(direction, -overlap, vector);
             }
+            let before = length;
+            length = weighted_dot(direction, direction, weights).sqrt();
+            // A second pass only where much was taken out and rounding errors weigh.
+            if length > 0.3 * before || !(length > NEGLIGIBLE * before) {
+                return length;
+            }
         }
-        weighted_dot(direction, direction, weights).max(0.0).sqrt()
     }
 
     /// Ritz values, decreasing, and the coefficients of their vectors.
-    fn ritz(&self) -> (Vec<f64>, Vec<Vec<f64>>) {
-        let k = self.basis.len();
-        let pairs: Vec<(usize, usize)> = (0..k).flat_map(|a| (0..=a).map(move |b| (a, b))).collect();
-        let products: Vec<f64> = pairs.par_iter().map(|&(a, b)| dot(&self.basis[a], &self.images[b])).collect();
+    fn ritz(&mut self) -> (Vec<f64>, Vec<Vec<f64>>) {
+        let (k, known) = (self.basis.len(), self.projected.len());
+        let (basis, images) = (&self.basis, &self.images);
+        let new = (known..k).map(|a| (0..=a).into_par_iter().map(|b| dot(&basis[a], &images[b])).collect());
+        self.projected.extend(new.collect::<Vec<Vec<f64>>>());
         let mut matrix = vec![0.0; k * k];
-        for (&(a, b), product) in pairs.iter().zip(products) {
-            matrix[a * k + b] = product;
-            matrix[b * k + a] = product;
+        for (a, row) in self.projected.iter().enumerate() {
+            matrix[a * k..=a * k + a].copy_from_slice(row);
         }
         symmetric_eigen(matrix, k)
     }
 
-    fn fold(&mut self, vectors: &[Vec<f64>]) {
+    fn fold(&mut self, values: &[f64], vectors: &[Vec<f64>]) {
         let kept = &vectors[..KEPT.min(vectors.len())];
-        self.basis = kept.iter().map(|coefficients| combine(&self.basis, coefficients)).collect();
-        self.images = kept.iter().map(|coefficients| combine(&self.images, coefficients)).collect();
+        self.basis = kept.par_iter().map(|coefficients| combine(&self.basis, coefficients)).collect();
+        self.images = kept.par_iter().map(|coefficients| combine(&self.images, coefficients)).collect();
+        self.projected = (0..kept.len())
+            .map(|a| {
+                let mut row = vec![0.0; a + 1];
+                row[a] = values[a];
+                row
+            })
+            .collect();
     }
 }
 
@@ -160,49 +205,4 @@ fn weighted_dot(a: &[f64], b: &[f64], weights: &[f64]) -> f64 {
     }
     let rest: f64 = a_rest.iter().zip(b_rest).zip(w_rest).map(|((a, b), w)| a * b * w).sum();
     sums.iter().sum::<f64>() + rest
-}
-
-/// All eigenpairs of a small symmetric matrix (row-major, k × k) by cyclic Jacobi rotations: values decreasing,
-/// vectors by their coefficients. Exact to rounding errors relative to the norm, and simple.
-pub(crate) fn symmetric_eigen(mut matrix: Vec<f64>, k: usize) -> (Vec<f64>, Vec<Vec<f64>>) {
-    let mut vectors = vec![0.0; k * k]; // row a is the a-th vector
-    (0..k).for_each(|a| vectors[a * k + a] = 1.0);
-    let norm = dot(&matrix, &matrix).sqrt();
-    for _ in 0..40 {
-        let mut off = 0.0_f64;
-        for p in 0..k {
-            for q in p + 1..k {
-                let entry = matrix[p * k + q];
-                off = off.max(entry.abs());
-                if entry.abs() <= 1e-17 * norm {
-                    continue;
-                }
-                let theta = (matrix[q * k + q] - matrix[p * k + p]) / (2.0 * entry);
-                let tangent = theta.signum() / (theta.abs() + theta.hypot(1.0));
-                let cosine = 1.0 / tangent.hypot(1.0);
-                let sine = tangent * cosine;
-                for a in 0..k {
-                    let (x, y) = (matrix[a * k + p], matrix[a * k + q]);
-                    matrix[a * k + p] = cosine * x - sine * y;
-                    matrix[a * k + q] = sine * x + cosine * y;
-                }
-                rotate_rows(&mut matrix, k, p, q, cosine, sine);
-                rotate_rows(&mut vectors, k, p, q, cosine, sine);
-            }
-        }
-        if off <= 1e-15 * norm {
-            break;
-        }
-    }
-    let mut order: Vec<usize> = (0..k).collect();
-    order.sort_by(|&a, &b| matrix[b * k + b].total_cmp(&matrix[a * k + a]));
-    let values = order.iter().map(|&a| matrix[a * k + a]).collect();
-    (values, order.iter().map(|&a| vectors[a * k..][..k].to_vec()).collect())
-}
-
-fn rotate_rows(matrix: &mut [f64], k: usize, p: usize, q: usize, cosine: f64, sine: f64) {
-    let (before, after) = matrix.split_at_mut(q * k);
-    for (x, y) in before[p * k..][..k].iter_mut().zip(&mut after[..k]) {
-        (*x, *y) = (cosine * *x - sine * *y, sine * *x + cosine * *y);
-    }
 }

@@ -13,6 +13,7 @@
 
 pub mod bound;
 pub mod certificate;
+mod eigen;
 pub mod input;
 pub mod lanczos;
 pub mod matrix;

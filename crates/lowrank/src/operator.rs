@@ -2,11 +2,14 @@
 //!
 //! Every sum runs over fixed blocks in a fixed order, so results do not depend on the number of threads.
 
+use gambeson_checker::kernel::{self, Isa, ROWS, add_rows_times, row_products};
 use gambeson_checker::{Domain, Quadratic};
 use rayon::prelude::*;
 
 /// Dense rows a task takes. Fixed, because the partial sums are grouped by it.
 const STRIPE: usize = 256;
+/// Rows of a block product a task takes.
+const GROUP: usize = 16 * ROWS;
 
 /// The symmetric matrix a solver works on. On [`Domain::Vertices`] its diagonal is left out: it adds the
 /// constant tr M to every value.
@@ -80,7 +83,7 @@ impl<'a> Operator<'a> {
                 });
             }
             Quadratic::Gram { factor, rank, .. } => {
-                let coefficients = transposed_multiply(factor, rank, x);
+                let coefficients = rows_times_blocked(x, x.len(), factor, rank); // xᵀU
                 y.par_chunks_mut(STRIPE).zip(factor.par_chunks(STRIPE * rank)).for_each(|(y, rows)| {
                     for (y, row) in y.iter_mut().zip(rows.chunks_exact(rank)) {
                         *y = dot(row, &coefficients);
@@ -95,6 +98,38 @@ impl<'a> Operator<'a> {
         }
     }
 
+    /// M·V for an n × `columns` matrix V, both row-major.
+    pub fn apply_block(&self, v: &[f64], columns: usize) -> Vec<f64> {
+        let mut product = match self.matrix {
+            Quadratic::Dense { entries, dim } => rows_times(entries, dim, v, columns),
+            Quadratic::Sparse { offsets, indices, values, .. } => {
+                let mut product = vec![0.0; v.len()];
+                product.par_chunks_mut(STRIPE * columns).enumerate().for_each(|(stripe, rows)| {
+                    for (i, row) in (stripe * STRIPE..).zip(rows.chunks_exact_mut(columns)) {
+                        for at in offsets[i]..offsets[i + 1] {
+                            add_scaled(row, values[at], &v[indices[at] * columns..][..columns]);
+                        }
+                    }
+                });
+                product
+            }
+            Quadratic::Gram { factor, dim, rank } => {
+                // UᵀV as the transpose of VᵀU: the kernel wants the rows of its left side in one piece.
+                let transposed = transpose(v, dim, columns);
+                let coefficients = transpose(&rows_times_blocked(&transposed, dim, factor, rank), columns, rank);
+                rows_times(factor, rank, &coefficients, columns)
+            }
+        };
+        if let Some(left_out) = &self.left_out {
+            for ((product, v), entry) in
+                product.chunks_exact_mut(columns).zip(v.chunks_exact(columns)).zip(left_out)
+            {
+                add_scaled(product, -entry, v);
+            }
+        }
+        product
+    }
+
     /// Row i as a full vector, without the diagonal entry.
     pub fn off_diagonal_row(&self, i: usize, row: &mut [f64]) {
         match self.matrix {
@@ -107,27 +142,15 @@ impl<'a> Operator<'a> {
             }
             Quadratic::Gram { factor, rank, .. } => {
                 let own = &factor[i * rank..][..rank];
-                row.iter_mut().zip(factor.chunks_exact(rank)).for_each(|(row, other)| *row = dot(own, other));
+                row.par_chunks_mut(STRIPE).zip(factor.par_chunks(STRIPE * rank)).for_each(|(row, others)| {
+                    row.iter_mut()
+                        .zip(others.chunks_exact(rank))
+                        .for_each(|(row, other)| *row = dot(own, other));
+                });
             }
         }
         row[i] = 0.0;
     }
-}
-
-/// Uᵀx for an n × r matrix given row-major.
-fn transposed_multiply(factor: &[f64], rank: usize, x: &[f64]) -> Vec<f64> {
-    let parts: Vec<Vec<f64>> = factor
-        .par_chunks(STRIPE * rank)
-        .zip(x.par_chunks(STRIPE))
-        .map(|(rows, x)| {
-            let mut part = vec![0.0; rank];
-            for (row, x) in rows.chunks_exact(rank).zip(x) {
-                part.iter_mut().zip(row).for_each(|(part, u)| *part += x * u);
-            }
-            part
-        })
-        .collect();
-    sum_of_parts(parts)
 }
 
 fn sum_of_parts(parts: Vec<Vec<f64>>) -> Vec<f64> {
@@ -140,6 +163,44 @@ fn sum_of_parts(parts: Vec<Vec<f64>>) -> Vec<f64> {
         .unwrap_or_default()
 }
 
+/// A·V for row-major A with rows of `depth` entries, a few rows a time over blocks of the depth.
+fn rows_times(a: &[f64], depth: usize, v: &[f64], columns: usize) -> Vec<f64> {
+    let isa = Isa::detect();
+    let mut product = vec![0.0; a.len() / depth * columns];
+    product.par_chunks_mut(GROUP * columns).zip(a.par_chunks(GROUP * depth)).for_each(|(product, a)| {
+        for start in (0..depth).step_by(STRIPE) {
+            let range = start..(start + STRIPE).min(depth);
+            let v = &v[range.start * columns..range.end * columns];
+            for (product, a) in product.chunks_mut(ROWS * columns).zip(a.chunks(ROWS * depth)) {
+                let rows: Vec<&[f64]> = a.chunks_exact(depth).map(|row| &row[range.clone()]).collect();
+                add_rows_times(isa, &rows, v, columns, product);
+            }
+        }
+    });
+    product
+}
+
+/// A·B for few long rows of A: tasks split the depth, and their parts are added in order.
+fn rows_times_blocked(a: &[f64], depth: usize, b: &[f64], columns: usize) -> Vec<f64> {
+    let isa = Isa::detect();
+    let parts = b.par_chunks(STRIPE * columns).enumerate().map(|(stripe, b)| {
+        let from = stripe * STRIPE;
+        let range = from..from + b.len() / columns;
+        let mut part = vec![0.0; a.len() / depth * columns];
+        for (part, a) in part.chunks_mut(ROWS * columns).zip(a.chunks(ROWS * depth)) {
+            let rows: Vec<&[f64]> = a.chunks_exact(depth).map(|row| &row[range.clone()]).collect();
+            add_rows_times(isa, &rows, b, columns, part);
+        }
+        part
+    });
+    sum_of_parts(parts.collect())
+}
+
+/// The transpose of a row-major rows × columns matrix.
+fn transpose(matrix: &[f64], rows: usize, columns: usize) -> Vec<f64> {
+    (0..columns).flat_map(|c| (0..rows).map(move |r| matrix[r * columns + c])).collect()
+}
+
 /// y ← Mx, reading only the lower triangle: the product is bound by memory, so half the entries is half the time.
 fn symmetric_multiply(entries: &[f64], dim: usize, x: &[f64], y: &mut [f64]) {
     // Stripes of rows of about equal area; their number depends on the dimension alone.
@@ -147,13 +208,15 @@ fn symmetric_multiply(entries: &[f64], dim: usize, x: &[f64], y: &mut [f64]) {
     let edge = |s: usize| ((s as f64 / stripes as f64).sqrt() * dim as f64).round();
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and dim
     let edges: Vec<usize> = (0..=stripes).map(|s| edge(s) as usize).collect();
+    let isa = Isa::detect();
     let parts: Vec<Vec<f64>> = edges
         .par_windows(2)
         .map(|window| {
             let mut part = vec![0.0; window[1]];
             for i in window[0]..window[1] {
                 let (before, own) = part.split_at_mut(i);
-                own[0] += entries[i * dim + i] * x[i] + scatter_and_dot(&entries[i * dim..][..i], x, x[i], before);
+                own[0] += entries[i * dim + i] * x[i]
+                    + row_products(isa, &entries[i * dim..][..i], &x[..i], x[i], before);
             }
             part
         })
@@ -164,38 +227,9 @@ fn symmetric_multiply(entries: &[f64], dim: usize, x: &[f64], y: &mut [f64]) {
     }
 }
 
-/// `below` += row · factor, and returns row · x: both products of one row of the lower triangle in one reading.
-fn scatter_and_dot(row: &[f64], x: &[f64], factor: f64, below: &mut [f64]) -> f64 {
-    let x = &x[..row.len()];
-    let (rows, row_rest) = row.as_chunks::<8>();
-    let (xs, x_rest) = x.as_chunks::<8>();
-    let (belows, below_rest) = below.as_chunks_mut::<8>();
-    let mut sums = [0.0; 8];
-    for ((row, x), below) in rows.iter().zip(xs).zip(belows) {
-        for lane in 0..8 {
-            sums[lane] += row[lane] * x[lane];
-            below[lane] += row[lane] * factor;
-        }
-    }
-    let mut rest = 0.0;
-    for ((row, x), below) in row_rest.iter().zip(x_rest).zip(below_rest) {
-        rest += row * x;
-        *below += row * factor;
-    }
-    sums.iter().sum::<f64>() + rest
-}
-
-/// Dot product with eight running sums.
+/// a·b.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let (a, a_rest) = a.as_chunks::<8>();
-    let (b, b_rest) = b.as_chunks::<8>();
-    let mut sums = [0.0; 8];
-    for (a, b) in a.iter().zip(b) {
-        for lane in 0..8 {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f64>()
+    kernel::dot(Isa::detect(), a, b)
 }
 
 /// y ← y + factor · x.

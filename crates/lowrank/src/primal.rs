@@ -1,7 +1,9 @@
 //! The primal candidate of Algorithm 2, X = (1/T)·Σ v_t·v_tᵀ, kept as its factor, and feasible points from it.
 
 use crate::operator::{Operator, dot};
-use rayon::prelude::*;
+
+/// Columns used for a quick value while the solver runs.
+const QUICK_COLUMNS: usize = 32;
 
 /// X as the columns v_t of its factor: n numbers a round.
 pub struct PrimalCandidate {
@@ -22,9 +24,6 @@ pub struct UnitRows {
 }
 
 impl PrimalCandidate {
-    /// Columns used for a quick value while the solver runs.
-    pub(crate) const QUICK_COLUMNS: usize = 16;
-
     pub(crate) fn new(n: usize) -> Self {
         Self { columns: Vec::new(), squares: vec![0.0; n], value: 0.0 }
     }
@@ -75,18 +74,19 @@ impl PrimalCandidate {
 
     /// The last `most` columns with every row brought to length one: a feasible point from the best iterates.
     pub fn unit_rows(&self, most: usize) -> UnitRows {
-        let columns = most.min(self.len());
-        let last = &self.columns[self.len() - columns..];
+        let columns = most.clamp(1, self.len().max(1));
+        let last = &self.columns[self.len().saturating_sub(columns)..];
         let mut entries: Vec<f64> =
             (0..self.squares.len()).flat_map(|i| last.iter().map(move |v| v[i])).collect();
         entries.chunks_exact_mut(columns.max(1)).for_each(normalise);
         UnitRows { entries, columns }
     }
 
-    /// ⟨M, VVᵀ⟩ of [`unit_rows`](Self::unit_rows): a lower estimate of the relaxation.
-    pub(crate) fn normalised_value(&self, operator: &Operator<'_>, most: usize) -> f64 {
-        let rows = self.unit_rows(most);
-        dot(&rows.entries, &multiply_rows(operator, &rows))
+    /// A feasible point from the last few columns, a few steps up, and its value.
+    pub(crate) fn quick_point(&self, operator: &Operator<'_>, weights: &[f64]) -> (f64, UnitRows) {
+        let mut point = self.unit_rows(QUICK_COLUMNS);
+        let value = point.ascend(operator, weights, 5, f64::INFINITY);
+        (value, point)
     }
 }
 
@@ -100,31 +100,19 @@ fn normalise(row: &mut [f64]) {
     }
 }
 
-/// M·V, row-major.
-fn multiply_rows(operator: &Operator<'_>, rows: &UnitRows) -> Vec<f64> {
-    let (n, k) = (operator.dim(), rows.columns);
-    let images: Vec<Vec<f64>> = (0..k)
-        .into_par_iter()
-        .map(|l| {
-            let x: Vec<f64> = (0..n).map(|i| rows.entries[i * k + l]).collect();
-            let mut y = vec![0.0; n];
-            operator.apply(&x, &mut y);
-            y
-        })
-        .collect();
-    (0..n).flat_map(|i| images.iter().map(move |image| image[i])).collect()
-}
-
 impl UnitRows {
     /// Raises ⟨M, VVᵀ⟩ by V ← rows of (M + Diag(s))·V brought to length one. That never lowers the value where
     /// M + Diag(s) ⪰ 0; s = 0 is tried first, and `weights` (a dual solution) where that fails. Stops after `most`
-    /// steps or when a step gains less than `least`, relatively. Returns the value reached.
-    pub fn ascend(&mut self, operator: &Operator<'_>, weights: &[f64], most: usize, least: f64) -> f64 {
+    /// steps, at the value `enough`, or when steps gain nothing any more. Returns the value reached.
+    pub fn ascend(&mut self, operator: &Operator<'_>, weights: &[f64], most: usize, enough: f64) -> f64 {
         let k = self.columns;
-        let mut image = multiply_rows(operator, self);
+        let mut image = operator.apply_block(&self.entries, k);
         let mut value = dot(&self.entries, &image);
         let mut shifted = false;
         for _ in 0..most {
+            if value >= enough {
+                break;
+            }
             let mut next = UnitRows { entries: image.clone(), columns: k };
             for (i, row) in next.entries.chunks_exact_mut(k).enumerate() {
                 let shift = if shifted { weights[i] } else { 0.0 };
@@ -135,17 +123,14 @@ impl UnitRows {
                 }
                 normalise(row);
             }
-            let next_image = multiply_rows(operator, &next);
+            let next_image = operator.apply_block(&next.entries, k);
             let next_value = dot(&next.entries, &next_image);
-            let gain = next_value - value;
-            if gain >= 0.0 {
+            if next_value > value * (1.0 + 1e-12) {
                 (*self, image, value) = (next, next_image, next_value);
-            } else if !shifted {
-                shifted = true;
-                continue;
-            }
-            if gain <= least * value.abs() {
+            } else if shifted {
                 break;
+            } else {
+                shifted = true;
             }
         }
         value

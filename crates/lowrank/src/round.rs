@@ -11,26 +11,68 @@ use rand_distr::{Distribution, StandardNormal};
 
 /// Vertices that are improved by local search.
 const IMPROVED: usize = 4;
+/// Steps of many flips at once, at most.
+const CLIMBS: usize = 60;
 
-/// The best of `trials` rounded vertices after local search; entries are ±1.
-pub fn best_vertex(operator: &Operator<'_>, rows: &UnitRows, trials: usize, rng: &mut impl Rng) -> Vec<f64> {
-    let n = operator.dim();
-    let mut found: Vec<(f64, Vec<f64>, Vec<f64>)> = (0..trials.max(1))
+/// The best of `trials` rounded vertices after local search; entries are ±1. `weights` is a dual solution y: the
+/// search climbs by x ← sign((M + Diag(y))·x), which never loses where M + Diag(y) ⪰ 0, before single flips.
+pub fn best_vertex(
+    operator: &Operator<'_>,
+    rows: &UnitRows,
+    weights: &[f64],
+    trials: usize,
+    rng: &mut impl Rng,
+) -> Vec<f64> {
+    let mut found: Vec<Vertex> = (0..trials.max(1))
         .map(|_| {
             let normal: Vec<f64> = (0..rows.columns).map(|_| StandardNormal.sample(rng)).collect();
-            let sign = |row: &[f64]| if dot(row, &normal) < 0.0 { -1.0 } else { 1.0 };
-            let x: Vec<f64> = rows.entries.chunks_exact(rows.columns).map(sign).collect();
-            let mut image = vec![0.0; n];
-            operator.apply(&x, &mut image);
-            (dot(&x, &image), x, image)
+            Vertex::new(operator, rows.entries.chunks_exact(rows.columns).map(|row| sign(dot(row, &normal))))
         })
         .collect();
-    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    found.sort_by(|a, b| b.value.total_cmp(&a.value));
     found.truncate(IMPROVED);
-    for (value, x, image) in &mut found {
-        *value += flip_while_better(operator, x, image);
+    for vertex in &mut found {
+        vertex.climb(operator, weights);
+        vertex.value += flip_while_better(operator, &mut vertex.x, &mut vertex.image);
     }
-    found.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, x, _)| x).unwrap_or_default()
+    found.into_iter().max_by(|a, b| a.value.total_cmp(&b.value)).map(|vertex| vertex.x).unwrap_or_default()
+}
+
+fn sign(value: f64) -> f64 {
+    if value < 0.0 { -1.0 } else { 1.0 }
+}
+
+struct Vertex {
+    x: Vec<f64>,
+    /// Mx.
+    image: Vec<f64>,
+    /// xᵀMx.
+    value: f64,
+}
+
+impl Vertex {
+    fn new(operator: &Operator<'_>, x: impl Iterator<Item = f64>) -> Self {
+        let x: Vec<f64> = x.collect();
+        let mut image = vec![0.0; x.len()];
+        operator.apply(&x, &mut image);
+        Self { value: dot(&x, &image), x, image }
+    }
+
+    /// Many flips at once while that gains: boldly with y = 0, right for M ⪰ 0, then with y.
+    fn climb(&mut self, operator: &Operator<'_>, weights: &[f64]) {
+        let mut damping = 0.0;
+        for _ in 0..CLIMBS {
+            let place = self.image.iter().zip(weights).zip(&self.x);
+            let next = Vertex::new(operator, place.map(|((image, y), x)| sign(image + damping * y * x)));
+            if next.value > self.value {
+                *self = next;
+            } else if damping == 0.0 {
+                damping = 1.0;
+            } else {
+                break;
+            }
+        }
+    }
 }
 
 /// Flips the coordinate that gains most until none gains; `image` is Mx and is kept so. Returns the gain.

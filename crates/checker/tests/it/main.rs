@@ -1,1 +1,15 @@
-//! Integration tests.
+//! Tests of the trusted kernel from outside, through its public functions only.
+//!
+//! * [`rational`]: exact arithmetic on stored numbers; the judge of everything below.
+//! * [`cases`]: random and adversarial matrices with certificates, good, wild and tampered; case i from seed i.
+//! * [`soundness`]: whatever is accepted is true, checked exactly.
+//! * [`completeness`]: what ought to be accepted is, the bounds are tight, the refusals say why.
+//! * [`blocks`]: the factorisations across the sizes of their blocks, dense, sparse and Gram.
+//! * [`oracles`]: optima known by enumeration, and the theorems that relate them to the bounds.
+
+mod blocks;
+mod cases;
+mod completeness;
+mod oracles;
+mod rational;
+mod soundness;

@@ -1,3 +1,12 @@
-//! Integration tests.
+//! Integration tests: one binary, one file a subject.
 
+/// Brackets against brute force and published values; operators and eigenspaces.
+mod bound;
+/// Certificate files and matrix hashes.
+mod certificate;
+/// Matrix and graph files.
 mod input;
+/// Algorithm 2.
+mod mwu;
+/// Oracles and generators for the others.
+mod support;
