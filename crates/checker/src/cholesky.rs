@@ -76,7 +76,8 @@ impl LowerTriangle {
                     subtract_tile_product(isa, tile, &column[j + below - k], &column[j - k]);
                 }
             });
-            let (diagonal, below) = current.split_first_mut().expect("every tile column has its diagonal tile");
+            let (diagonal, below) =
+                current.split_first_mut().expect("every tile column has its diagonal tile");
             if !factorise_tile(isa, diagonal) {
                 return false;
             }

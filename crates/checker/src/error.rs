@@ -130,9 +130,14 @@ impl fmt::Display for MatrixProblem {
             MatrixProblem::NotDilation { row, column } => {
                 write!(f, "entry ({row}, {column}) must be zero in a dilation (counting from 0)")
             }
-            MatrixProblem::BadOffsets => write!(f, "the row offsets of the sparse matrix do not fit its entries"),
+            MatrixProblem::BadOffsets => {
+                write!(f, "the row offsets of the sparse matrix do not fit its entries")
+            }
             MatrixProblem::BadColumns { row } => {
-                write!(f, "the columns of sparse row {row} (counting from 0) are unsorted, repeated or out of range")
+                write!(
+                    f,
+                    "the columns of sparse row {row} (counting from 0) are unsorted, repeated or out of range"
+                )
             }
         }
     }
@@ -145,16 +150,24 @@ impl fmt::Display for Rejected {
                 write!(f, "the certificate has {found} weights, the matrix {expected} rows")
             }
             Rejected::WeightNotPositive { index, value } => {
-                write!(f, "weight {index} is {value} (counting from 0, shift included), not positive and finite")
+                write!(
+                    f,
+                    "weight {index} is {value} (counting from 0, shift included), not positive and finite"
+                )
             }
             Rejected::ShiftNotFinite { value } => write!(f, "the shift is {value}"),
             Rejected::NotDominating => {
                 write!(f, "Diag(weights + shift) - M could not be proven positive semidefinite")
             }
-            Rejected::NothingProven => write!(f, "no multiple of the weights could be proven to dominate the matrix"),
+            Rejected::NothingProven => {
+                write!(f, "no multiple of the weights could be proven to dominate the matrix")
+            }
             Rejected::BadWitness { index } => write!(f, "the witness is malformed at position {index}"),
             Rejected::Environment => {
-                write!(f, "this thread does not round to nearest with gradual underflow; nothing can be proven")
+                write!(
+                    f,
+                    "this thread does not round to nearest with gradual underflow; nothing can be proven"
+                )
             }
         }
     }

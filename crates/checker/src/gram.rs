@@ -15,8 +15,8 @@
 use crate::cholesky::LowerTriangle;
 use crate::definite::lowered_diagonal;
 use crate::estimate::{largest_eigenvalue, search};
-use crate::product::self_product;
 use crate::kernel::{Isa, dot};
+use crate::product::self_product;
 use crate::rounding::{
     UNDERFLOW, UNIT, add_up, div_up, exponent, gamma, mul_down, mul_up, power_of_two, sub_down, sum_up,
 };
@@ -59,7 +59,8 @@ pub(crate) fn largest_eigenvalue_of_gram(
     let rows: Vec<(f64, &[f64])> = rows.into_iter().map(|(q, row)| (q * shift, row)).collect();
     let sum = sum_up(rows.iter().map(|&(q, _)| div_up(div_up(1.0, q), q)));
     // A subnormal q would spoil the relative error of F; a vanished one proves nothing.
-    let usable = |&(q, row): &(f64, &[f64])| q >= f64::MIN_POSITIVE && row.iter().all(|u| (u * q).abs() < 2.0);
+    let usable =
+        |&(q, row): &(f64, &[f64])| q >= f64::MIN_POSITIVE && row.iter().all(|u| (u * q).abs() < 2.0);
     if !sum.is_finite() || !rows.iter().all(usable) {
         return None;
     }

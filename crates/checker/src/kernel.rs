@@ -129,7 +129,8 @@ macro_rules! vector_version {
             sweep::<{ $lanes * $vectors }, $columns>(result, job, |left, right, row, column| {
                 let mut sums = [[$splat(0.0); $vectors]; $columns];
                 for (a, b) in left.iter().zip(right) {
-                    let a: &[f64; $lanes * $vectors] = a[row..].first_chunk().expect("block inside the panel");
+                    let a: &[f64; $lanes * $vectors] =
+                        a[row..].first_chunk().expect("block inside the panel");
                     let b: &[f64; $columns] = b[column..].first_chunk().expect("block inside the panel");
                     // SAFETY: each load reads `$lanes` values inside the array `a`.
                     let a: [_; $vectors] =
@@ -155,9 +156,29 @@ macro_rules! vector_version {
 }
 
 #[cfg(target_arch = "x86_64")]
-vector_version!(avx2, "avx2,fma", 4, 3, 4, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_set1_pd, _mm256_fmadd_pd);
+vector_version!(
+    avx2,
+    "avx2,fma",
+    4,
+    3,
+    4,
+    _mm256_loadu_pd,
+    _mm256_storeu_pd,
+    _mm256_set1_pd,
+    _mm256_fmadd_pd
+);
 #[cfg(target_arch = "x86_64")]
-vector_version!(avx512, "avx512f", 8, 3, 8, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_set1_pd, _mm512_fmadd_pd);
+vector_version!(
+    avx512,
+    "avx512f",
+    8,
+    3,
+    8,
+    _mm512_loadu_pd,
+    _mm512_storeu_pd,
+    _mm512_set1_pd,
+    _mm512_fmadd_pd
+);
 
 /// Rows handled at once by [`add_rows_times`].
 pub const ROWS: usize = 4;
@@ -274,7 +295,16 @@ macro_rules! vector_rows {
 #[cfg(target_arch = "x86_64")]
 vector_rows!(rows_avx2, "avx2,fma", 4, 2, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_set1_pd, _mm256_fmadd_pd);
 #[cfg(target_arch = "x86_64")]
-vector_rows!(rows_avx512, "avx512f", 8, 4, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_set1_pd, _mm512_fmadd_pd);
+vector_rows!(
+    rows_avx512,
+    "avx512f",
+    8,
+    4,
+    _mm512_loadu_pd,
+    _mm512_storeu_pd,
+    _mm512_set1_pd,
+    _mm512_fmadd_pd
+);
 
 /// a·b, in an order of summation that is not specified: for estimates and solvers.
 ///
@@ -360,7 +390,8 @@ mod tests {
     #[test]
     fn rows_times_is_exact_on_small_integers() {
         for (depth, columns, count) in [(1, 1, 1), (7, 3, 4), (19, 32, 3), (40, 45, 4), (5, 8, 2)] {
-            let row = |r: usize| (0..depth).map(move |j| ((r * 5 + j) % 7) as f64 - 3.0).collect::<Vec<f64>>();
+            let row =
+                |r: usize| (0..depth).map(move |j| ((r * 5 + j) % 7) as f64 - 3.0).collect::<Vec<f64>>();
             let rows: Vec<Vec<f64>> = (0..count).map(row).collect();
             let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
             let v: Vec<f64> = (0..depth * columns).map(|i| (i % 11) as f64 - 5.0).collect();

@@ -49,7 +49,8 @@ pub(crate) fn inner_product_down(
                     let rows: Vec<&[f64]> = rows.iter().map(|row| &row[range.clone()]).collect();
                     add_rows_times(isa, &rows, &v[start * columns..range.end * columns], columns, &mut sums);
                     for (size, row) in sizes.iter_mut().zip(&rows) {
-                        *size += row.iter().zip(&lengths[range.clone()]).map(|(m, l)| m.abs() * l).sum::<f64>();
+                        *size +=
+                            row.iter().zip(&lengths[range.clone()]).map(|(m, l)| m.abs() * l).sum::<f64>();
                     }
                 }
             }

@@ -97,7 +97,10 @@ impl<'a> Quadratic<'a> {
         match *self {
             Quadratic::Dense { entries, dim } => {
                 let places = (0..dim).flat_map(|i| (0..dim).map(move |j| (i, j)));
-                places.zip(entries).find(|&((i, j), &value)| value != 0.0 && asked(i, j)).map(|(place, _)| place)
+                places
+                    .zip(entries)
+                    .find(|&((i, j), &value)| value != 0.0 && asked(i, j))
+                    .map(|(place, _)| place)
             }
             Quadratic::Sparse { dim, offsets, indices, values } => (0..dim)
                 .flat_map(|i| (offsets[i]..offsets[i + 1]).map(move |at| (i, at)))
@@ -173,7 +176,8 @@ fn validate_sparse(
     if offsets.is_sorted() {
         for row in 0..dim {
             let columns = &indices[offsets[row]..offsets[row + 1]];
-            if columns.windows(2).any(|pair| pair[0] >= pair[1]) || columns.last().is_some_and(|&j| j >= dim) {
+            if columns.windows(2).any(|pair| pair[0] >= pair[1]) || columns.last().is_some_and(|&j| j >= dim)
+            {
                 return Err(MatrixProblem::BadColumns { row });
             }
         }
@@ -271,7 +275,9 @@ impl<'a> Reduced<'a> {
         match &self.storage {
             _ if self.zero_diagonal => 0.0,
             Storage::Dense { entries, dim } => entries[i * dim + i],
-            Storage::Sparse { .. } => self.sparse_row(k).find(|&(j, _)| j == i).map_or(0.0, |(_, value)| value),
+            Storage::Sparse { .. } => {
+                self.sparse_row(k).find(|&(j, _)| j == i).map_or(0.0, |(_, value)| value)
+            }
         }
     }
 

@@ -103,7 +103,9 @@ mod tests {
 
     #[test]
     fn directed_operations_enclose() {
-        for (a, b) in [(0.1, 0.2), (1e308, 1e308), (5e-324, 5e-324), (1.0, 3.0), (-0.1, 0.7), (1e-200, 1e-200)] {
+        for (a, b) in
+            [(0.1, 0.2), (1e308, 1e308), (5e-324, 5e-324), (1.0, 3.0), (-0.1, 0.7), (1e-200, 1e-200)]
+        {
             assert!(add_up(a, b) > a + b || (a + b).is_infinite());
             assert!(sub_down(a, b) < a - b);
             assert!(mul_down(a, b) < mul_up(a, b));
@@ -115,7 +117,9 @@ mod tests {
 
     #[test]
     fn exponents_are_exact() {
-        for (x, expected) in [(1.0, 0), (0.75, -1), (4.0, 2), (5e-324, -1074), (f64::MAX, 1023), (3e-310, -1029)] {
+        for (x, expected) in
+            [(1.0, 0), (0.75, -1), (4.0, 2), (5e-324, -1074), (f64::MAX, 1023), (3e-310, -1029)]
+        {
             assert_eq!(exponent(x), expected, "{x}");
         }
         assert_eq!(power_of_two(-1022), f64::MIN_POSITIVE);

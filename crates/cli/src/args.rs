@@ -207,6 +207,8 @@ fn width(text: &str) -> Result<gambeson_lowrank::mwu::Width, String> {
     match text {
         "theorem" => Ok(Width::Theorem),
         "aggressive" => Ok(Width::Aggressive),
-        number => number.parse().map(Width::Fixed).map_err(|_| "expected theorem, aggressive or a number".into()),
+        number => {
+            number.parse().map(Width::Fixed).map_err(|_| "expected theorem, aggressive or a number".into())
+        }
     }
 }

@@ -9,8 +9,8 @@ use crate::primal::UnitRows;
 use crate::problem::{Norm, Problem};
 use crate::round::best_vertex;
 use gambeson_checker::{
-    Certificate, CheckError, InfToOneBound, InfToTwoBound, Quadratic, QuadraticBound, RelaxationValue, VertexValue, check,
-    check_dilation, relaxation_value, vertex_value,
+    Certificate, CheckError, InfToOneBound, InfToTwoBound, Quadratic, QuadraticBound, RelaxationValue,
+    VertexValue, check, check_dilation, relaxation_value, vertex_value,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -228,13 +228,14 @@ pub fn bracket(
         }
     };
     let solved = started.elapsed();
-    let (certificate, upper) = certify(problem, found.weights, (1e-3 * params.gap).max(1e-7), params.threads)?;
+    let (certificate, upper) =
+        certify(problem, &found.weights, (1e-3 * params.gap).max(1e-7), params.threads)?;
     let checked = started.elapsed();
     // The lower ends are looked for after the proof, when it is known what would do.
     let enough = upper.value() / (scale * (1.0 + 0.95 * params.gap)) - constant;
     let mut point = found.point;
     point.ascend(&operator, &certificate.weights, ASCENT_STEPS, enough);
-    let vertex = best_vertex(&operator, &point, &certificate.weights, ROUNDING_TRIALS, &mut rng);
+    let vertex = best_vertex(&operator, &point, ROUNDING_TRIALS, &mut rng);
     let mut lower = vertex_value(matrix, &vertex, params.threads)?;
     let UnitRows { entries, columns } = &point;
     let mut sdp_lower =
@@ -242,7 +243,7 @@ pub fn bracket(
     if problem.norm == Norm::InfToOne {
         (lower, sdp_lower) = (lower.of_dilation(), sdp_lower.of_dilation());
     }
-    let seconds_check = (checked - solved).as_secs_f64();
+    let seconds_check = checked.as_secs_f64() - solved.as_secs_f64();
     Ok(Bracket {
         certificate,
         upper,
@@ -264,7 +265,7 @@ pub fn bracket(
 /// it to the checker at once, where it costs next to nothing.
 fn certify(
     problem: &Problem,
-    weights: Vec<f64>,
+    weights: &[f64],
     margin: f64,
     threads: usize,
 ) -> Result<(Certificate, Upper), CheckError> {

@@ -125,6 +125,7 @@ mod domain_name {
         Vertices,
     }
 
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde calls it so
     pub(super) fn serialize<S: Serializer>(domain: &Domain, serializer: S) -> Result<S::Ok, S::Error> {
         match domain {
             Domain::Cube => Name::Cube,

@@ -73,16 +73,15 @@ fn implicit_ql(diagonal: &mut [f64], beside: &mut Vec<f64>, vectors: &mut [f64],
     beside.push(0.0);
     for start in 0..k {
         for _ in 0..60 {
-            let small = |m: usize| {
-                beside[m].abs() <= f64::EPSILON * (diagonal[m].abs() + diagonal[m + 1].abs())
-            };
+            let small =
+                |m: usize| beside[m].abs() <= f64::EPSILON * (diagonal[m].abs() + diagonal[m + 1].abs());
             let end = (start..k - 1).find(|&m| small(m)).unwrap_or(k - 1);
             if end == start {
                 break;
             }
             let half = (diagonal[start + 1] - diagonal[start]) / (2.0 * beside[start]);
-            let mut shift = diagonal[end] - diagonal[start]
-                + beside[start] / (half + half.hypot(1.0).copysign(half));
+            let mut shift =
+                diagonal[end] - diagonal[start] + beside[start] / (half + half.hypot(1.0).copysign(half));
             let (mut sine, mut cosine, mut carried) = (1.0, 1.0, 0.0);
             let mut split = false;
             for m in (start..end).rev() {
@@ -127,9 +126,15 @@ mod tests {
             for kind in 0..4 {
                 let entry = |a: usize, b: usize| match kind {
                     0 => pseudo(a.max(b) * 97 + a.min(b)),
-                    1 => f64::from(u8::from(a == b)),                  // identity
-                    2 => 1.0,                                          // rank one
-                    _ => if a == b { a as f64 } else { 1e-9 * pseudo(a + b) }, // almost diagonal
+                    1 => f64::from(u8::from(a == b)), // identity
+                    2 => 1.0,                         // rank one
+                    _ => {
+                        if a == b {
+                            a as f64
+                        } else {
+                            1e-9 * pseudo(a + b)
+                        }
+                    } // almost diagonal
                 };
                 let matrix: Vec<f64> = (0..k * k).map(|i| entry(i / k, i % k)).collect();
                 let (values, vectors) = symmetric_eigen(matrix.clone(), k);

@@ -63,7 +63,13 @@ impl TopEigenspace {
     }
 
     /// The top eigenpair for D = Diag(weights), to a residual of `tolerance`·λ or after `most` products with M.
-    pub fn solve(&mut self, operator: &Operator<'_>, weights: &[f64], tolerance: f64, most: usize) -> TopEigenpair {
+    pub fn solve(
+        &mut self,
+        operator: &Operator<'_>,
+        weights: &[f64],
+        tolerance: f64,
+        most: usize,
+    ) -> TopEigenpair {
         self.orthonormalise(weights);
         let mut spent = 0;
         loop {

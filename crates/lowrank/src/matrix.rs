@@ -98,7 +98,11 @@ impl DenseMatrix {
             return Err(MatrixError::WrongCount { rows, columns, found: entries.len() });
         }
         if let Some(at) = entries.iter().position(|value| !value.is_finite()) {
-            return Err(MatrixError::NotFinite { row: at / columns, column: at % columns, value: entries[at] });
+            return Err(MatrixError::NotFinite {
+                row: at / columns,
+                column: at % columns,
+                value: entries[at],
+            });
         }
         Ok(Self { rows, columns, entries })
     }
@@ -227,6 +231,7 @@ impl Matrix {
                 }
             }
         }
-        hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('?');
+        hasher.finalize().iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
     }
 }

@@ -195,8 +195,11 @@ pub fn multiplicative_weights(
     for round in 0..params.max_iterations {
         let smoothed: Vec<f64> = weights.iter().map(|alpha| (1.0 - delta) * alpha + delta).collect(); // α̃
         // The first value is what equal weights give, against which the result is judged: worth some care.
-        let (tolerance, most) =
-            if round == 0 { (params.eigen_tolerance.min(LAST_SHARP), LAST_PRODUCTS) } else { (params.eigen_tolerance, 60) };
+        let (tolerance, most) = if round == 0 {
+            (params.eigen_tolerance.min(LAST_SHARP), LAST_PRODUCTS)
+        } else {
+            (params.eigen_tolerance, 60)
+        };
         let top = eigenspace.solve(operator, &smoothed, tolerance, most);
         let eigenvalue = top.value; // λ
         let v: Vec<f64> = top.vector.iter().map(|x| x * (n as f64).sqrt()).collect();
@@ -328,7 +331,8 @@ impl Judge {
         if let Some((value, candidate, dual)) = valued.min_by(|a, b| a.0.total_cmp(&b.0))
             && value < best.estimate
         {
-            let fresh = eigenspace.solve_afresh(operator, &dual, SHARP, products, random_vector(dual.len(), rng));
+            let fresh =
+                eigenspace.solve_afresh(operator, &dual, SHARP, products, random_vector(dual.len(), rng));
             best.offer(value.max(fresh * dual.iter().sum::<f64>()), candidate, &dual);
         }
         self.sums.push((rounds, dual_sum.to_vec()));

@@ -28,7 +28,9 @@ impl<'a> Operator<'a> {
         let diagonal: Vec<f64> = match matrix {
             Quadratic::Dense { entries, dim } => (0..dim).map(|i| entries[i * dim + i]).collect(),
             Quadratic::Sparse { dim, offsets, indices, values } => (0..dim)
-                .map(|i| (offsets[i]..offsets[i + 1]).find(|&at| indices[at] == i).map_or(0.0, |at| values[at]))
+                .map(|i| {
+                    (offsets[i]..offsets[i + 1]).find(|&at| indices[at] == i).map_or(0.0, |at| values[at])
+                })
                 .collect(),
             Quadratic::Gram { factor, rank, .. } => {
                 factor.chunks_exact(rank).map(|row| row.iter().map(|u| u * u).sum()).collect()
@@ -78,7 +80,11 @@ impl<'a> Operator<'a> {
                 y.par_chunks_mut(STRIPE).enumerate().for_each(|(stripe, y)| {
                     for (i, y) in (stripe * STRIPE..).zip(y) {
                         let row = offsets[i]..offsets[i + 1];
-                        *y = indices[row.clone()].iter().zip(&values[row]).map(|(&j, value)| value * x[j]).sum();
+                        *y = indices[row.clone()]
+                            .iter()
+                            .zip(&values[row])
+                            .map(|(&j, value)| value * x[j])
+                            .sum();
                     }
                 });
             }
@@ -116,7 +122,8 @@ impl<'a> Operator<'a> {
             Quadratic::Gram { factor, dim, rank } => {
                 // UᵀV as the transpose of VᵀU: the kernel wants the rows of its left side in one piece.
                 let transposed = transpose(v, dim, columns);
-                let coefficients = transpose(&rows_times_blocked(&transposed, dim, factor, rank), columns, rank);
+                let coefficients =
+                    transpose(&rows_times_blocked(&transposed, dim, factor, rank), columns, rank);
                 rows_times(factor, rank, &coefficients, columns)
             }
         };
@@ -128,6 +135,11 @@ impl<'a> Operator<'a> {
             }
         }
         product
+    }
+
+    /// True where a row is read rather than computed.
+    pub(crate) fn stores_rows(&self) -> bool {
+        !matches!(self.matrix, Quadratic::Gram { .. })
     }
 
     /// Row i as a full vector, without the diagonal entry.

@@ -11,18 +11,13 @@ use rand_distr::{Distribution, StandardNormal};
 
 /// Vertices that are improved by local search.
 const IMPROVED: usize = 4;
+/// Single flips where each costs as much as half a product with M.
+const COMPUTED_FLIPS: usize = 60;
 /// Steps of many flips at once, at most.
 const CLIMBS: usize = 60;
 
-/// The best of `trials` rounded vertices after local search; entries are ±1. `weights` is a dual solution y: the
-/// search climbs by x ← sign((M + Diag(y))·x), which never loses where M + Diag(y) ⪰ 0, before single flips.
-pub fn best_vertex(
-    operator: &Operator<'_>,
-    rows: &UnitRows,
-    weights: &[f64],
-    trials: usize,
-    rng: &mut impl Rng,
-) -> Vec<f64> {
+/// The best of `trials` rounded vertices after local search, many flips at once, then one by one. Entries are ±1.
+pub fn best_vertex(operator: &Operator<'_>, rows: &UnitRows, trials: usize, rng: &mut impl Rng) -> Vec<f64> {
     let mut found: Vec<Vertex> = (0..trials.max(1))
         .map(|_| {
             let normal: Vec<f64> = (0..rows.columns).map(|_| StandardNormal.sample(rng)).collect();
@@ -32,7 +27,7 @@ pub fn best_vertex(
     found.sort_by(|a, b| b.value.total_cmp(&a.value));
     found.truncate(IMPROVED);
     for vertex in &mut found {
-        vertex.climb(operator, weights);
+        vertex.climb(operator);
         vertex.value += flip_while_better(operator, &mut vertex.x, &mut vertex.image);
     }
     found.into_iter().max_by(|a, b| a.value.total_cmp(&b.value)).map(|vertex| vertex.x).unwrap_or_default()
@@ -58,21 +53,35 @@ impl Vertex {
         Self { value: dot(&x, &image), x, image }
     }
 
-    /// Many flips at once while that gains: boldly with y = 0, right for M ⪰ 0, then with y.
-    fn climb(&mut self, operator: &Operator<'_>, weights: &[f64]) {
-        let mut damping = 0.0;
+    /// Flips the most promising coordinates together, fewer of them when that does not gain: one product a try.
+    fn climb(&mut self, operator: &Operator<'_>) {
+        let n = self.x.len();
+        let mut together = n;
         for _ in 0..CLIMBS {
-            let place = self.image.iter().zip(weights).zip(&self.x);
-            let next = Vertex::new(operator, place.map(|((image, y), x)| sign(image + damping * y * x)));
+            let mut promising: Vec<(f64, usize)> = (0..n)
+                .map(|i| (flip_gain(operator, &self.x, &self.image, i), i))
+                .filter(|(gain, _)| *gain > 0.0)
+                .collect();
+            promising.sort_by(|a, b| b.0.total_cmp(&a.0));
+            together = together.min(promising.len());
+            if together == 0 {
+                break;
+            }
+            let mut next = self.x.clone();
+            promising[..together].iter().for_each(|&(_, i)| next[i] = -next[i]);
+            let next = Vertex::new(operator, next.into_iter());
             if next.value > self.value {
                 *self = next;
-            } else if damping == 0.0 {
-                damping = 1.0;
             } else {
-                break;
+                together /= 2;
             }
         }
     }
+}
+
+/// What flipping coordinate i alone would gain: −4·x_i·Σ_{j≠i} M_ij·x_j.
+fn flip_gain(operator: &Operator<'_>, x: &[f64], image: &[f64], i: usize) -> f64 {
+    -4.0 * (x[i] * image[i] - operator.diagonal()[i])
 }
 
 /// Flips the coordinate that gains most until none gains; `image` is Mx and is kept so. Returns the gain.
@@ -80,12 +89,14 @@ fn flip_while_better(operator: &Operator<'_>, x: &mut [f64], image: &mut [f64]) 
     let n = x.len();
     let mut row = vec![0.0; n];
     let mut total = 0.0;
-    // Each flip gains, so it ends by itself; the limit only guards against cycling in rounding errors.
-    for _ in 0..20 * n {
-        // Flipping i changes the value by −4·x_i·(Σ_{j≠i} M_ij·x_j).
-        let gain = |i: usize| -4.0 * (x[i] * image[i] - operator.diagonal()[i]);
-        let best = (0..n).map(|i| (gain(i), i)).max_by(|a, b| a.0.total_cmp(&b.0));
-        let Some((gained, i)) = best.filter(|(gained, _)| *gained > 1e-12 * dot(x, image).abs()) else { break };
+    // Each flip gains, so it ends by itself. The limit guards against cycling in rounding errors, and where a row
+    // must be computed, not read, against spending more on it than it is worth.
+    let most = if operator.stores_rows() { 20 * n } else { COMPUTED_FLIPS };
+    for _ in 0..most {
+        let best = (0..n).map(|i| (flip_gain(operator, x, image, i), i)).max_by(|a, b| a.0.total_cmp(&b.0));
+        let Some((gained, i)) = best.filter(|(gained, _)| *gained > 1e-12 * dot(x, image).abs()) else {
+            break;
+        };
         operator.off_diagonal_row(i, &mut row);
         let change = -2.0 * x[i];
         image.iter_mut().zip(&row).for_each(|(image, entry)| *image += change * entry);

@@ -137,11 +137,21 @@ pub(crate) fn gram(factor: &[f64], rank: usize) -> Vec<f64> {
 
 /// M and d with Diag(d) − M = Σ w_ij (x_j·e_i − x_i·e_j)(…)ᵀ + nothing: semidefinite, and singular at x. All integers,
 /// so exact. The diagonal of M is random and not negative.
-pub(crate) fn singular(rng: &mut ChaCha8Rng, n: usize, density: f64, largest: i32) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
-    let x: Vec<f64> = signs(rng, n).iter().map(|sign| sign * f64::from(rng.random_range(1..=largest))).collect();
+pub(crate) fn singular(
+    rng: &mut ChaCha8Rng,
+    n: usize,
+    density: f64,
+    largest: i32,
+) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    let x: Vec<f64> =
+        signs(rng, n).iter().map(|sign| sign * f64::from(rng.random_range(1..=largest))).collect();
     let w = symmetric(n, |i, j| {
         // A path keeps the graph connected, so x is the only null vector.
-        if i == j || !(i == j + 1 || rng.random_bool(density)) { 0.0 } else { f64::from(rng.random_range(1..=largest)) }
+        if i == j || !(i == j + 1 || rng.random_bool(density)) {
+            0.0
+        } else {
+            f64::from(rng.random_range(1..=largest))
+        }
     });
     let own: Vec<f64> = (0..n).map(|_| f64::from(rng.random_range(0..=largest))).collect();
     let duals = (0..n).map(|i| own[i] + (0..n).map(|j| w[i * n + j] * x[j] * x[j]).sum::<f64>()).collect();
@@ -236,7 +246,9 @@ fn base(rng: &mut ChaCha8Rng, family: Family, n: usize) -> Base {
             let rank = rng.random_range(1..=n + 1);
             plain(gram(&normals(rng, n * rank), rank))
         }
-        Family::Indefinite => plain(symmetric(n, |i, j| if i == j { normal(rng).abs() } else { normal(rng) })),
+        Family::Indefinite => {
+            plain(symmetric(n, |i, j| if i == j { normal(rng).abs() } else { normal(rng) }))
+        }
         Family::ZeroDiagonal => plain(symmetric(n, |i, j| if i == j { 0.0 } else { normal(rng) })),
         Family::Dilation => {
             let rows = rng.random_range(0..=n);

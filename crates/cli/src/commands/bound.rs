@@ -49,7 +49,12 @@ pub(crate) fn run(
     let domain = arguments.source.domain.map(Domain::from);
     let problem = Problem::new(source.input.matrix, source.input.kind, norm, reading, domain, threads)
         .with_context(|| source.name.clone())?;
-    let mut params = BoundParams { time_limit: arguments.time_limit, seed: arguments.seed, threads, ..BoundParams::default() };
+    let mut params = BoundParams {
+        time_limit: arguments.time_limit,
+        seed: arguments.seed,
+        threads,
+        ..BoundParams::default()
+    };
     match arguments.method {
         MethodName::Auto | MethodName::Mwu => params.method = Method::MultiplicativeWeights,
     }

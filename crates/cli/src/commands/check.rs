@@ -15,6 +15,7 @@ use gambeson_lowrank::problem::{Norm, Problem, Reading};
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
+use std::time::Instant;
 
 #[derive(Serialize)]
 struct Record {
@@ -24,6 +25,8 @@ struct Record {
     kappa: Option<f64>,
     /// Why the certificate was rejected.
     reason: Option<String>,
+    /// Time for the proof, without reading and hashing the matrix.
+    seconds_check: f64,
 }
 
 pub(crate) fn run(
@@ -48,14 +51,15 @@ pub(crate) fn run(
         norm: arguments.norm.map(Norm::from),
         at_most: arguments.at_most,
     };
-    let verdict = verdict(source.input.matrix, kind, file, &asked, threads)
-        .with_context(|| source.name.clone())?;
+    let verdict =
+        verdict(source.input.matrix, kind, file, &asked, threads).with_context(|| source.name.clone())?;
     if arguments.json {
         let record = Record {
             proven: verdict.reason.is_none(),
             bound: verdict.upper.map(Upper::value),
             kappa: verdict.upper.and_then(Upper::kappa).map(gambeson_checker::InfToTwoBound::value),
             reason: verdict.reason.clone(),
+            seconds_check: verdict.seconds,
         };
         writeln!(stdout, "{}", serde_json::to_string(&record)?)?;
     } else {
@@ -78,6 +82,7 @@ pub(crate) struct Verdict {
     pub(crate) reason: Option<String>,
     norm: Norm,
     domain: Domain,
+    seconds: f64,
 }
 
 impl Verdict {
@@ -110,7 +115,10 @@ pub(crate) fn verdict(
     threads: usize,
 ) -> anyhow::Result<Verdict> {
     let (norm, domain) = (file.norm, file.domain);
-    let rejected = |reason: String| Ok(Verdict { upper: None, reason: Some(reason), norm, domain });
+    let verdict = |upper: Option<Upper>, reason: Option<String>, started: Instant| {
+        Ok(Verdict { upper, reason, norm, domain, seconds: started.elapsed().as_secs_f64() })
+    };
+    let rejected = |reason: String| verdict(None, Some(reason), Instant::now());
     if let Some(wanted) = asked.norm.filter(|wanted| *wanted != norm) {
         return rejected(format!("the certificate is about {norm:?}, the question about {wanted:?}"));
     }
@@ -126,17 +134,22 @@ pub(crate) fn verdict(
         return rejected(format!("the certificate is for another matrix (sha256 {hash} here)"));
     }
     if file.n != file.weights.len() {
-        return rejected(format!("the certificate says n = {} but has {} weights", file.n, file.weights.len()));
+        return rejected(format!(
+            "the certificate says n = {} but has {} weights",
+            file.n,
+            file.weights.len()
+        ));
     }
     let problem = Problem::new(matrix, kind, norm, file.reading(), Some(domain), threads)?;
+    let started = Instant::now();
     match prove(&problem, &file.into_certificate(), threads) {
         Ok(upper) => {
             let reason = asked.at_most.filter(|&most| upper.value() > most).map(|most| {
                 format!("the proven bound {} is larger than {}", up(upper.value(), 17), up(most, 17))
             });
-            Ok(Verdict { upper: Some(upper), reason, norm, domain })
+            verdict(Some(upper), reason, started)
         }
-        Err(CheckError::Rejected(reason)) => rejected(reason.to_string()),
+        Err(CheckError::Rejected(reason)) => verdict(None, Some(reason.to_string()), started),
         Err(error) => Err(error.into()),
     }
 }

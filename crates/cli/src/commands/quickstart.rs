@@ -19,7 +19,11 @@ pub(crate) fn run(stdout: &mut impl Write, threads: usize) -> anyhow::Result<Out
         Problem::new(matrix.clone(), InputKind::Matrix, Norm::Quadratic, Reading::Plain, None, threads)?;
     let params = BoundParams { threads, ..BoundParams::default() };
     let found = bracket(&problem, &params, &mut ())?;
-    writeln!(stdout, "2. Algorithm 2 ran {} iterations. Proven in floating point, rounded outward:", found.iterations)?;
+    writeln!(
+        stdout,
+        "2. Algorithm 2 ran {} iterations. Proven in floating point, rounded outward:",
+        found.iterations
+    )?;
     writeln!(
         stdout,
         "     {} <= max x'Mx over the cube <= {}",

@@ -1,1 +1,10 @@
-//! Integration tests.
+//! The binary as a user meets it: output, exit codes, files.
+
+/// `bound` and `check` on good input.
+mod bound_and_check;
+/// Bad input: a clear error naming file and place, exit 2.
+mod errors;
+/// Running the binary.
+mod support;
+/// Certificates that somebody has tampered with.
+mod tampering;

@@ -11,7 +11,8 @@ use gambeson_lowrank::problem::{Norm, Problem, ProblemError, Reading};
 use gambeson_lowrank::random;
 
 fn solve(problem: &Problem) -> Bracket {
-    let found = bracket(problem, &BoundParams { threads: 1, ..BoundParams::default() }, &mut ()).expect("a bracket");
+    let found =
+        bracket(problem, &BoundParams { threads: 1, ..BoundParams::default() }, &mut ()).expect("a bracket");
     // The certificate alone proves the same number again.
     let again = prove(problem, &found.certificate, 1).expect("it was proven a moment ago").value();
     assert_eq!(again, found.upper.value());
@@ -54,14 +55,17 @@ fn vertices_allow_a_negative_diagonal() {
         );
         assert!(matches!(refused, Err(ProblemError::Matrix(_))), "on the cube it is refused");
         let best = brute_force(&matrix);
-        let dense = problem(Matrix::Dense(matrix.clone()), Norm::Quadratic, Reading::Plain, Some(Domain::Vertices));
+        let dense =
+            problem(Matrix::Dense(matrix.clone()), Norm::Quadratic, Reading::Plain, Some(Domain::Vertices));
         let found = solve(&dense);
         assert!(found.lower.value() <= best + 1e-9 && best <= found.upper.value() + 1e-9);
         let triplets = (0..81).map(|at| (at / 9, at % 9, matrix.entries[at])).collect();
         let sparse = SparseMatrix::from_triplets(9, 9, triplets).expect("in range");
         let sparse = problem(Matrix::Sparse(sparse), Norm::Quadratic, Reading::Plain, Some(Domain::Vertices));
         let again = solve(&sparse);
-        assert!((again.upper.value() - found.upper.value()).abs() < 0.02 * found.upper.value().abs().max(1.0));
+        assert!(
+            (again.upper.value() - found.upper.value()).abs() < 0.02 * found.upper.value().abs().max(1.0)
+        );
     }
 }
 
@@ -87,9 +91,14 @@ fn norms_agree_with_their_definitions() {
         assert!((again.upper.value() / found.upper.value() - 1.0).abs() < 0.02);
         let found = solve(&problem(Matrix::Dense(a.clone()), Norm::InfToTwo, Reading::Plain, None));
         assert!(found.lower.value() <= two * (1.0 + 1e-12) && two <= found.upper.value() * (1.0 + 1e-12));
-        assert!(found.upper.value() <= std::f64::consts::FRAC_PI_2 * two * 1.02, "2/pi for positive semidefinite");
+        assert!(
+            found.upper.value() <= std::f64::consts::FRAC_PI_2 * two * 1.02,
+            "2/pi for positive semidefinite"
+        );
         let kappa = found.upper.kappa().expect("kappa goes with inf-to-two").value();
-        assert!(kappa * kappa >= found.upper.value() && kappa * kappa < found.upper.value() * (1.0 + 1e-15 * 8.0));
+        assert!(
+            kappa * kappa >= found.upper.value() && kappa * kappa < found.upper.value() * (1.0 + 1e-15 * 8.0)
+        );
         let gram = problem(Matrix::Dense(a.transposed()), Norm::Quadratic, Reading::Gram, None);
         assert_eq!(solve(&gram).upper.value(), found.upper.value(), "the factor of A'A is A'");
     }
@@ -178,7 +187,9 @@ fn operators_multiply_alike() {
                         row[i] = 0.0;
                     }
                     let expected: f64 = row.iter().zip(&x).map(|(m, x)| m * x).sum();
-                    assert!((y[i] - expected).abs() < 1e-10 && (block[i * columns + c] - expected).abs() < 1e-10);
+                    assert!(
+                        (y[i] - expected).abs() < 1e-10 && (block[i * columns + c] - expected).abs() < 1e-10
+                    );
                     let mut off = vec![0.0; n];
                     if c == 0 && i % 50 == 0 {
                         operator.off_diagonal_row(i, &mut off);

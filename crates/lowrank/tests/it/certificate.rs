@@ -18,7 +18,9 @@ fn numbers_survive_exactly() {
     sample().write(&path).expect("written");
     assert_eq!(CertificateFile::read(&path).expect("read"), sample());
     let text = std::fs::read_to_string(&path).expect("text");
-    for part in ["\"version\":1", "\"domain\":\"vertices\"", "\"norm\":\"inf-to-two\"", "\"gram\":true", "\"n\":6"] {
+    for part in
+        ["\"version\":1", "\"domain\":\"vertices\"", "\"norm\":\"inf-to-two\"", "\"gram\":true", "\"n\":6"]
+    {
         assert!(text.contains(part), "{part} in {text}");
     }
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "no temporary file stays");
@@ -39,7 +41,10 @@ fn broken_files_are_named() {
     assert!(matches!(fails(&text[..text.len() / 2]), CertificateFileError::Malformed { .. }));
     assert!(matches!(fails(""), CertificateFileError::Malformed { .. }));
     let renamed = text.replace("\"shift\"", "\"shiftt\"");
-    assert!(matches!(fails(&renamed), CertificateFileError::Malformed { .. }), "an unknown field is not ignored");
+    assert!(
+        matches!(fails(&renamed), CertificateFileError::Malformed { .. }),
+        "an unknown field is not ignored"
+    );
     let newer = text.replace("\"version\":1", "\"version\":2");
     assert!(matches!(fails(&newer), CertificateFileError::Version { found: 2, .. }));
     let nan = text.replace("0.1", "NaN");
@@ -52,7 +57,10 @@ fn broken_files_are_named() {
 fn a_matrix_has_one_hash() {
     let dense = |entries: Vec<f64>| Matrix::Dense(DenseMatrix { rows: 2, columns: 2, entries });
     assert_eq!(dense(vec![0.0, 1.0, 1.0, 2.0]).sha256(), dense(vec![-0.0, 1.0, 1.0, 2.0]).sha256());
-    assert_ne!(dense(vec![0.0, 1.0, 1.0, 2.0]).sha256(), dense(vec![0.0, 1.0, 1.0, 2.0_f64.next_up()]).sha256());
+    assert_ne!(
+        dense(vec![0.0, 1.0, 1.0, 2.0]).sha256(),
+        dense(vec![0.0, 1.0, 1.0, 2.0_f64.next_up()]).sha256()
+    );
     let sparse = |triplets| Matrix::Sparse(SparseMatrix::from_triplets(2, 2, triplets).expect("in range"));
     let once = sparse(vec![(0, 1, 1.0), (1, 0, 1.0), (1, 1, 2.0)]);
     assert_eq!(once.sha256(), sparse(vec![(1, 1, 2.0), (1, 0, 1.0), (0, 0, 0.0), (0, 1, 1.0)]).sha256());

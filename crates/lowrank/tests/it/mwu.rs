@@ -18,7 +18,8 @@ fn view(matrix: &DenseMatrix) -> Quadratic<'_> {
 
 fn solve(matrix: &DenseMatrix, params: &MwuParams) -> MwuSolution {
     let operator = Operator::new(view(matrix), Domain::Cube);
-    multiplicative_weights(&operator, params, &mut ChaCha8Rng::seed_from_u64(7), &mut ()).expect("valid parameters")
+    multiplicative_weights(&operator, params, &mut ChaCha8Rng::seed_from_u64(7), &mut ())
+        .expect("valid parameters")
 }
 
 fn proven(matrix: &DenseMatrix, weights: &[f64]) -> f64 {
@@ -96,7 +97,9 @@ fn the_primal_candidate_is_consistent() {
 /// The estimate that comes with the weights belongs to them: the checker proves it up to the eigenvalue's error.
 #[test]
 fn weights_and_estimate_belong_together() {
-    for (name, matrix) in [("psd", random::positive_semidefinite(60, 1, 1)), ("qp", random::quadratic_program(60, 2))] {
+    for (name, matrix) in
+        [("psd", random::positive_semidefinite(60, 1, 1)), ("qp", random::quadratic_program(60, 2))]
+    {
         let solution = solve(&matrix, &MwuParams::default());
         let bound = proven(&matrix, &solution.weights);
         assert!(bound >= solution.estimate * (1.0 - 1e-12), "{name}: a Ritz value is never above");
@@ -124,7 +127,8 @@ fn every_stop_is_reached() {
     let short = MwuParams { max_iterations: 3, ..MwuParams::default() };
     let solution = solve(&symmetric, &short);
     assert_eq!((solution.stop, solution.iterations), (StopReason::IterationLimit, 3));
-    let patient = MwuParams { early_stop: false, stall: 1e-2, max_iterations: 100_000, ..MwuParams::default() };
+    let patient =
+        MwuParams { early_stop: false, stall: 1e-2, max_iterations: 100_000, ..MwuParams::default() };
     assert_eq!(solve(&symmetric, &patient).stop, StopReason::Stalled);
     let operator = Operator::new(view(&symmetric), Domain::Cube);
     let mut seen = 0;
@@ -133,7 +137,8 @@ fn every_stop_is_reached() {
         if progress.iteration == 4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let rng = &mut ChaCha8Rng::seed_from_u64(1);
-    let solution = multiplicative_weights(&operator, &MwuParams::default(), rng, &mut observer).expect("valid");
+    let solution =
+        multiplicative_weights(&operator, &MwuParams::default(), rng, &mut observer).expect("valid");
     assert_eq!((solution.stop, solution.iterations, seen), (StopReason::Interrupted, 4, 4));
     assert!(proven(&symmetric, &solution.weights).is_finite(), "a stopped run still has weights");
 }
@@ -165,7 +170,8 @@ fn threads_do_not_change_a_bit() {
             let params = MwuParams { max_iterations: 15, look_every: 5, ..MwuParams::default() };
             let gram = Quadratic::Gram { factor: &factor.entries, dim: 700, rank: 40 };
             let rng = || ChaCha8Rng::seed_from_u64(1);
-            let of_gram = multiplicative_weights(&Operator::new(gram, Domain::Cube), &params, &mut rng(), &mut ());
+            let of_gram =
+                multiplicative_weights(&Operator::new(gram, Domain::Cube), &params, &mut rng(), &mut ());
             (solve(&matrix, &params).weights, of_gram.expect("valid").weights)
         })
     };

@@ -1,0 +1,80 @@
+//! Running the binary in a folder of its own.
+
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// A temporary folder and the binary.
+pub(crate) struct Bench {
+    folder: tempfile::TempDir,
+}
+
+/// What a run left behind.
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Run {
+    /// The one JSON object on stdout.
+    pub(crate) fn json(&self) -> Value {
+        assert_eq!(self.stdout.lines().count(), 1, "one object a line: {self:?}");
+        serde_json::from_str(&self.stdout).expect("JSON on stdout")
+    }
+}
+
+impl std::fmt::Debug for Run {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "exit {}\nstdout: {}\nstderr: {}", self.code, self.stdout, self.stderr)
+    }
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().expect("a temporary folder") }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        std::fs::write(self.path(name), content).expect("written");
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).expect("a file that was written")
+    }
+
+    /// Runs `gambeson` with the words of `line` in the folder; it must not panic.
+    pub(crate) fn run(&self, line: &str) -> Run {
+        let output: Output = Command::new(env!("CARGO_BIN_EXE_gambeson"))
+            .args(line.split_whitespace())
+            .current_dir(self.folder.path())
+            .output()
+            .expect("the binary runs");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+        let code = output.status.code().expect("not killed");
+        let run = Run { code, stdout: text(output.stdout), stderr: text(output.stderr) };
+        assert!(!run.stderr.contains("panicked") && run.code <= 2, "{line}: {run:?}");
+        run
+    }
+
+    /// Saves a row-major matrix as `.npy`.
+    pub(crate) fn save_npy(&self, name: &str, rows: usize, columns: usize, entries: &[f64]) {
+        self.write(name, npy(rows, columns, entries));
+    }
+}
+
+/// The bytes of a version 1.0 `.npy` file.
+pub(crate) fn npy(rows: usize, columns: usize, entries: &[f64]) -> Vec<u8> {
+    let mut header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+    header.push_str(&" ".repeat(63 - (10 + header.len()) % 64));
+    header.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend(u16::try_from(header.len()).expect("a short header").to_le_bytes());
+    bytes.extend(header.bytes());
+    bytes.extend(entries.iter().flat_map(|entry| entry.to_le_bytes()));
+    bytes
+}

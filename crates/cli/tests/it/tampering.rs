@@ -1,0 +1,103 @@
+//! After any tampering `check` exits 1 or 2, or proves a bound that is not below the true optimum.
+
+use crate::support::Bench;
+use serde_json::{Value, json};
+
+/// A symmetric 5 × 5 matrix, its true maximum over the cube by brute force.
+fn matrix() -> (Vec<f64>, f64) {
+    let n = 5;
+    let entry = |i: usize, j: usize| {
+        let (a, b) = (i.max(j), i.min(j));
+        if a == b { 1.0 + a as f64 } else { ((a * 7 + b * 3) % 5) as f64 - 2.0 }
+    };
+    let entries: Vec<f64> = (0..n * n).map(|at| entry(at / n, at % n)).collect();
+    let value = |bits: u32| {
+        let x = |i: usize| if bits >> i & 1 == 1 { -1.0 } else { 1.0 };
+        (0..n * n).map(|at| entries[at] * x(at / n) * x(at % n)).sum::<f64>()
+    };
+    let best = (0..1 << n).map(value).fold(f64::NEG_INFINITY, f64::max);
+    (entries, best)
+}
+
+#[test]
+fn no_tampering_proves_too_little() {
+    let bench = Bench::new();
+    let (entries, best) = matrix();
+    bench.save_npy("m.npy", 5, 5, &entries);
+    let mut other = entries.clone();
+    (other[1], other[5]) = (other[1] + 1.0, other[5] + 1.0);
+    bench.save_npy("other.npy", 5, 5, &other);
+    assert_eq!(bench.run("bound m.npy --certificate c.json").code, 0);
+    let honest: Value = serde_json::from_str(&bench.read("c.json")).expect("a certificate");
+    let (mut rejected, mut proven) = (0, 0);
+    let mut attempt = |what: &str, forged: &Value, line: &str| {
+        bench.write("f.json", forged.to_string());
+        let run = bench.run(line);
+        match run.code {
+            0 => {
+                let bound = run.json()["bound"].as_f64().expect("a bound");
+                assert!(bound >= best, "{what}: proved {bound} below the optimum {best}");
+                proven += 1;
+            }
+            _ => rejected += 1,
+        }
+        run.code
+    };
+    let line = "check m.npy f.json --json";
+    assert_eq!(attempt("nothing", &honest, line), 0);
+    let with = |key: &str, value: Value| {
+        let mut forged = honest.clone();
+        forged[key] = value;
+        forged
+    };
+    let weights: Vec<f64> = honest["weights"]
+        .as_array()
+        .expect("weights")
+        .iter()
+        .map(|w| w.as_f64().expect("a number"))
+        .collect();
+    for scale in [0.0, 1e-300, 1e-9, 0.5, 0.99, 0.9999, 1.0001, 2.0, 1e9, 1e300, -1.0] {
+        let scaled: Vec<f64> = weights.iter().map(|w| w * scale).collect();
+        for shift in [json!(0.0), json!(null), json!(-1.0), json!(1e-3), json!(1e300), json!(-1e300)] {
+            let mut forged = with("weights", json!(scaled));
+            forged["shift"] = shift;
+            attempt(&format!("weights times {scale}"), &forged, line);
+        }
+    }
+    for i in 0..5 {
+        for value in [json!(0.0), json!(-1.0), json!(1e-320), json!(null), json!("NaN"), json!(1e308)] {
+            let mut forged = honest.clone();
+            forged["weights"][i] = value.clone();
+            attempt(&format!("weight {i} = {value}"), &forged, line);
+        }
+    }
+    for swap in 1..5 {
+        let mut swapped = weights.clone();
+        swapped.swap(0, swap);
+        attempt("swapped", &with("weights", json!(swapped)), line);
+    }
+    assert_ne!(attempt("cut short", &with("weights", json!(weights[..4])), line), 0);
+    assert_ne!(attempt("too long", &with("weights", json!([&weights[..], &[1.0]].concat())), line), 0);
+    assert_ne!(attempt("wrong n", &with("n", json!(4)), line), 0);
+    assert_eq!(attempt("another matrix", &honest, "check other.npy f.json --json"), 1);
+    assert_eq!(attempt("another domain", &with("domain", json!("vertices")), line), 1);
+    attempt(
+        "another domain, asked for",
+        &with("domain", json!("vertices")),
+        &format!("{line} --domain vertices"),
+    );
+    for norm in ["inf-to-one", "inf-to-two"] {
+        assert_ne!(
+            attempt("another norm", &with("norm", json!(norm)), &format!("{line} --norm quadratic")),
+            0
+        );
+    }
+    assert_ne!(
+        attempt("as a factor", &with("gram", json!(true)), "check m.npy f.json --json --at-most 1e-9"),
+        0
+    );
+    assert_eq!(attempt("another hash", &with("matrix_sha256", json!("00")), line), 1);
+    assert_eq!(attempt("a newer version", &with("version", json!(99)), line), 2);
+    assert_eq!(attempt("an unknown field", &with("bound", json!(1.0)), line), 2);
+    assert!(rejected >= 40 && proven >= 20, "{rejected} rejected, {proven} proven");
+}
