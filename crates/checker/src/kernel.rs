@@ -238,7 +238,7 @@ fn rows_portable(rows: &[&[f64]; ROWS], v: &[f64], columns: usize, out: &mut [f6
     rows_rest(rows, v, columns, blocks, out);
 }
 
-/// Writes the vector versions: blocks of `$vectors` registers of `$lanes` columns, then of one register.
+/// Writes the vector versions: blocks of `$vectors` ≤ 4 registers of `$lanes` columns, then of what fits.
 #[cfg(target_arch = "x86_64")]
 macro_rules! vector_rows {
     ($name:ident, $features:literal, $lanes:literal, $vectors:literal, $load:ident, $store:ident, $splat:ident,
@@ -283,17 +283,21 @@ macro_rules! vector_rows {
                 block::<$vectors>(rows, v, columns, start, out);
                 start += $lanes * $vectors;
             }
-            while start + $lanes <= columns {
-                block::<1>(rows, v, columns, start, out);
-                start += $lanes;
+            let rest = (columns - start) / $lanes;
+            match rest {
+                0 => {}
+                1 => block::<1>(rows, v, columns, start, out),
+                2 => block::<2>(rows, v, columns, start, out),
+                _ => block::<3>(rows, v, columns, start, out),
             }
+            start += rest * $lanes;
             rows_rest(rows, v, columns, start, out);
         }
     };
 }
 
 #[cfg(target_arch = "x86_64")]
-vector_rows!(rows_avx2, "avx2,fma", 4, 2, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_set1_pd, _mm256_fmadd_pd);
+vector_rows!(rows_avx2, "avx2,fma", 4, 3, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_set1_pd, _mm256_fmadd_pd);
 #[cfg(target_arch = "x86_64")]
 vector_rows!(
     rows_avx512,

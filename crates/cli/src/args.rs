@@ -69,7 +69,7 @@ pub(crate) struct BoundArguments {
     /// The solver.
     #[arg(long, value_enum, default_value_t = MethodName::Auto)]
     pub(crate) method: MethodName,
-    /// Stop when upper/sdp_lower - 1 is at most this; exit 1 if it is not reached [default: 0.005, not insisted on].
+    /// Stop when upper/sdp_lower - 1 is at most this; exit 1 if it is not reached [default: 1e-4, for mwu 5e-3, not insisted on].
     #[arg(long)]
     pub(crate) gap: Option<f64>,
     /// Solve for at most so many seconds, then prove the best there is.
@@ -160,6 +160,8 @@ pub(crate) enum MethodName {
     Auto,
     /// Algorithm 2, multiplicative weights.
     Mwu,
+    /// Low-rank factorisation.
+    BurerMonteiro,
 }
 
 /// KIND:N:SEED.

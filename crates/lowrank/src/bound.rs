@@ -2,6 +2,7 @@
 //!
 //! Solvers propose; every number in a [`Bracket`] was made by the checker.
 
+use crate::burer_monteiro::{BurerMonteiroParams, burer_monteiro};
 use crate::mwu::{MwuParams, ParameterError, multiplicative_weights};
 use crate::observe::{Observer, Progress, StopReason};
 use crate::operator::Operator;
@@ -28,6 +29,8 @@ const ROUNDING_TRIALS: usize = 16;
 pub enum Method {
     /// Algorithm 2, multiplicative weights.
     MultiplicativeWeights,
+    /// Low-rank factorisation: far faster, and the only one for small gaps.
+    BurerMonteiro,
 }
 
 /// Parameters of [`bracket`].
@@ -45,18 +48,32 @@ pub struct BoundParams {
     pub threads: usize,
     /// Parameters of Algorithm 2.
     pub mwu: MwuParams,
+    /// Parameters of the low-rank factorisation.
+    pub burer_monteiro: BurerMonteiroParams,
 }
 
 impl Default for BoundParams {
     fn default() -> Self {
         Self {
-            method: Method::MultiplicativeWeights,
-            gap: 5e-3,
+            method: Method::BurerMonteiro,
+            gap: 1e-4,
             time_limit: None,
             seed: 0,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             mwu: MwuParams { early_stop: false, ..MwuParams::default() },
+            burer_monteiro: BurerMonteiroParams::default(),
         }
+    }
+}
+
+impl BoundParams {
+    /// Checks every parameter once, those of the method not chosen too.
+    pub fn validate(&self) -> Result<(), ParameterError> {
+        if !(self.gap > 0.0) {
+            return Err(ParameterError { name: "gap", value: self.gap, range: "positive" });
+        }
+        self.mwu.validate()?;
+        self.burer_monteiro.validate()
     }
 }
 
@@ -190,9 +207,7 @@ pub fn bracket(
     params: &BoundParams,
     observer: &mut impl Observer,
 ) -> Result<Bracket, BoundError> {
-    if !(params.gap > 0.0) {
-        return Err(ParameterError { name: "gap", value: params.gap, range: "positive" }.into());
-    }
+    params.validate()?;
     let started = Instant::now();
     let matrix = problem.quadratic();
     let operator = Operator::new(matrix, problem.domain);
@@ -202,71 +217,126 @@ pub fn bracket(
     let mut rng = ChaCha8Rng::seed_from_u64(params.seed);
     let mut watch = Watch {
         inner: observer,
-        gap: 0.9 * params.gap, // what is proven is a little wider than what is estimated
+        gap: params.gap,
         constant,
         scale,
         deadline: params.time_limit.and_then(|limit| started.checked_add(limit)),
         stop: None,
     };
-    let found = if operator.is_zero() {
-        Found::zero(n)
-    } else {
-        match params.method {
-            Method::MultiplicativeWeights => {
-                let solution = multiplicative_weights(&operator, &params.mwu, &mut rng, &mut watch)?;
-                let scale = solution.estimate / solution.weights.iter().sum::<f64>();
-                Found {
-                    trivial: matches!(matrix, Quadratic::Gram { .. })
-                        && solution.estimate > (1.0 - 1e-5) * solution.trivial_estimate,
-                    weights: solution.weights.iter().map(|weight| weight * scale).collect(),
-                    point: solution.point,
-                    iterations: solution.iterations,
-                    products: solution.products,
-                    stop: watch.stop.unwrap_or(Stop::Solver(solution.stop)),
-                }
-            }
+    // What is proven is a little wider than what is estimated, so the solver aims lower: much lower if it must.
+    let mut total = Totals::default();
+    let mut ambitions = params.method.ambitions().iter();
+    let mut start: Option<UnitRows> = None;
+    let (mut certificate, mut upper, point, sdp_lower) = loop {
+        let ambition = ambitions.next();
+        watch.gap = ambition.unwrap_or(&1.0) * params.gap;
+        let found = if operator.is_zero() {
+            Found::zero(n)
+        } else {
+            solve(&operator, params, start.as_ref(), &mut rng, &mut watch)?
+        };
+        total.add(&found);
+        let solved = Instant::now();
+        let (certificate, upper) = certify(problem, &found.weights, params.gap, params.threads)?;
+        total.seconds_check += solved.elapsed().as_secs_f64();
+        // The lower end is raised after the proof, when it is known what would do.
+        let enough = upper.value() / (scale * (1.0 + 0.95 * params.gap)) - constant;
+        let mut point = found.point;
+        point.ascend(&operator, &certificate.weights, ASCENT_STEPS, enough);
+        let sdp_lower =
+            relaxation_value(matrix, problem.domain, &point.entries, point.columns, params.threads)?;
+        let reached = scale * sdp_lower.value() * (1.0 + params.gap) >= upper.value();
+        if reached || total.stop != Stop::Gap || ambitions.len() == 0 {
+            break (certificate, upper, point, sdp_lower);
         }
+        start = Some(point);
     };
-    let solved = started.elapsed();
-    let (certificate, upper) =
-        certify(problem, &found.weights, (1e-3 * params.gap).max(1e-7), params.threads)?;
-    let checked = started.elapsed();
-    // The lower ends are looked for after the proof, when it is known what would do.
-    let enough = upper.value() / (scale * (1.0 + 0.95 * params.gap)) - constant;
-    let mut point = found.point;
-    point.ascend(&operator, &certificate.weights, ASCENT_STEPS, enough);
+    // What equal weights prove costs next to nothing to know for a factor, and is the bound to beat.
+    let mut trivial = false;
+    if matches!(matrix, Quadratic::Gram { .. }) && total.stop != Stop::Zero {
+        let equal = Certificate { domain: problem.domain, weights: vec![1.0; n], shift: None };
+        let bound = prove(problem, &equal, params.threads)?;
+        trivial = upper.value() > (1.0 - 1e-5) * bound.value();
+        if bound.value() < upper.value() {
+            (certificate, upper) = (equal, bound);
+        }
+    }
     let vertex = best_vertex(&operator, &point, ROUNDING_TRIALS, &mut rng);
     let mut lower = vertex_value(matrix, &vertex, params.threads)?;
-    let UnitRows { entries, columns } = &point;
-    let mut sdp_lower =
-        relaxation_value(matrix, problem.domain, entries, *columns, params.threads)?.or_vertex(lower);
+    let mut sdp_lower = sdp_lower.or_vertex(lower);
     if problem.norm == Norm::InfToOne {
         (lower, sdp_lower) = (lower.of_dilation(), sdp_lower.of_dilation());
     }
-    let seconds_check = checked.as_secs_f64() - solved.as_secs_f64();
     Ok(Bracket {
         certificate,
         upper,
         lower,
         sdp_lower,
-        trivial: found.trivial,
-        iterations: found.iterations,
-        products: found.products,
-        seconds_solve: started.elapsed().as_secs_f64() - seconds_check,
-        seconds_check,
-        stop: found.stop,
+        trivial,
+        iterations: total.iterations,
+        products: total.products,
+        seconds_solve: started.elapsed().as_secs_f64() - total.seconds_check,
+        seconds_check: total.seconds_check,
+        stop: total.stop,
+    })
+}
+
+impl Method {
+    /// Fractions of the gap asked for at which to stop by estimate, one attempt after the other.
+    fn ambitions(self) -> &'static [f64] {
+        match self {
+            // Begins anew every time, so there is one attempt.
+            Method::MultiplicativeWeights => &[0.8],
+            // Goes on from where it stopped.
+            Method::BurerMonteiro => &[0.6, 0.2, 0.05, 0.01],
+        }
+    }
+}
+
+/// One run of a solver.
+fn solve(
+    operator: &Operator<'_>,
+    params: &BoundParams,
+    start: Option<&UnitRows>,
+    rng: &mut ChaCha8Rng,
+    watch: &mut Watch<'_, impl Observer>,
+) -> Result<Found, ParameterError> {
+    Ok(match params.method {
+        Method::MultiplicativeWeights => {
+            let solution = multiplicative_weights(operator, &params.mwu, rng, watch)?;
+            let scale = solution.estimate / solution.weights.iter().sum::<f64>();
+            Found {
+                weights: solution.weights.iter().map(|weight| weight * scale).collect(),
+                point: solution.point,
+                iterations: solution.iterations,
+                products: solution.products,
+                stop: watch.stop.unwrap_or(Stop::Solver(solution.stop)),
+            }
+        }
+        Method::BurerMonteiro => {
+            let mut own = params.burer_monteiro.clone();
+            own.gap = own.gap.min(1e-3 * params.gap);
+            let solution = burer_monteiro(operator, &own, start, rng, watch)?;
+            Found {
+                weights: solution.weights,
+                point: solution.point,
+                iterations: solution.iterations,
+                products: solution.products,
+                stop: watch.stop.unwrap_or(Stop::Solver(solution.stop)),
+            }
+        }
     })
 }
 
 /// A certificate from weights that are estimated to be just feasible, and what it proves.
 ///
 /// Dense and sparse forms: the weights a little enlarged, to be taken as they stand, so that checking costs one
-/// factorisation; `margin` and a few times more is tried before the scale is left to the checker. Gram forms leave
-/// it to the checker at once, where it costs next to nothing.
+/// factorisation; a fraction of the gap asked for and then more is tried before the scale is left to the checker.
+/// Gram forms leave it to the checker at once, where it costs next to nothing.
 fn certify(
     problem: &Problem,
     weights: &[f64],
-    margin: f64,
+    gap: f64,
     threads: usize,
 ) -> Result<(Certificate, Upper), CheckError> {
     let domain = problem.domain;
@@ -274,8 +344,8 @@ fn certify(
     let enlarged =
         |by: f64| weights.iter().map(|w| (w * (1.0 + by)).max(f64::MIN_POSITIVE)).collect::<Vec<f64>>();
     if !matches!(problem.quadratic(), Quadratic::Gram { .. }) {
-        for widening in [1.0, 8.0, 64.0, 512.0] {
-            let weights = enlarged(margin * widening);
+        for part in [0.05, 0.2, 1.0, 10.0, 100.0] {
+            let weights = enlarged(part * gap);
             let certificate = Certificate { domain, weights, shift: Some(0.0) };
             if let Ok(upper) = prove(problem, &certificate, threads) {
                 return Ok((certificate, upper));
@@ -301,7 +371,6 @@ pub fn prove(problem: &Problem, certificate: &Certificate, threads: usize) -> Re
 struct Found {
     weights: Vec<f64>,
     point: UnitRows,
-    trivial: bool,
     iterations: usize,
     products: usize,
     stop: Stop,
@@ -310,6 +379,28 @@ struct Found {
 impl Found {
     fn zero(n: usize) -> Self {
         let point = UnitRows { entries: vec![1.0; n], columns: 1 };
-        Self { weights: vec![1.0; n], point, trivial: false, iterations: 0, products: 0, stop: Stop::Zero }
+        Self { weights: vec![1.0; n], point, iterations: 0, products: 0, stop: Stop::Zero }
+    }
+}
+
+/// Over all attempts.
+struct Totals {
+    iterations: usize,
+    products: usize,
+    seconds_check: f64,
+    stop: Stop,
+}
+
+impl Default for Totals {
+    fn default() -> Self {
+        Self { iterations: 0, products: 0, seconds_check: 0.0, stop: Stop::Zero }
+    }
+}
+
+impl Totals {
+    fn add(&mut self, found: &Found) {
+        self.iterations += found.iterations;
+        self.products += found.products;
+        self.stop = found.stop;
     }
 }

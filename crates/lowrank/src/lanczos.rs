@@ -54,6 +54,11 @@ impl TopEigenspace {
         space
     }
 
+    /// Starts from several vectors whose products with M are known already.
+    pub fn seeded(basis: Vec<Vec<f64>>, images: Vec<Vec<f64>>) -> Self {
+        Self { basis, images, projected: Vec::new(), products: 0 }
+    }
+
     fn push(&mut self, operator: &Operator<'_>, vector: Vec<f64>) {
         let mut image = vec![0.0; vector.len()];
         operator.apply(&vector, &mut image);
@@ -71,6 +76,7 @@ impl TopEigenspace {
         most: usize,
     ) -> TopEigenpair {
         self.orthonormalise(weights);
+        let full = FULL.max(self.basis.len() + 4 * BURST);
         let mut spent = 0;
         loop {
             let (values, vectors) = self.ritz();
@@ -85,7 +91,7 @@ impl TopEigenspace {
             if residual <= tolerance * value.abs() || spent >= most || self.basis.len() >= operator.dim() {
                 return TopEigenpair { value, vector, residual };
             }
-            if self.basis.len() + BURST > FULL {
+            if self.basis.len() + BURST > full {
                 self.fold(&values, &vectors);
             }
             let before = spent;

@@ -12,15 +12,18 @@
 //! `gambeson-checker`; nothing here is trusted.
 
 pub mod bound;
+pub mod burer_monteiro;
 pub mod certificate;
 mod eigen;
 pub mod input;
 pub mod lanczos;
 pub mod matrix;
 pub mod mwu;
+mod newton;
 pub mod observe;
 pub mod operator;
 pub mod primal;
 pub mod problem;
 pub mod random;
 pub mod round;
+mod sphere;

@@ -40,6 +40,8 @@ pub enum StopReason {
     IterateFeasible,
     /// X_ii ≤ 1 + δ for the average (early stop of the box).
     AverageFeasible,
+    /// The gap the solver itself aims at is reached.
+    Converged,
     /// The bound has stopped improving.
     Stalled,
     /// The rounds are used up.

@@ -5,7 +5,10 @@
 
 use crate::cases::{Stored, generator, signs, singular, symmetric};
 use crate::rational::Dyadic;
-use gambeson_checker::{Certificate, CheckError, Domain, Quadratic, Rejected, check, spectral_norm};
+use gambeson_checker::{
+    Certificate, CheckError, Domain, Quadratic, Rejected, check, relaxation_value, spectral_norm,
+    vertex_value,
+};
 use rand::RngExt;
 
 /// Around every block size.
@@ -296,6 +299,66 @@ fn wide_gram_forms_see_every_column() {
             refused(matrix, &vec![3f64.next_down(); dim], &what);
             let raised = check(matrix, &as_stands(&vec![3.0 * (1.0 + 1e-6); dim]), 2);
             encloses(raised.expect("definite").value(), 3.0 * (1.0 + 1e-6) * dim as f64, &what);
+        }
+    }
+}
+
+/// Σ M_ij⟨v_i, v_j⟩ of integers, in integers, with and without the diagonal, and the largest |v_i|².
+fn integer_product(entries: &[i64], v: &[i64], columns: usize) -> (i64, i64, i64) {
+    let n = v.len() / columns;
+    let row = |i: usize| &v[i * columns..(i + 1) * columns];
+    let inner = |i: usize, j: usize| row(i).iter().zip(row(j)).map(|(a, b)| a * b).sum::<i64>();
+    let diagonal: i64 = (0..n).map(|i| entries[i * n + i] * inner(i, i)).sum();
+    let below: i64 = (0..n).map(|i| (0..i).map(|j| entries[i * n + j] * inner(i, j)).sum::<i64>()).sum();
+    (2 * below + diagonal, 2 * below, (0..n).map(|i| inner(i, i)).max().expect("there is a row"))
+}
+
+#[test]
+fn lower_ends_are_sharp_for_every_shape() {
+    // Around the blocks of 256 columns, the groups of four rows, and the vectors of the kernel.
+    for n in [1, 2, 3, 4, 5, 255, 256, 257, 515] {
+        let rng = &mut generator(n as u64);
+        let mut entries = vec![0_i64; n * n];
+        for i in 0..n {
+            for j in 0..=i {
+                // No negative entries: values are large wherever most rows of V point one way.
+                let entry = if i == j { 60 } else { rng.random_range(0..=3) };
+                (entries[i * n + j], entries[j * n + i]) = (entry, entry);
+            }
+        }
+        let numbers: Vec<f64> = entries.iter().map(|&entry| entry as f64).collect();
+        let sparse = Stored::sparse(&numbers, n, |_, _| false);
+        let both = [Quadratic::Dense { entries: &numbers, dim: n }, sparse.view()];
+        for columns in [1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 23, 24, 25, 31, 32, 33, 45, 64] {
+            // One row in five points backwards, so that an entry of the wrong sign or place shows.
+            let v: Vec<i64> = (0..n * columns)
+                .map(|at| if at / columns % 5 == 3 { -1 } else { 1 } * rng.random_range(1..=4))
+                .collect();
+            let vectors: Vec<f64> = v.iter().map(|&v| v as f64).collect();
+            let (with_diagonal, without, largest) = integer_product(&entries, &v, columns);
+            for (at, matrix) in both.iter().enumerate() {
+                for domain in [Domain::Cube, Domain::Vertices] {
+                    let value =
+                        relaxation_value(*matrix, domain, &vectors, columns, 2).expect("feasible").value();
+                    let (form, constant) = match domain {
+                        Domain::Cube => (with_diagonal, 0),
+                        Domain::Vertices => (without.max(0), 60 * n), // X = 0 is feasible, too
+                    };
+                    let rest = &Dyadic::from(value) - &Dyadic::from(constant as f64);
+                    let truth = Dyadic::from(form as f64);
+                    let what = format!("{n} rows, {columns} columns, {domain:?}, storage {at}: {value}");
+                    assert!(&rest * &Dyadic::from(largest as f64) <= truth, "{what}");
+                    let nearly = form as f64 / largest as f64 + constant as f64;
+                    assert!(value >= nearly * (1.0 - 1e-9), "{what}");
+                }
+            }
+        }
+        let x: Vec<i64> = (0..n).map(|i| if i % 5 == 3 { -1 } else { 1 }).collect();
+        let vertex: Vec<f64> = x.iter().map(|&x| x as f64).collect();
+        let truth = integer_product(&entries, &x, 1).0 as f64;
+        for matrix in both {
+            let value = vertex_value(matrix, &vertex, 2).expect("a vertex").value();
+            assert!(value <= truth && value >= truth * (1.0 - 1e-9), "{n} rows: {value} for {truth}");
         }
     }
 }

@@ -324,6 +324,8 @@ fn exponents(rng: &mut ChaCha8Rng, n: usize) -> Vec<i32> {
     match rng.random_range(0..10) {
         0..6 => vec![0; n],
         6 => vec![rng.random_range(249..=498); n],
+        // Every other time so far down that entries have a few bits left.
+        7 if rng.random_bool(0.5) => vec![rng.random_range(-537..=-530); n],
         7 => vec![rng.random_range(-537..=-249); n],
         8 => (0..n).map(|_| rng.random_range(-500..=500)).collect(),
         _ => (0..n).map(|_| if rng.random_bool(0.5) { 500 } else { -500 }).collect(),

@@ -174,10 +174,11 @@ pub(crate) fn is_semidefinite(matrix: &[Vec<Dyadic>]) -> bool {
             for &j in left.iter().filter(|&&j| j <= i) {
                 let minor = &a[i][j] * &a[pivot][pivot] - &a[i][pivot] * &a[pivot][j];
                 a[i][j] = minor / &before;
-                a[j][i] = a[i][j].clone();
+                let copy = a[i][j].clone();
+                a[j][i] = copy;
             }
         }
-        before = a[pivot][pivot].clone();
+        before.clone_from(&a[pivot][pivot]);
     }
     true
 }
@@ -237,30 +238,29 @@ fn semidefiniteness_is_decided_exactly() {
         (vec![above, 1.0, 1.0, 1.0], 2, true),
         (vec![0.0, 1.0, 1.0, 5.0], 2, false),
         (vec![0.0, 0.0, 0.0, 5.0], 2, true),
-        (vec![1e300, 1.0, 1.0, 1e-300], 2, 1e300 * 1e-300 >= 1.0), // decided below, too
         (vec![2.0, -1.0, -1.0, -1.0, 2.0, -1.0, -1.0, -1.0, 2.0], 3, true),
         (vec![2.0, -1.0, -1.0, -1.0, 2.0, -1.0, -1.0, -1.0, 2f64.next_down()], 3, false),
         (vec![1.0, 2.0, 3.0, 2.0, 4.0, 6.0, 3.0, 6.0, 9.0], 3, true),
         (vec![1.0, 2.0, 3.0, 2.0, 4.0, 5.0, 3.0, 5.0, 9.0], 3, false),
     ] {
-        if entries[0] == 1e300 {
-            // Whether the rounded 10^300 and 10^-300 multiply to one or more: by the product itself.
-            let product = &Dyadic::from(1e300) * &Dyadic::from(1e-300);
-            assert_eq!(is_semidefinite(&matrix(&entries, dim)), product >= Dyadic::from(1.0));
-            continue;
-        }
         assert_eq!(is_semidefinite(&matrix(&entries, dim)), expected, "{entries:?}");
+    }
+    // Numbers of very different size: the determinant decides, computed by itself.
+    for tiny in [1e-300, 1e-300_f64.next_up(), 1e-300_f64.next_down()] {
+        let product = &Dyadic::from(1e300) * &Dyadic::from(tiny);
+        let expected = product >= Dyadic::from(1.0);
+        assert_eq!(is_semidefinite(&matrix(&[1e300, 1.0, 1.0, tiny], 2)), expected, "{tiny}");
     }
 }
 
 #[test]
 fn vertex_maximum_is_the_largest_of_all_values() {
     // Compared with the plain definition, on small integers where floats are exact.
-    for seed in 0..50_u32 {
-        let n = 1 + seed as usize % 6;
+    for seed in 0..50 {
+        let n = 1 + seed % 6;
         let entry = |i: usize, j: usize| {
-            let (a, b) = (i.min(j) as u32, i.max(j) as u32);
-            f64::from((seed * 37 + a * 101 + b * 57 + a * b * 13) % 19) - 9.0
+            let (a, b) = (i.min(j), i.max(j));
+            ((seed * 37 + a * 101 + b * 57 + a * b * 13) % 19) as f64 - 9.0
         };
         let entries: Vec<f64> = (0..n * n).map(|at| entry(at / n, at % n)).collect();
         let plain = (0..1_u32 << n).map(|signs| {

@@ -8,8 +8,8 @@ use crate::rational::{
     vertex_maximum,
 };
 use gambeson_checker::{
-    Certificate, CheckError, Domain, Rejected, check, check_dilation, relaxation_value, spectral_norm,
-    vertex_value,
+    Certificate, CheckError, Domain, QuadraticBound, Rejected, RelaxationValue, VertexValue, check,
+    check_dilation, relaxation_value, spectral_norm, vertex_value,
 };
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -106,7 +106,7 @@ fn judge_bound(seed: u64, stored: &Stored, certificate: &Certificate, bound: f64
 /// The lower ends, where the matrix allows any: at most the exact value, hence at most the bound.
 fn judge_lower_ends(seed: u64, case: &Case, bound: Option<f64>) -> [bool; 2] {
     let domain = case.certificate.domain;
-    let vertex = vertex_value(case.stored.view(), &case.vertex, 1).map(|value| value.value());
+    let vertex = vertex_value(case.stored.view(), &case.vertex, 1).map(VertexValue::value);
     if let Ok(value) = vertex
         && value > f64::NEG_INFINITY
     {
@@ -116,7 +116,7 @@ fn judge_lower_ends(seed: u64, case: &Case, bound: Option<f64>) -> [bool; 2] {
         assert!(bound.is_none_or(|bound| value <= bound), "seed {seed}: a lower end above the bound");
     }
     let relaxed = relaxation_value(case.stored.view(), domain, &case.vectors, case.columns, 1);
-    let relaxed = relaxed.map(|value| value.value());
+    let relaxed = relaxed.map(RelaxationValue::value);
     if let Ok(value) = relaxed
         && value > f64::NEG_INFINITY
     {
@@ -165,7 +165,7 @@ fn judge(seed: u64, tally: &Tally) {
     let case = case(seed);
     let add = |counter: &AtomicU64| counter.fetch_add(1, Ordering::Relaxed);
     let family = place(case.family);
-    let outcome = check(case.stored.view(), &case.certificate, 1).map(|bound| bound.value());
+    let outcome = check(case.stored.view(), &case.certificate, 1).map(QuadraticBound::value);
     match &outcome {
         &Ok(bound) => {
             judge_bound(seed, &case.stored, &case.certificate, bound);
@@ -278,6 +278,30 @@ fn the_last_weights_accepted_still_dominate() {
         }
     }
     assert!(proven > 1000, "only {proven} verges were found");
+}
+
+/// Products of the least floats round up by nearly a factor of two, all in one direction: the allowance for underflow
+/// is all that keeps these lower ends below the truth.
+#[test]
+fn sums_of_the_least_floats_are_not_overstated() {
+    let least = f64::from_bits(1);
+    for (n, columns) in [(1, 1), (1, 9), (1, 40), (2, 9), (3, 33)] {
+        for (units, v) in [(1.0, 0.51), (1.0, 0.6), (1.0, 0.75), (2.0, 0.8), (3.0, 0.51)] {
+            let entries = vec![units * least; n * n];
+            let factor = vec![(units * least).sqrt(); n];
+            for stored in [
+                Stored::sparse(&entries, n, |_, _| false),
+                Stored::Dense { entries, dim: n },
+                Stored::Gram { factor, dim: n, rank: 1 },
+            ] {
+                let certificate = Certificate { domain: Domain::Cube, weights: vec![1.0; n], shift: None };
+                let (vertex, vectors) = (vec![1.0; n], vec![v; n * columns]);
+                let family = Family::Trivial;
+                let case = Case { family, stored, certificate, dilated_rows: None, vertex, vectors, columns };
+                assert_eq!(judge_lower_ends(0, &case, None), [true, true]);
+            }
+        }
+    }
 }
 
 /// Overflow in the middle of a row: m·t² and the next term nearly cancel, but the first is beyond the largest float.

@@ -21,7 +21,7 @@ fn a_graph_is_bounded_on_the_vertices() {
     let json = run.json();
     let number = |key: &str| json[key].as_f64().unwrap_or_else(|| panic!("{key} in {json}"));
     assert_eq!((json["domain"].as_str(), json["norm"].as_str()), (Some("vertices"), Some("quadratic")));
-    assert_eq!((json["n"].as_u64(), json["method"].as_str()), (Some(3), Some("mwu")));
+    assert_eq!((json["n"].as_u64(), json["method"].as_str()), (Some(3), Some("burer-monteiro")));
     assert!((2.25..2.28).contains(&number("upper")), "{json}");
     assert!((1.999_999..=2.0).contains(&number("lower")), "{json}");
     assert!((2.2..=2.25).contains(&number("sdp_lower")) && number("gap") <= 0.01, "{json}");
@@ -78,6 +78,8 @@ fn random_instances_are_reproducible() {
             "the same certificate on any number of threads"
         );
         assert_eq!(bench.run(&format!("check --random {instance} a.json")).code, 0);
+        let third = bench.run(&format!("bound --random {instance} --method mwu --json --threads 2"));
+        assert_eq!((third.code, third.json()["method"].as_str()), (0, Some("mwu")));
         let other = bench.run(&format!("check --random {} a.json", instance.replace(":7", ":8")));
         assert_eq!(other.code, 1, "another matrix: {other:?}");
     }
@@ -86,14 +88,14 @@ fn random_instances_are_reproducible() {
 #[test]
 fn a_gap_out_of_reach_is_exit_1_with_a_proven_bracket() {
     let bench = Bench::new();
-    let run = bench.run("bound --random psd:60:1 --gap 1e-9 --iterations 20 --json");
+    let run = bench.run("bound --random psd:60:1 --method mwu --gap 1e-9 --iterations 20 --json");
     assert_eq!(run.code, 1, "{run:?}");
     let json = run.json();
     assert!(
         json["upper"].as_f64() > json["sdp_lower"].as_f64() && json["stop"] == "iteration-limit",
         "{json}"
     );
-    let run = bench.run("bound --random psd:300:1 --gap 1e-9 --time-limit 0.05 --json");
+    let run = bench.run("bound --random psd:900:1 --gap 1e-9 --time-limit 0.02 --json");
     assert_eq!((run.code, run.json()["stop"].as_str()), (1, Some("time-limit")), "{run:?}");
 }
 

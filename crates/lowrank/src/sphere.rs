@@ -1,0 +1,55 @@
+//! Products of spheres: n × k matrices whose rows have length one, and the few operations optimisation on them needs.
+//!
+//! Everything is row-major; sums run over fixed blocks in a fixed order, so that threads change nothing.
+
+use crate::operator::dot;
+use rayon::prelude::*;
+
+/// Numbers a task takes. Fixed, because partial sums are grouped by it.
+const BLOCK: usize = 1 << 14;
+
+/// ⟨A, B⟩, all entries.
+pub(crate) fn inner(a: &[f64], b: &[f64]) -> f64 {
+    let parts: Vec<f64> = a.par_chunks(BLOCK).zip(b.par_chunks(BLOCK)).map(|(a, b)| dot(a, b)).collect();
+    parts.iter().sum()
+}
+
+/// A ← A + factor·B.
+pub(crate) fn add(a: &mut [f64], factor: f64, b: &[f64]) {
+    a.par_chunks_mut(BLOCK).zip(b.par_chunks(BLOCK)).for_each(|(a, b)| {
+        a.iter_mut().zip(b).for_each(|(a, b)| *a += factor * b);
+    });
+}
+
+/// ⟨a_i, b_i⟩ by rows.
+pub(crate) fn row_products(a: &[f64], b: &[f64], columns: usize) -> Vec<f64> {
+    a.par_chunks(columns).zip(b.par_chunks(columns)).with_min_len(512).map(|(a, b)| dot(a, b)).collect()
+}
+
+/// Takes from every row of `a` its part along the row of `v`: the projection onto the tangent space at V.
+pub(crate) fn project(v: &[f64], a: &mut [f64], columns: usize) {
+    a.par_chunks_mut(columns).zip(v.par_chunks(columns)).with_min_len(512).for_each(|(a, v)| {
+        let along = dot(a, v);
+        a.iter_mut().zip(v).for_each(|(a, v)| *a -= along * v);
+    });
+}
+
+/// Brings every row to length one; a row of zeros becomes the first unit vector.
+pub(crate) fn normalise(v: &mut [f64], columns: usize) {
+    v.par_chunks_mut(columns).with_min_len(512).for_each(|row| {
+        let length = dot(row, row).sqrt();
+        if length > 0.0 {
+            row.iter_mut().for_each(|x| *x /= length);
+        } else {
+            row[0] = 1.0;
+        }
+    });
+}
+
+/// Rows of V + step·D brought to length one.
+pub(crate) fn retract(v: &[f64], step: f64, direction: &[f64], columns: usize) -> Vec<f64> {
+    let mut next = v.to_vec();
+    add(&mut next, step, direction);
+    normalise(&mut next, columns);
+    next
+}
