@@ -47,14 +47,14 @@ value!(QuadraticBound, InfToTwoBound, InfToOneBound, SpectralBound, VertexValue,
 impl QuadraticBound {
     /// κ for M = AᵀA: the square root, rounded up.
     pub fn sqrt(self) -> InfToTwoBound {
-        InfToTwoBound(sqrt_up(self.0))
+        InfToTwoBound(sqrt_up(self.0.max(0.0))) // a form that is nowhere positive has a negative bound
     }
 }
 
 impl InfToTwoBound {
     /// κ of a block-diagonal map (image channels, say): the squares of its blocks add up.
     pub fn of_blocks(blocks: impl IntoIterator<Item = QuadraticBound>) -> Self {
-        InfToTwoBound(sqrt_up(sum_up(blocks.into_iter().map(QuadraticBound::value))))
+        InfToTwoBound(sqrt_up(sum_up(blocks.into_iter().map(|block| block.0.max(0.0)))))
     }
 }
 
@@ -185,8 +185,7 @@ pub fn spectral_norm(
         return Err(Rejected::Environment.into());
     }
     Quadratic::Gram { factor, dim, rank }.validate(Domain::Cube, threads)?;
-    gram::largest_singular_value_squared(factor, rank, threads)
-        .map(sqrt_up)
+    gram::largest_singular_value(factor, rank, threads)
         .filter(|bound| bound.is_finite())
         .map(SpectralBound)
         .ok_or(CheckError::Rejected(Rejected::NothingProven))

@@ -18,7 +18,8 @@ use crate::estimate::{largest_eigenvalue, search};
 use crate::kernel::{Isa, dot};
 use crate::product::self_product;
 use crate::rounding::{
-    UNDERFLOW, UNIT, add_up, div_up, exponent, gamma, mul_down, mul_up, power_of_two, sub_down, sum_up,
+    UNDERFLOW, UNIT, add_up, div_up, exponent, gamma, mul_down, mul_up, power_of_two, sqrt_up, sub_down,
+    sum_up,
 };
 use crate::threads::{share, worthwhile};
 
@@ -97,11 +98,11 @@ pub(crate) fn largest_eigenvalue_of_gram(
     search(&estimate, resolution, proves).map(|scale| Proven { scale, sum, shift })
 }
 
-/// s² such that σ_max(U) ≤ s: the r × r form with every q equal to one power of two.
-pub(crate) fn largest_singular_value_squared(factor: &[f64], rank: usize, threads: usize) -> Option<f64> {
+/// s with σ_max(U) ≤ s: the r × r form with every q equal to one power of two.
+pub(crate) fn largest_singular_value(factor: &[f64], rank: usize, threads: usize) -> Option<f64> {
     let proven = largest_eigenvalue_of_gram(factor, rank, |_| 1.0, threads)?;
-    // q = shift for all rows, so UᵀU·shift² ⪯ s.
-    Some(if proven.scale == 0.0 { 0.0 } else { div_up(div_up(proven.scale, proven.shift), proven.shift) })
+    // q = shift for all rows, so UᵀU·shift² ⪯ scale.
+    Some(if proven.scale == 0.0 { 0.0 } else { div_up(sqrt_up(proven.scale), proven.shift) })
 }
 
 /// The bound s·Σ 1/q_i² on xᵀUUᵀx over the cube, rounded up.

@@ -20,30 +20,40 @@ use std::ops::Range;
 /// Rows in a panel: a multiple of every vector width and of every block width below.
 pub const PANEL: usize = 24;
 
-/// Instruction set found at run time.
+/// Instruction set to use. Only [`Isa::detect`] makes a wider one than [`Isa::PORTABLE`], after finding it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Isa {
+pub struct Isa(Level);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
     /// No assumption: multiply, then add.
     Portable,
     /// AVX2 and FMA.
+    #[cfg(target_arch = "x86_64")]
     Avx2,
     /// AVX-512F (which includes 512-bit FMA).
+    #[cfg(target_arch = "x86_64")]
     Avx512,
 }
 
 impl Isa {
+    /// What every machine has.
+    pub const PORTABLE: Isa = Isa(Level::Portable);
+
     /// The widest instruction set this machine has and this file has code for.
     pub fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
-            if std::arch::is_x86_feature_detected!("avx512f") {
-                return Isa::Avx512;
+            let avx2 =
+                std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma");
+            if avx2 && std::arch::is_x86_feature_detected!("avx512f") {
+                return Isa(Level::Avx512);
             }
-            if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-                return Isa::Avx2;
+            if avx2 {
+                return Isa(Level::Avx2);
             }
         }
-        Isa::Portable
+        Isa::PORTABLE
     }
 }
 
@@ -64,16 +74,14 @@ pub fn subtract_product(isa: Isa, result: &mut [f64], left: &[f64], right: &[f64
         "misshapen block"
     );
     let job = Job { left: left.as_chunks().0, right: right.as_chunks().0, rows };
-    match isa {
-        Isa::Portable => portable(result, &job),
+    match isa.0 {
+        Level::Portable => portable(result, &job),
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `Isa::detect` makes `Avx2` only after finding AVX2 and FMA.
-        Isa::Avx2 => unsafe { avx2(result, &job) },
+        Level::Avx2 => unsafe { avx2(result, &job) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `Isa::detect` makes `Avx512` only after finding AVX-512F.
-        Isa::Avx512 => unsafe { avx512(result, &job) },
-        #[cfg(not(target_arch = "x86_64"))]
-        _ => portable(result, &job),
+        Level::Avx512 => unsafe { avx512(result, &job) },
     }
 }
 
@@ -201,16 +209,14 @@ pub fn add_rows_times(isa: Isa, rows: &[&[f64]], v: &[f64], columns: usize, out:
         "misshapen rows"
     );
     let padded: [&[f64]; ROWS] = std::array::from_fn(|r| rows.get(r).copied().unwrap_or(first));
-    match isa {
-        Isa::Portable => rows_portable(&padded, v, columns, out),
+    match isa.0 {
+        Level::Portable => rows_portable(&padded, v, columns, out),
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `Isa::detect` makes `Avx2` only after finding AVX2 and FMA.
-        Isa::Avx2 => unsafe { rows_avx2(&padded, v, columns, out) },
+        Level::Avx2 => unsafe { rows_avx2(&padded, v, columns, out) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `Isa::detect` makes `Avx512` only after finding AVX-512F.
-        Isa::Avx512 => unsafe { rows_avx512(&padded, v, columns, out) },
-        #[cfg(not(target_arch = "x86_64"))]
-        _ => rows_portable(&padded, v, columns, out),
+        Level::Avx512 => unsafe { rows_avx512(&padded, v, columns, out) },
     }
 }
 
@@ -315,13 +321,11 @@ vector_rows!(
 /// Panics if the lengths differ.
 pub fn dot(isa: Isa, a: &[f64], b: &[f64]) -> f64 {
     assert!(a.len() == b.len(), "misshapen vectors");
-    match isa {
-        Isa::Portable => dot_in_lanes(a, b),
+    match isa.0 {
+        Level::Portable => dot_in_lanes(a, b),
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `Isa::detect` makes both only after finding AVX2 and FMA.
-        Isa::Avx2 | Isa::Avx512 => unsafe { dot_avx2(a, b) },
-        #[cfg(not(target_arch = "x86_64"))]
-        _ => dot_in_lanes(a, b),
+        Level::Avx2 | Level::Avx512 => unsafe { dot_avx2(a, b) },
     }
 }
 
@@ -350,13 +354,11 @@ fn dot_in_lanes(a: &[f64], b: &[f64]) -> f64 {
 /// Panics if the three slices have different lengths.
 pub fn row_products(isa: Isa, row: &[f64], x: &[f64], factor: f64, below: &mut [f64]) -> f64 {
     assert!(row.len() == x.len() && row.len() == below.len(), "misshapen row");
-    match isa {
-        Isa::Portable => row_products_in_lanes(row, x, factor, below),
+    match isa.0 {
+        Level::Portable => row_products_in_lanes(row, x, factor, below),
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `Isa::detect` makes both only after finding AVX2 and FMA.
-        Isa::Avx2 | Isa::Avx512 => unsafe { row_products_avx2(row, x, factor, below) },
-        #[cfg(not(target_arch = "x86_64"))]
-        _ => row_products_in_lanes(row, x, factor, below),
+        Level::Avx2 | Level::Avx512 => unsafe { row_products_avx2(row, x, factor, below) },
     }
 }
 
@@ -399,7 +401,7 @@ mod tests {
             let rows: Vec<Vec<f64>> = (0..count).map(row).collect();
             let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
             let v: Vec<f64> = (0..depth * columns).map(|i| (i % 11) as f64 - 5.0).collect();
-            for isa in [Isa::Portable, Isa::detect()] {
+            for isa in [Isa::PORTABLE, Isa::detect()] {
                 let mut out = vec![1.0; count * columns];
                 add_rows_times(isa, &rows, &v, columns, &mut out);
                 for r in 0..count {
@@ -417,7 +419,7 @@ mod tests {
         for length in [0, 1, 15, 16, 37] {
             let row: Vec<f64> = (0..length).map(|i| (i % 7) as f64 - 3.0).collect();
             let x: Vec<f64> = (0..length).map(|i| (i % 5) as f64).collect();
-            for isa in [Isa::Portable, Isa::detect()] {
+            for isa in [Isa::PORTABLE, Isa::detect()] {
                 let mut below = vec![1.0; length];
                 let sum = row_products(isa, &row, &x, 2.0, &mut below);
                 assert_eq!(sum, row.iter().zip(&x).map(|(a, b)| a * b).sum::<f64>());
@@ -433,9 +435,10 @@ mod tests {
         let value = |seed: usize| ((seed * 7919) % 1009) as f64 / 64.0 - 7.0; // sums are exact in any order
         let left: Vec<f64> = (0..depth * PANEL).map(value).collect();
         let right: Vec<f64> = (0..depth * PANEL).map(|i| value(i + 5)).collect();
-        let mut sets = vec![Isa::Portable, Isa::detect()];
-        if Isa::detect() == Isa::Avx512 {
-            sets.push(Isa::Avx2); // every machine with AVX-512F has AVX2 and FMA
+        let mut sets = vec![Isa::PORTABLE, Isa::detect()];
+        #[cfg(target_arch = "x86_64")]
+        if Isa::detect() == Isa(Level::Avx512) {
+            sets.push(Isa(Level::Avx2)); // `detect` has found AVX2 and FMA as well
         }
         for isa in sets {
             for rows in [0..24, 8..13, 16..24, 0..1] {

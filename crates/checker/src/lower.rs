@@ -77,7 +77,8 @@ pub(crate) fn inner_product_down(
             let own = &v[(first + r) * columns..][..columns];
             let sum: f64 = sums[r * columns..].iter().zip(own).map(|(sum, v)| sum * v).sum();
             let error = mul_up(mul_up(relative, sizes[r]), lengths[first + r]);
-            *value = sub_down(sum, add_up(error, underflow));
+            // An infinite sum may have lost terms of the other sign: it bounds nothing.
+            *value = if sum.is_finite() { sub_down(sum, add_up(error, underflow)) } else { f64::NAN };
         }
     });
     sum_down(values)

@@ -129,7 +129,8 @@ fn check_length(found: usize, rows: usize, columns: usize) -> Result<(), MatrixP
 fn validate_dense(entries: &[f64], dim: usize, threads: usize) -> Result<(), MatrixProblem> {
     const BLOCK: usize = 64;
     check_length(entries.len(), dim, dim)?;
-    // Whichever thread looks first, the problem reported is the first in row order.
+    // Each task stops at its first problem, and of those the first in row order is reported: the same one whatever
+    // the number of threads.
     let first = Mutex::new(None::<(usize, MatrixProblem)>);
     share(worthwhile(threads, dim * dim), (0..dim).step_by(BLOCK), |start| {
         let rows = start..(start + BLOCK).min(dim);
@@ -315,10 +316,13 @@ impl<'a> Reduced<'a> {
                 share(threads, y.chunks_mut(BLOCK).enumerate(), |(block, y)| {
                     for (k, y) in (block * BLOCK..).zip(y) {
                         let i = self.kept[k];
-                        *y = dot(isa, &entries[i * dim..][..*dim], full);
-                        if self.zero_diagonal {
-                            *y -= entries[i * dim + i] * full[i];
-                        }
+                        let row = &entries[i * dim..][..*dim];
+                        // A large diagonal taken off afterwards would take the rest with it.
+                        *y = if self.zero_diagonal {
+                            dot(isa, &row[..i], &full[..i]) + dot(isa, &row[i + 1..], &full[i + 1..])
+                        } else {
+                            dot(isa, row, full)
+                        };
                     }
                 });
             }

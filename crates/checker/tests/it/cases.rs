@@ -135,7 +135,7 @@ pub(crate) fn gram(factor: &[f64], rank: usize) -> Vec<f64> {
     symmetric(factor.len() / rank, |i, j| row(i).iter().zip(row(j)).map(|(a, b)| a * b).sum())
 }
 
-/// M and d with Diag(d) − M = Σ w_ij (x_j·e_i − x_i·e_j)(…)ᵀ + nothing: semidefinite, and singular at x. All integers,
+/// M and d with Diag(d) − M = Σ w_ij (x_j·e_i − x_i·e_j)(…)ᵀ: semidefinite, and singular at x. All integers,
 /// so exact. The diagonal of M is random and not negative.
 pub(crate) fn singular(
     rng: &mut ChaCha8Rng,

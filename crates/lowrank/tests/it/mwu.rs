@@ -123,7 +123,7 @@ fn every_stop_is_reached() {
     let ones = DenseMatrix { rows: 5, columns: 5, entries: vec![1.0; 25] };
     assert_eq!(solve(&ones, &MwuParams::default()).stop, StopReason::IterateFeasible);
     let symmetric = random::quadratic_program(20, 5);
-    let coarse = MwuParams { accuracy: 0.2, ..MwuParams::default() };
+    let coarse = MwuParams { accuracy: 0.2, width: Width::Fixed(4.0), stall: 0.0, ..MwuParams::default() };
     assert_eq!(solve(&symmetric, &coarse).stop, StopReason::AverageFeasible);
     let short = MwuParams { max_iterations: 3, ..MwuParams::default() };
     let solution = solve(&symmetric, &short);
