@@ -15,7 +15,7 @@ use crate::eigen::symmetric_eigen;
 use crate::operator::{Operator, add_scaled, dot};
 use rayon::prelude::*;
 
-/// Dimension at which the space is folded.
+/// Dimension at which the space is folded, unless it began with more vectors.
 const FULL: usize = 28;
 /// Ritz vectors kept when folding.
 const KEPT: usize = 12;
@@ -42,6 +42,8 @@ pub struct TopEigenspace {
     images: Vec<Vec<f64>>,
     /// Lower triangle of basisᵀ·M·basis by rows, so far as it has been computed for this basis.
     projected: Vec<Vec<f64>>,
+    /// Dimension at which the space is folded.
+    full: usize,
     /// Products with M so far.
     pub products: usize,
 }
@@ -49,14 +51,15 @@ pub struct TopEigenspace {
 impl TopEigenspace {
     /// Starts from one vector, which must not be zero.
     pub fn new(operator: &Operator<'_>, start: Vec<f64>) -> Self {
-        let mut space = Self { basis: Vec::new(), images: Vec::new(), projected: Vec::new(), products: 0 };
+        let mut space = Self::seeded(Vec::new(), Vec::new());
         space.push(operator, start);
         space
     }
 
     /// Starts from several vectors whose products with M are known already.
     pub fn seeded(basis: Vec<Vec<f64>>, images: Vec<Vec<f64>>) -> Self {
-        Self { basis, images, projected: Vec::new(), products: 0 }
+        let full = FULL.max(basis.len() + 4 * BURST);
+        Self { basis, images, projected: Vec::new(), full, products: 0 }
     }
 
     fn push(&mut self, operator: &Operator<'_>, vector: Vec<f64>) {
@@ -76,7 +79,6 @@ impl TopEigenspace {
         most: usize,
     ) -> TopEigenpair {
         self.orthonormalise(weights);
-        let full = FULL.max(self.basis.len() + 4 * BURST);
         let mut spent = 0;
         loop {
             let (values, vectors) = self.ritz();
@@ -91,7 +93,7 @@ impl TopEigenspace {
             if residual <= tolerance * value.abs() || spent >= most || self.basis.len() >= operator.dim() {
                 return TopEigenpair { value, vector, residual };
             }
-            if self.basis.len() + BURST > full {
+            if self.basis.len() + BURST > self.full {
                 self.fold(&values, &vectors);
             }
             let before = spent;
@@ -176,8 +178,11 @@ impl TopEigenspace {
     fn ritz(&mut self) -> (Vec<f64>, Vec<Vec<f64>>) {
         let (k, known) = (self.basis.len(), self.projected.len());
         let (basis, images) = (&self.basis, &self.images);
-        let new = (known..k).map(|a| (0..=a).into_par_iter().map(|b| dot(&basis[a], &images[b])).collect());
-        self.projected.extend(new.collect::<Vec<Vec<f64>>>());
+        let task = self.vectors_a_task();
+        let row = |a: usize| {
+            (0..a + 1).into_par_iter().with_min_len(task).map(|b| dot(&basis[a], &images[b])).collect()
+        };
+        self.projected.extend((known..k).map(row).collect::<Vec<Vec<f64>>>());
         let mut matrix = vec![0.0; k * k];
         for (a, row) in self.projected.iter().enumerate() {
             matrix[a * k..=a * k + a].copy_from_slice(row);
@@ -185,10 +190,18 @@ impl TopEigenspace {
         symmetric_eigen(matrix, k)
     }
 
+    /// Vectors worth a task of their own: short ones are not worth waking a thread for.
+    fn vectors_a_task(&self) -> usize {
+        (1 << 15) / self.basis.first().map_or(1, |vector| vector.len().max(1)) + 1
+    }
+
     fn fold(&mut self, values: &[f64], vectors: &[Vec<f64>]) {
         let kept = &vectors[..KEPT.min(vectors.len())];
-        self.basis = kept.par_iter().map(|coefficients| combine(&self.basis, coefficients)).collect();
-        self.images = kept.par_iter().map(|coefficients| combine(&self.images, coefficients)).collect();
+        let task = self.vectors_a_task();
+        let combined = |of: &[Vec<f64>]| {
+            kept.par_iter().with_min_len(task).map(|coefficients| combine(of, coefficients)).collect()
+        };
+        (self.basis, self.images) = (combined(&self.basis), combined(&self.images));
         self.projected = (0..kept.len())
             .map(|a| {
                 let mut row = vec![0.0; a + 1];

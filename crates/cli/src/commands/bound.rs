@@ -162,13 +162,12 @@ fn stop_name(stop: Stop) -> &'static str {
     match stop {
         Stop::Gap => "gap",
         Stop::TimeLimit => "time-limit",
-        Stop::Interrupted => "interrupted",
+        Stop::Interrupted | Stop::Solver(StopReason::Interrupted) => "interrupted",
         Stop::Zero => "zero-matrix",
         Stop::Solver(StopReason::IterateFeasible) => "iterate-feasible",
         Stop::Solver(StopReason::AverageFeasible) => "average-feasible",
         Stop::Solver(StopReason::Converged) => "converged",
         Stop::Solver(StopReason::Stalled) => "stalled",
         Stop::Solver(StopReason::IterationLimit) => "iteration-limit",
-        Stop::Solver(StopReason::Interrupted) => "interrupted",
     }
 }
