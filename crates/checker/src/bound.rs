@@ -5,7 +5,9 @@ use crate::estimate::{largest_eigenvalue, search};
 use crate::gram;
 use crate::lower::{inner_product_down, row_squares};
 use crate::quadratic::Reduced;
-use crate::rounding::{UNIT, add_up, div_down, div_up, environment_is_ieee, sqrt_up, sum_down, sum_up};
+use crate::rounding::{
+    UNIT, add_up, div_down, div_up, environment_is_ieee, exponent, power_of_two, sqrt_up, sum_down, sum_up,
+};
 use crate::{Certificate, CheckError, Domain, MatrixProblem, Quadratic, Rejected};
 
 /// Proven: xᵀMx is at most this on the certificate's domain.
@@ -83,7 +85,7 @@ impl RelaxationValue {
 /// What the certificate proves about the matrix: an upper bound on xᵀMx over its domain.
 ///
 /// Without a shift the bound is (Σ y)·λ with λ the largest eigenvalue of Diag(y)^−½·M·Diag(y)^−½ up to the margin
-/// the proof needs; with a shift t it is Σ (y + t). Uses up to `threads` threads; the result does not depend on
+/// the proof needs; with a shift t it is Σ (y + t), except for factors, where y + t is scaled in the same way. Uses up to `threads` threads; the result does not depend on
 /// their number.
 pub fn check(
     matrix: Quadratic<'_>,
@@ -141,6 +143,14 @@ fn finite(bound: f64) -> Result<QuadraticBound, CheckError> {
 /// The least multiple of the weights found to dominate.
 fn scaled(matrix: &Reduced<'_>, weights: &[f64], threads: usize) -> Option<Vec<f64>> {
     let n = matrix.len();
+    // Any multiple of the weights says the same. One of the size of the matrix keeps the estimate within range.
+    let largest = weights.iter().fold(f64::MIN_POSITIVE, |most, &y| most.max(y));
+    let half = (exponent(matrix.largest_entry()) - exponent(largest)).div_euclid(2);
+    let factor = power_of_two(half.clamp(-1000, 1000)); // applied twice, so that it is in range itself
+    let weights: &[f64] = &weights.iter().map(|y| y * factor * factor).collect::<Vec<f64>>();
+    if weights.iter().any(|&y| !(y > 0.0 && y.is_finite())) {
+        return None;
+    }
     let roots: Vec<f64> = weights.iter().map(|y| y.sqrt()).collect();
     let divided = |x: &[f64]| x.iter().zip(&roots).map(|(x, root)| x / root).collect::<Vec<f64>>();
     let estimate = largest_eigenvalue(n, |x, y| {
@@ -185,6 +195,15 @@ pub fn spectral_norm(
         return Err(Rejected::Environment.into());
     }
     Quadratic::Gram { factor, dim, rank }.validate(Domain::Cube, threads)?;
+    // The singular values of a matrix are those of its transpose: the smaller Gram matrix will do.
+    let transposed;
+    let (factor, rank) = if rank <= dim {
+        (factor, rank)
+    } else {
+        transposed =
+            (0..rank).flat_map(|a| (0..dim).map(move |i| factor[i * rank + a])).collect::<Vec<f64>>();
+        (&transposed[..], dim)
+    };
     gram::largest_singular_value(factor, rank, threads)
         .filter(|bound| bound.is_finite())
         .map(SpectralBound)

@@ -14,14 +14,14 @@
 //! A [`Certificate`] carries weights y, not a value. With `shift` t, d = y + t is tried as it stands. Without,
 //! d = s·y for the least scale s at which the proof was found to go through, so any positive weights prove some
 //! bound. Nothing in a certificate is believed: Diag(d) ⪰ M is established for the floating-point d and the
-//! stored M by [`definite`], by the r × r form in [`gram`] where M = UUᵀ, and Σ d_i is rounded up.
+//! stored M by `definite.rs`, by the r × r form in `gram.rs` where M = UUᵀ, and Σ d_i is rounded up.
 //!
 //! # What is trusted
 //! * IEEE 754 binary64 with rounding to nearest and gradual underflow; a first test of the environment refuses
-//!   to work otherwise. Summation order, fused multiply-adds and underflow are covered: see [`definite`].
+//!   to work otherwise. Summation order, fused multiply-adds and underflow are covered: see `definite.rs`.
 //! * This crate, which depends on `std` alone, does no input or output and draws no random numbers. `unsafe` is
 //!   confined to [`kernel`], where it calls code compiled for instructions the machine was found to have.
-//! * Not trusted: weights, shifts, eigenvalue estimates ([`estimate`]), orders of elimination. They can make a
+//! * Not trusted: weights, shifts, eigenvalue estimates (`estimate.rs`), orders of elimination. They can make a
 //!   proof fail or a bound loose, never wrong.
 //!
 //! # Proven numbers

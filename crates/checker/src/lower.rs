@@ -77,11 +77,28 @@ pub(crate) fn inner_product_down(
             let own = &v[(first + r) * columns..][..columns];
             let sum: f64 = sums[r * columns..].iter().zip(own).map(|(sum, v)| sum * v).sum();
             let error = mul_up(mul_up(relative, sizes[r]), lengths[first + r]);
+            if sizes[r] == 0.0 && sum == 0.0 && zero_row(matrix, domain, first + r) {
+                continue; // exactly zero
+            }
             // An infinite sum may have lost terms of the other sign: it bounds nothing.
             *value = if sum.is_finite() { sub_down(sum, add_up(error, underflow)) } else { f64::NAN };
         }
     });
     sum_down(values)
+}
+
+/// True where no entry of the row counts.
+fn zero_row(matrix: &Quadratic<'_>, domain: Domain, i: usize) -> bool {
+    let counts = |j: usize, value: f64| value != 0.0 && (domain == Domain::Cube || j != i);
+    match *matrix {
+        Quadratic::Dense { entries, dim } => {
+            !entries[i * dim..][..dim].iter().enumerate().any(|(j, &m)| counts(j, m))
+        }
+        Quadratic::Sparse { offsets, indices, values, .. } => {
+            !(offsets[i]..offsets[i + 1]).any(|at| counts(indices[at], values[at]))
+        }
+        Quadratic::Gram { .. } => false,
+    }
 }
 
 /// |v_i|² rounded up, row by row.

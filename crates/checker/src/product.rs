@@ -1,8 +1,8 @@
 //! Symmetric products A·Aᵀ through the register-blocked kernel, streamed over the columns of A.
 //!
 //! Used by the checker for its Gram forms, and open to generators and solvers: entry (i, j) is built from
-//! fused sums over blocks of [`DEPTH`] columns, in the order of the columns, so it has the same bits on
-//! every machine with FMA and for every number of threads.
+//! sums over blocks of [`DEPTH`] columns, in the order of the columns, so it has the same bits for every number
+//! of threads, and on every machine on which the [`kernel`](crate::kernel) fuses its multiply-adds.
 
 use crate::kernel::{Isa, PANEL, subtract_product};
 use crate::threads::share;
@@ -12,18 +12,29 @@ pub const DEPTH: usize = 384;
 /// Panels of rows that share one walk over A.
 const GROUP: usize = 8;
 
-/// Some columns of A, `rows` rows, in the panel layout of [`kernel`](crate::kernel).
+/// Some columns of A, `rows` rows, in the panel layout described at [`PANEL`].
 pub struct Panels {
     rows: usize,
     depth: usize,
     data: Vec<f64>,
 }
 
+/// a·b, the length of a vector of numbers. Panics if no vector can be that long.
+fn length(a: usize, b: usize) -> usize {
+    let longest = isize::MAX.unsigned_abs() / size_of::<f64>();
+    let length = a.checked_mul(b).filter(|&length| length <= longest);
+    length.expect("the matrix is too large for the address space")
+}
+
 impl Panels {
     /// Packs `depth` columns; `fill(i, out)` writes the `depth` entries of row i into `out`.
+    ///
+    /// Panics if the panels, `rows` rounded up to a multiple of [`PANEL`] times `depth` entries, are too large
+    /// for the address space, or if `fill` panics.
     pub fn pack(rows: usize, depth: usize, threads: usize, fill: impl Fn(usize, &mut [f64]) + Sync) -> Self {
-        let mut data = vec![0.0; rows.div_ceil(PANEL) * PANEL * depth];
-        share(threads, data.chunks_mut((PANEL * depth).max(1)).enumerate(), |(p, panel)| {
+        let panel = length(PANEL, depth);
+        let mut data = vec![0.0; length(rows.div_ceil(PANEL), panel)];
+        share(threads, data.chunks_mut(panel.max(1)).enumerate(), |(p, panel)| {
             let mut row = vec![0.0; depth];
             for i in 0..PANEL.min(rows - p * PANEL) {
                 fill(p * PANEL + i, &mut row);
@@ -40,7 +51,7 @@ impl Panels {
     /// Panics if `lower` does not have rows² entries.
     pub fn add_self_product(&self, lower: &mut [f64], threads: usize) {
         let n = self.rows;
-        assert_eq!(lower.len(), n * n, "the result must be square");
+        assert!(n.checked_mul(n) == Some(lower.len()), "the result must be rows × rows");
         if n == 0 || self.depth == 0 {
             return;
         }
@@ -67,8 +78,11 @@ impl Panels {
 }
 
 /// Copies the lower triangle of a row-major n × n matrix onto the upper one.
+///
+/// Panics if `matrix` does not have n² entries.
 pub fn mirror_lower(matrix: &mut [f64], n: usize) {
     const BLOCK: usize = 64;
+    assert!(n.checked_mul(n) == Some(matrix.len()), "the matrix must be n × n");
     for rows in (0..n).step_by(BLOCK) {
         for columns in (rows..n).step_by(BLOCK) {
             for i in rows..(rows + BLOCK).min(n) {
@@ -80,14 +94,18 @@ pub fn mirror_lower(matrix: &mut [f64], n: usize) {
     }
 }
 
-/// A·Aᵀ of a row-major `rows` × `columns` matrix as a full symmetric row-major matrix.
+/// A·Aᵀ of a `rows` × `columns` matrix as a full symmetric row-major matrix; `fill(i, range, out)` writes the
+/// entries of row i in the columns `range` into `out`.
+///
+/// Panics if the result, rows² entries, or the panels of [`DEPTH`] columns are too large for the address space,
+/// or if `fill` panics.
 pub fn self_product(
     rows: usize,
     columns: usize,
     threads: usize,
     fill: impl Fn(usize, std::ops::Range<usize>, &mut [f64]) + Sync,
 ) -> Vec<f64> {
-    let mut result = vec![0.0; rows * rows];
+    let mut result = vec![0.0; length(rows, rows)];
     for start in (0..columns).step_by(DEPTH) {
         let depth = DEPTH.min(columns - start);
         Panels::pack(rows, depth, threads, |i, out| fill(i, start..start + depth, out))
@@ -117,5 +135,23 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    #[should_panic(expected = "the matrix must be n × n")]
+    fn only_a_square_is_mirrored() {
+        mirror_lower(&mut [0.0; 5], 2);
+    }
+
+    #[test]
+    #[should_panic(expected = "too large for the address space")]
+    fn an_impossible_product_is_refused() {
+        self_product(usize::MAX / 2 + 1, 1, 1, |_, _, _| {});
+    }
+
+    #[test]
+    #[should_panic(expected = "too large for the address space")]
+    fn impossible_panels_are_refused() {
+        Panels::pack(1, usize::MAX / PANEL, 1, |_, _| {});
     }
 }

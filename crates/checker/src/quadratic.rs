@@ -261,6 +261,15 @@ impl<'a> Reduced<'a> {
         }
     }
 
+    /// The largest |M_ij| stored; at least the least normal number.
+    pub(crate) fn largest_entry(&self) -> f64 {
+        let entries: &[f64] = match &self.storage {
+            Storage::Dense { entries, .. } => entries,
+            Storage::Sparse { values, .. } => values,
+        };
+        entries.iter().fold(f64::MIN_POSITIVE, |most, entry| most.max(entry.abs()))
+    }
+
     /// Number of kept rows.
     pub(crate) fn len(&self) -> usize {
         self.kept.len()

@@ -33,19 +33,19 @@ pub(crate) fn mul_down(a: f64, b: f64) -> f64 {
     (a * b).next_down()
 }
 
-/// a / b, rounded up.
+/// a / b, rounded up. Zero divided is exact.
 pub(crate) fn div_up(a: f64, b: f64) -> f64 {
-    (a / b).next_up()
+    if a == 0.0 { a / b } else { (a / b).next_up() }
 }
 
-/// a / b, rounded down.
+/// a / b, rounded down. Zero divided is exact.
 pub(crate) fn div_down(a: f64, b: f64) -> f64 {
-    (a / b).next_down()
+    if a == 0.0 { a / b } else { (a / b).next_down() }
 }
 
-/// √a, rounded up. The square root is correctly rounded by IEEE 754, as the four operations are.
+/// √a, rounded up. The square root is correctly rounded by IEEE 754, as the four operations are, and exact at zero.
 pub(crate) fn sqrt_up(a: f64) -> f64 {
-    a.sqrt().next_up()
+    if a == 0.0 { 0.0 } else { a.sqrt().next_up() }
 }
 
 /// Σ values, rounded up, for values of any sign.

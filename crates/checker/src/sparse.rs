@@ -46,7 +46,7 @@ pub(crate) fn elimination_completes(mut rows: Vec<Row>, mut diagonal: Vec<f64>, 
     let kept: Vec<usize> = (0..rows.len()).filter(|&i| !gone[i]).collect();
     let mut place = vec![usize::MAX; rows.len()];
     kept.iter().enumerate().for_each(|(k, &i)| place[i] = k);
-    LowerTriangle::read(kept.len(), worthwhile(threads, left * left * left), &|j, first, out| {
+    let rest = LowerTriangle::read(kept.len(), worthwhile(threads, left * left * left), &|j, first, out| {
         out.fill(0.0);
         let own = [(kept[j], diagonal[kept[j]])];
         for &(i, value) in rows[kept[j]].iter().chain(&own) {
@@ -54,8 +54,9 @@ pub(crate) fn elimination_completes(mut rows: Vec<Row>, mut diagonal: Vec<f64>, 
                 *entry = value;
             }
         }
-    })
-    .factorises()
+    });
+    drop(rows); // much memory, and no more use for it
+    rest.factorises()
 }
 
 /// Row i after eliminating `pivot`: entries minus factor·column, without the pivot's own column.

@@ -25,6 +25,7 @@ pub(crate) enum Command {
     #[command(after_help = BOUND_HELP)]
     Bound(BoundArguments),
     /// Prove what a certificate says about a matrix: exit 0 proven, 1 rejected, 2 error.
+    #[command(override_usage = CHECK_USAGE, allow_missing_positional = true)]
     Check(CheckArguments),
     /// Print a completion script for a shell.
     Completions {
@@ -40,6 +41,10 @@ Formats, recognised by content: .npy, .npz (numpy, scipy sparse), Matrix Market,
 of max-cut shape. Graphs mean M = L/4 on the vertices {-1, 1}^n (max-cut).
 
 Exit codes: 0 done (and the gap reached, where --gap is given), 1 the gap was not reached, 2 error.";
+
+const CHECK_USAGE: &str = "\
+gambeson check [OPTIONS] <INPUT> <CERTIFICATE>
+       gambeson check [OPTIONS] --random <KIND:N:SEED> <CERTIFICATE>";
 
 /// Where the matrix comes from, and what is asked of it.
 #[derive(Debug, Args)]
@@ -70,19 +75,23 @@ pub(crate) struct BoundArguments {
     #[arg(long, value_enum, default_value_t = MethodName::Auto)]
     pub(crate) method: MethodName,
     /// Stop when upper/sdp_lower - 1 is at most this; exit 1 if it is not reached [default: 1e-4, for mwu 5e-3, not insisted on].
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     pub(crate) gap: Option<f64>,
     /// Solve for at most so many seconds, then prove the best there is.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     pub(crate) time_limit: Option<Duration>,
     /// Most iterations of the solver.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) iterations: Option<u32>,
-    /// delta of Algorithm 2, in (0, 1/2): smoothing of the weights, slack of its early stops.
-    #[arg(long)]
+    /// delta of Algorithm 2, in (0, 1/2): smoothing of the weights, slack of --early-stop [default: the gap, at
+    /// most 5e-3].
+    #[arg(long, allow_negative_numbers = true)]
     pub(crate) accuracy: Option<f64>,
+    /// mwu: also stop where Algorithm 2's box does: v or X feasible up to accuracy.
+    #[arg(long)]
+    pub(crate) early_stop: bool,
     /// rho of Algorithm 2: `theorem` (n/delta), `aggressive`, or a number.
-    #[arg(long, default_value = "aggressive", value_parser = width)]
+    #[arg(long, default_value = "aggressive", value_parser = width, allow_negative_numbers = true)]
     pub(crate) width: gambeson_lowrank::mwu::Width,
     /// Seed of the solver's start and of the rounding.
     #[arg(long, default_value_t = 0)]
@@ -97,20 +106,28 @@ pub(crate) struct BoundArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// [INPUT] CERTIFICATE: the matrix file (none with --random), then the certificate.
-    #[arg(required = true, num_args = 1..=2, value_names = ["INPUT", "CERTIFICATE"])]
-    pub(crate) files: Vec<PathBuf>,
+    /// Matrix or graph file, none with --random.
+    #[arg(required_unless_present = "random", conflicts_with = "random")]
+    pub(crate) input: Option<PathBuf>,
+    /// The certificate, as `bound` writes it.
+    #[arg(required = true)]
+    pub(crate) certificate: PathBuf,
     /// A random instance instead of a file, as in `bound`.
     #[arg(long, value_name = "KIND:N:SEED")]
     pub(crate) random: Option<RandomInstance>,
     /// The domain asked about [default: vertices for graphs, else cube]; a certificate for another is rejected.
     #[arg(long, value_enum)]
     pub(crate) domain: Option<DomainName>,
-    /// The norm asked about [default: the certificate's]; a certificate for another is rejected.
+    /// The norm asked about [default: quadratic for a symmetric matrix, else the certificate's]; a certificate for
+    /// another is rejected.
     #[arg(long, value_enum)]
     pub(crate) norm: Option<NormName>,
+    /// The question is about M = UU', U the matrix given; a certificate for the matrix as it is is rejected. Not
+    /// needed where the matrix is not symmetric and no norm is given.
+    #[arg(long)]
+    pub(crate) gram: bool,
     /// Reject unless the proven bound is at most this.
-    #[arg(long, value_name = "B")]
+    #[arg(long, value_name = "B", allow_hyphen_values = true)]
     pub(crate) at_most: Option<f64>,
     /// One JSON object on stdout.
     #[arg(long)]

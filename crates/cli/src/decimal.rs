@@ -14,7 +14,10 @@ pub(crate) fn down(value: f64, digits: usize) -> String {
 
 /// Cuts the exact decimal expansion, away from zero if asked and anything was cut off.
 fn directed(value: f64, digits: usize, away: bool) -> String {
-    if !value.is_finite() || value == 0.0 {
+    if value == 0.0 {
+        return "0".to_owned(); // of either sign
+    }
+    if !value.is_finite() {
         return format!("{value}");
     }
     // 767 significant digits hold every binary64 exactly.
@@ -72,5 +75,6 @@ mod tests {
         assert_eq!(up(1.5e-9, 1), "2e-9");
         assert_eq!(down(5e-324, 3), "4.94e-324");
         assert_eq!(up(f64::INFINITY, 3), "inf");
+        assert_eq!([up(0.0, 3), up(-0.0, 3), down(0.0, 3), down(-0.0, 3)], ["0"; 4]);
     }
 }

@@ -6,8 +6,10 @@
 mod args;
 mod commands;
 mod decimal;
+mod output;
 mod progress;
 mod source;
+mod symmetric;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -26,16 +28,9 @@ fn main() -> ExitCode {
     match commands::run(arguments) {
         Ok(Outcome::Success) => ExitCode::SUCCESS,
         Ok(Outcome::FellShort) => ExitCode::from(1),
-        // A closed pipe (`gambeson … | head`) is no error.
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             progress::say(&format!("error: {error:#}"));
             ExitCode::from(2)
         }
     }
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<std::io::Error>());
-    causes.any(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
 }

@@ -16,8 +16,8 @@ fn main() {
     let params = BoundParams::default();
     for n in sizes {
         for (name, matrix) in [
-            ("psd", random::positive_semidefinite(n, 1, params.threads)),
-            ("qp", random::quadratic_program(n, 1)),
+            ("psd", random::positive_semidefinite(n, 1, params.threads).expect("it fits")),
+            ("qp", random::quadratic_program(n, 1).expect("it fits")),
         ] {
             let (kind, norm, reading) = (InputKind::Matrix, Norm::Quadratic, Reading::Plain);
             let problem = Problem::new(Matrix::Dense(matrix), kind, norm, reading, None, params.threads)

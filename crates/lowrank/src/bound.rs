@@ -3,15 +3,17 @@
 //! Solvers propose; every number in a [`Bracket`] was made by the checker.
 
 use crate::burer_monteiro::{BurerMonteiroParams, burer_monteiro};
-use crate::mwu::{MwuParams, ParameterError, multiplicative_weights};
+use crate::certify::certify;
+pub use crate::certify::{Upper, prove};
+use crate::lanczos::TopEigenspace;
+use crate::mwu::{MwuParams, ParameterError, multiplicative_weights, random_vector};
 use crate::observe::{Observer, Progress, StopReason};
 use crate::operator::Operator;
 use crate::primal::UnitRows;
-use crate::problem::{Norm, Problem};
+use crate::problem::{Norm, Problem, Unit};
 use crate::round::best_vertex;
 use gambeson_checker::{
-    Certificate, CheckError, InfToOneBound, InfToTwoBound, Quadratic, QuadraticBound, RelaxationValue,
-    VertexValue, check, check_dilation, relaxation_value, vertex_value,
+    Certificate, CheckError, Domain, Quadratic, RelaxationValue, VertexValue, relaxation_value, vertex_value,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -60,7 +62,7 @@ impl Default for BoundParams {
             time_limit: None,
             seed: 0,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
-            mwu: MwuParams { early_stop: false, ..MwuParams::default() },
+            mwu: MwuParams { early_stop: false, keep_primal: false, ..MwuParams::default() },
             burer_monteiro: BurerMonteiroParams::default(),
         }
     }
@@ -104,35 +106,6 @@ pub enum BoundError {
     Check(#[from] CheckError),
 }
 
-/// A proven upper bound of the kind the norm asks for.
-#[derive(Clone, Copy, Debug)]
-pub enum Upper {
-    /// On a quadratic form.
-    Quadratic(QuadraticBound),
-    /// On ‖A‖_{∞→1}.
-    InfToOne(InfToOneBound),
-    /// On ‖A‖²_{∞→2}.
-    InfToTwo(QuadraticBound),
-}
-
-impl Upper {
-    /// The number; the square for ∞→2.
-    pub fn value(self) -> f64 {
-        match self {
-            Upper::Quadratic(bound) | Upper::InfToTwo(bound) => bound.value(),
-            Upper::InfToOne(bound) => bound.value(),
-        }
-    }
-
-    /// κ, the bound on ‖A‖_{∞→2} itself, for that norm.
-    pub fn kappa(self) -> Option<InfToTwoBound> {
-        match self {
-            Upper::InfToTwo(bound) => Some(bound.sqrt()),
-            Upper::Quadratic(_) | Upper::InfToOne(_) => None,
-        }
-    }
-}
-
 /// A proven bracket, in units of the norm asked for (the square for ∞→2).
 #[derive(Clone, Debug)]
 pub struct Bracket {
@@ -148,7 +121,7 @@ pub struct Bracket {
     pub trivial: bool,
     /// Rounds of the solver.
     pub iterations: usize,
-    /// Products with M.
+    /// Products with M inside the solver; of the low-rank factorisation a block of columns counts as one.
     pub products: usize,
     /// Time for the solver and the lower ends.
     pub seconds_solve: f64,
@@ -177,6 +150,8 @@ struct Watch<'a, O> {
     inner: &'a mut O,
     gap: f64,
     constant: f64,
+    /// From the solver's numbers to those of the result.
+    unit: Unit,
     scale: f64,
     deadline: Option<Instant>,
     stop: Option<Stop>,
@@ -186,7 +161,7 @@ impl<O: Observer> Observer for Watch<'_, O> {
     fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
         let upper = self.scale * (progress.upper + self.constant);
         let lower = self.scale * (progress.lower + self.constant);
-        let shown = Progress { upper, lower, ..*progress };
+        let shown = Progress { upper: self.unit.of(upper), lower: self.unit.of(lower), ..*progress };
         self.stop = if self.inner.observe(&shown).is_break() {
             Some(Stop::Interrupted)
         } else if lower > 0.0 && upper / lower - 1.0 <= self.gap {
@@ -210,19 +185,16 @@ pub fn bracket(
     params.validate()?;
     let started = Instant::now();
     let matrix = problem.quadratic();
-    let operator = Operator::new(matrix, problem.domain);
+    // Squares of extreme entries would overflow or vanish in the solvers: they get a copy of ordinary size.
+    let rescaled = problem.rescaled();
+    let (working, unit) = rescaled.as_ref().map_or((problem, Unit::ONE), |(copy, unit)| (copy, *unit));
+    let operator = Operator::new(working.quadratic(), problem.domain);
     let n = operator.dim();
     let scale = if problem.norm == Norm::InfToOne { 0.5 } else { 1.0 };
     let constant = operator.left_out_trace();
     let mut rng = ChaCha8Rng::seed_from_u64(params.seed);
-    let mut watch = Watch {
-        inner: observer,
-        gap: params.gap,
-        constant,
-        scale,
-        deadline: params.time_limit.and_then(|limit| started.checked_add(limit)),
-        stop: None,
-    };
+    let deadline = params.time_limit.and_then(|limit| started.checked_add(limit));
+    let mut watch = Watch { inner: observer, gap: params.gap, constant, unit, scale, deadline, stop: None };
     // What is proven is a little wider than what is estimated, so the solver aims lower: much lower if it must.
     let mut total = Totals::default();
     let mut ambitions = params.method.ambitions().iter();
@@ -236,32 +208,34 @@ pub fn bracket(
             solve(&operator, params, start.as_ref(), &mut rng, &mut watch)?
         };
         total.add(&found);
+        let weights: Vec<f64> = found.weights.iter().map(|&weight| unit.of(weight)).collect();
         let solved = Instant::now();
-        let (certificate, upper) = certify(problem, &found.weights, params.gap, params.threads)?;
+        let (certificate, upper) = certify(problem, &weights, params.gap, params.threads)?;
         total.seconds_check += solved.elapsed().as_secs_f64();
         // The lower end is raised after the proof, when it is known what would do.
-        let enough = upper.value() / (scale * (1.0 + 0.95 * params.gap)) - constant;
+        let enough = unit.inverse(upper.value()) / (scale * (1.0 + 0.95 * params.gap)) - constant;
         let mut point = found.point;
-        point.ascend(&operator, &certificate.weights, ASCENT_STEPS, enough);
+        point.ascend(&operator, &found.weights, if total.in_a_hurry() { 0 } else { ASCENT_STEPS }, enough);
         let sdp_lower =
             relaxation_value(matrix, problem.domain, &point.entries, point.columns, params.threads)?;
         let reached = scale * sdp_lower.value() * (1.0 + params.gap) >= upper.value();
-        if reached || total.stop != Stop::Gap || ambitions.len() == 0 {
-            break (certificate, upper, point, sdp_lower);
+        if !reached && total.stop == Stop::Gap && ambitions.len() > 0 {
+            start = Some(point);
+            continue;
         }
-        start = Some(point);
+        if !reached && total.stop == Stop::Gap {
+            total.stop = Stop::Solver(StopReason::Stalled); // the estimates were too hopeful
+        }
+        break (certificate, upper, point, sdp_lower);
     };
-    // What equal weights prove costs next to nothing to know for a factor, and is the bound to beat.
-    let mut trivial = false;
-    if matches!(matrix, Quadratic::Gram { .. }) && total.stop != Stop::Zero {
-        let equal = Certificate { domain: problem.domain, weights: vec![1.0; n], shift: None };
-        let bound = prove(problem, &equal, params.threads)?;
-        trivial = upper.value() > (1.0 - 1e-5) * bound.value();
-        if bound.value() < upper.value() {
-            (certificate, upper) = (equal, bound);
-        }
-    }
-    let vertex = best_vertex(&operator, &point, ROUNDING_TRIALS, &mut rng);
+    let trivial = total.stop != Stop::Zero && {
+        let solved = Instant::now();
+        let trivial = is_trivial(problem, &operator, unit, &mut certificate, &mut upper, params, &mut rng);
+        total.seconds_check += solved.elapsed().as_secs_f64();
+        trivial
+    };
+    let trials = if total.in_a_hurry() { 2 } else { ROUNDING_TRIALS };
+    let vertex = best_vertex(&operator, &point, trials, &mut rng);
     let mut lower = vertex_value(matrix, &vertex, params.threads)?;
     let mut sdp_lower = sdp_lower.or_vertex(lower);
     if problem.norm == Norm::InfToOne {
@@ -279,6 +253,39 @@ pub fn bracket(
         seconds_check: total.seconds_check,
         stop: total.stop,
     })
+}
+
+/// Whether the bound is no better than what equal weights give, n·λ_max(M): for a projection the trivial n.
+///
+/// For a factor that is proven, and taken where it is smaller; it costs an r × r problem. Of a dense form a rough
+/// eigenvalue tells. Max-cut forms are not asked: there equal weights are no sign of failure.
+fn is_trivial(
+    problem: &Problem,
+    operator: &Operator<'_>,
+    unit: Unit,
+    certificate: &mut Certificate,
+    upper: &mut Upper,
+    params: &BoundParams,
+    rng: &mut ChaCha8Rng,
+) -> bool {
+    let n = operator.dim();
+    match problem.quadratic() {
+        Quadratic::Gram { dim, rank, .. } if rank <= dim => {
+            let equal = Certificate { domain: problem.domain, weights: vec![1.0; n], shift: None };
+            let Ok(bound) = prove(problem, &equal, params.threads) else { return false };
+            let trivial = upper.value() > (1.0 - 1e-5) * bound.value();
+            if bound.value() < upper.value() {
+                (*certificate, *upper) = (equal, bound);
+            }
+            trivial
+        }
+        Quadratic::Dense { .. } if problem.domain == Domain::Cube && problem.norm == Norm::Quadratic => {
+            let mut space = TopEigenspace::new(operator, random_vector(n, rng));
+            let value = space.solve(operator, &vec![1.0; n], 1e-3, 30).value;
+            upper.value() > (1.0 - 1e-5) * unit.of(n as f64 * value)
+        }
+        _ => false,
+    }
 }
 
 impl Method {
@@ -328,45 +335,6 @@ fn solve(
     })
 }
 
-/// A certificate from weights that are estimated to be just feasible, and what it proves.
-///
-/// Dense and sparse forms: the weights a little enlarged, to be taken as they stand, so that checking costs one
-/// factorisation; a fraction of the gap asked for and then more is tried before the scale is left to the checker.
-/// Gram forms leave it to the checker at once, where it costs next to nothing.
-fn certify(
-    problem: &Problem,
-    weights: &[f64],
-    gap: f64,
-    threads: usize,
-) -> Result<(Certificate, Upper), CheckError> {
-    let domain = problem.domain;
-    // Rows of zeros have no weight, and the checker asks for none; anything positive will do.
-    let enlarged =
-        |by: f64| weights.iter().map(|w| (w * (1.0 + by)).max(f64::MIN_POSITIVE)).collect::<Vec<f64>>();
-    if !matches!(problem.quadratic(), Quadratic::Gram { .. }) {
-        for part in [0.05, 0.2, 1.0, 10.0, 100.0] {
-            let weights = enlarged(part * gap);
-            let certificate = Certificate { domain, weights, shift: Some(0.0) };
-            if let Ok(upper) = prove(problem, &certificate, threads) {
-                return Ok((certificate, upper));
-            }
-        }
-    }
-    let certificate = Certificate { domain, weights: enlarged(0.0), shift: None };
-    let upper = prove(problem, &certificate, threads)?;
-    Ok((certificate, upper))
-}
-
-/// What a certificate proves about a problem, in units of its norm (the square for ∞→2).
-pub fn prove(problem: &Problem, certificate: &Certificate, threads: usize) -> Result<Upper, CheckError> {
-    let matrix = problem.quadratic();
-    Ok(match (problem.norm, problem.dilated_rows()) {
-        (_, Some(rows)) => Upper::InfToOne(check_dilation(matrix, rows, certificate, threads)?),
-        (Norm::InfToTwo, None) => Upper::InfToTwo(check(matrix, certificate, threads)?),
-        (_, None) => Upper::Quadratic(check(matrix, certificate, threads)?),
-    })
-}
-
 /// What a solver found.
 struct Found {
     weights: Vec<f64>,
@@ -398,6 +366,11 @@ impl Default for Totals {
 }
 
 impl Totals {
+    /// True where somebody waits for the result.
+    fn in_a_hurry(&self) -> bool {
+        matches!(self.stop, Stop::TimeLimit | Stop::Interrupted)
+    }
+
     fn add(&mut self, found: &Found) {
         self.iterations += found.iterations;
         self.products += found.products;

@@ -4,7 +4,7 @@
 //! Math. Prog. 95, 2003). For a diagonal that is zero or M ⪰ 0, X_ii ≤ 1 has the same value.
 //!
 //! **Method.** L-BFGS on the product of spheres, one block product a step; where it crawls, a truncated Newton step
-//! by conjugate gradients on the tangent space ([`newton`](crate::newton)). At a critical point M·V = Diag(y)·V with
+//! by conjugate gradients on the tangent space (`newton.rs`). At a critical point M·V = Diag(y)·V with
 //! y_i = ⟨v_i, (MV)_i⟩; if also Diag(y) ⪰ M then V is optimal and y the dual optimum. The eigenspace that decides
 //! this starts from the columns of V, which span the cluster at the top. An eigenvector that violates
 //! Diag(y) ⪰ M is a direction to climb along: it becomes a further column (escape).
@@ -129,10 +129,11 @@ pub fn burer_monteiro(
         memory: VecDeque::new(),
         products: 6,
         iterations: 0,
+        highest: f64::NEG_INFINITY,
     };
     let mut best: Option<(f64, Vec<f64>)> = None;
     // Criticality at which the dual is looked at next.
-    let mut target = (0.2 * run.state.criticality()).min(FIRST_LOOK);
+    let mut target = run.next_target();
     let mut stop = StopReason::IterationLimit;
     while run.iterations < params.max_iterations {
         let least = best.as_ref().map_or(f64::INFINITY, |(least, _)| *least);
@@ -146,7 +147,7 @@ pub fn burer_monteiro(
         if upper < least {
             best = Some((upper, weights.iter().map(|y| y * theta).collect()));
         }
-        let (least, lower) = (least.min(upper), run.state.value);
+        let (least, lower) = (least.min(upper), run.highest());
         let progress = Progress { iteration: run.iterations, upper: least, lower };
         if observer.observe(&progress).is_break() || climbed == Climb::Interrupted {
             stop = StopReason::Interrupted;
@@ -156,8 +157,9 @@ pub fn burer_monteiro(
             stop = StopReason::Converged;
             break;
         }
-        if theta - 1.0 > 20.0 * run.state.criticality() {
-            run.escape(&violating); // nearly critical, yet not optimal
+        // Nearly critical, yet not optimal: more columns are needed.
+        if theta - 1.0 > 20.0 * run.state.criticality() && run.escape(&violating) {
+            target = run.next_target();
         } else if climbed == Climb::Stuck {
             stop = StopReason::Stalled;
             break;
@@ -220,9 +222,21 @@ struct Run<'a> {
     memory: VecDeque<(Vec<f64>, Vec<f64>, f64)>,
     products: usize,
     iterations: usize,
+    highest: f64,
 }
 
 impl Run<'_> {
+    /// The highest value so far: what is reported never falls.
+    fn highest(&mut self) -> f64 {
+        self.highest = self.highest.max(self.state.value);
+        self.highest
+    }
+
+    /// A criticality worth climbing to from here.
+    fn next_target(&self) -> f64 {
+        (0.2 * self.state.criticality()).min(FIRST_LOOK)
+    }
+
     /// Climbs until the point is `target`-critical, with Newton steps where the other ones crawl.
     fn climb(&mut self, target: f64, most: usize, upper: f64, observer: &mut impl Observer) -> Climb {
         let mut since_progress = 0;
@@ -249,7 +263,7 @@ impl Run<'_> {
             if !moved {
                 return Climb::Stuck;
             }
-            let progress = Progress { iteration: self.iterations, upper, lower: self.state.value };
+            let progress = Progress { iteration: self.iterations, upper, lower: self.highest() };
             if observer.observe(&progress).is_break() {
                 return Climb::Interrupted;
             }
@@ -271,7 +285,8 @@ impl Run<'_> {
             let next = State::new(self.operator, retract(&self.state.v, step, &direction, k), k);
             self.products += 1;
             // Twice the slope, because the value is ⟨M, VVᵀ⟩ and the gradient half of its.
-            if next.value >= self.state.value + 2e-4 * step * slope - 1e-15 * self.state.value.abs() {
+            // Near the top, rounding errors decide about the last digits: they may be lost.
+            if next.value >= self.state.value + 2e-4 * step * slope - 1e-14 * self.state.value.abs() {
                 self.remember(&next, step, direction);
                 self.state = next;
                 return true;
@@ -353,19 +368,27 @@ impl Run<'_> {
         (weights, top.value, top.vector)
     }
 
-    /// Adds columns, the first of them a little of the violating eigenvector, and climbs on from there.
-    fn escape(&mut self, violating: &[f64]) {
+    /// Adds columns, the first of them along the violating eigenvector, as far as that gains; false if it does not.
+    /// To second order the gain is φ²·uᵀ(M − Diag(y))u > 0, so a small enough step gains.
+    fn escape(&mut self, violating: &[f64]) -> bool {
         let (n, k) = (self.state.dual.len(), self.state.columns);
         let wider = k + COLUMN_STEP;
         let size = violating.iter().fold(0.0_f64, |most, x| most.max(x.abs())).max(f64::MIN_POSITIVE);
-        let mut v = vec![0.0; n * wider];
-        for (i, row) in v.chunks_exact_mut(wider).enumerate() {
-            row[..k].copy_from_slice(&self.state.v[i * k..][..k]);
-            row[k] = 0.3 * violating[i] / size;
+        for step in [1.0, 0.4, 0.15, 0.05, 0.02, 0.005] {
+            let mut v = vec![0.0; n * wider];
+            for (i, row) in v.chunks_exact_mut(wider).enumerate() {
+                row[..k].copy_from_slice(&self.state.v[i * k..][..k]);
+                row[k] = step * violating[i] / size;
+            }
+            normalise(&mut v, wider);
+            let next = State::new(self.operator, v, wider);
+            self.products += 1;
+            if next.value > self.state.value {
+                self.state = next;
+                self.memory.clear();
+                return true;
+            }
         }
-        normalise(&mut v, wider);
-        self.state = State::new(self.operator, v, wider);
-        self.memory.clear();
-        self.products += 1;
+        false
     }
 }

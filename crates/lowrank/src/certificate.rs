@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// The version this code writes and the newest it reads.
+/// The version this code writes and reads.
 pub const VERSION: u32 = 1;
 
 /// A certificate with what it is about.
@@ -55,8 +55,8 @@ pub enum CertificateFileError {
         /// What the parser said, with line and column.
         reason: serde_json::Error,
     },
-    /// From a newer program.
-    #[error("{}: version {found} of the format is newer than {VERSION}, the newest known here", path.display())]
+    /// A version that is not known here, of a newer program say.
+    #[error("{}: version {found} of the format is not known here, only {VERSION}", path.display())]
     Version {
         /// Which file.
         path: PathBuf,
@@ -89,7 +89,7 @@ impl CertificateFile {
             .map_err(|reason| CertificateFileError::File { path: path.to_path_buf(), reason })?;
         let file: Self = serde_json::from_slice(&bytes)
             .map_err(|reason| CertificateFileError::Malformed { path: path.to_path_buf(), reason })?;
-        if file.version > VERSION {
+        if file.version != VERSION {
             return Err(CertificateFileError::Version { path: path.to_path_buf(), found: file.version });
         }
         Ok(file)

@@ -34,6 +34,12 @@ pub struct TopEigenpair {
     pub residual: f64,
 }
 
+/// A basis vector of which only this much is new after a change of D is dropped: its image would be mostly rounding
+/// errors, blown up.
+const DEPENDENT: f64 = 1e-3;
+/// Calls after which the images are computed anew: they drift from M times the basis as both are recombined.
+const REFRESH: usize = 6;
+
 /// The space carried from one call to the next.
 pub struct TopEigenspace {
     /// Basis vectors, orthonormal with respect to the D of the last call.
@@ -44,6 +50,8 @@ pub struct TopEigenspace {
     projected: Vec<Vec<f64>>,
     /// Dimension at which the space is folded.
     full: usize,
+    /// Calls since the images were computed.
+    calls: usize,
     /// Products with M so far.
     pub products: usize,
 }
@@ -59,7 +67,7 @@ impl TopEigenspace {
     /// Starts from several vectors whose products with M are known already.
     pub fn seeded(basis: Vec<Vec<f64>>, images: Vec<Vec<f64>>) -> Self {
         let full = FULL.max(basis.len() + 4 * BURST);
-        Self { basis, images, projected: Vec::new(), full, products: 0 }
+        Self { basis, images, projected: Vec::new(), full, calls: 0, products: 0 }
     }
 
     fn push(&mut self, operator: &Operator<'_>, vector: Vec<f64>) {
@@ -79,6 +87,16 @@ impl TopEigenspace {
         most: usize,
     ) -> TopEigenpair {
         self.orthonormalise(weights);
+        if self.basis.is_empty() {
+            // Everything was dropped: weights or vectors of absurd sizes. Begin again with the first coordinate.
+            let mut first = vec![0.0; weights.len()];
+            first[0] = 1.0 / weights[0].sqrt();
+            self.push(operator, first);
+        }
+        self.calls += 1;
+        if self.calls.is_multiple_of(REFRESH) {
+            self.refresh(operator);
+        }
         let mut spent = 0;
         loop {
             let (values, vectors) = self.ritz();
@@ -148,13 +166,23 @@ impl TopEigenspace {
                 }
             }
             let length = weighted_dot(&vector, &vector, weights).sqrt();
-            if length > 1e-7 * before && length.is_normal() {
+            if length > DEPENDENT * before && length.is_normal() {
                 vector.iter_mut().for_each(|x| *x /= length);
                 image.iter_mut().for_each(|x| *x /= length);
                 self.basis.push(vector);
                 self.images.push(image);
             }
         }
+    }
+
+    /// The images of all basis vectors, in one reading of the matrix.
+    fn refresh(&mut self, operator: &Operator<'_>) {
+        let (n, k) = (operator.dim(), self.basis.len());
+        let rows: Vec<f64> = (0..n).flat_map(|i| self.basis.iter().map(move |vector| vector[i])).collect();
+        let images = operator.apply_block(&rows, k);
+        self.images = (0..k).map(|l| (0..n).map(|i| images[i * k + l]).collect()).collect();
+        self.projected.clear();
+        self.products += k;
     }
 
     /// Takes the basis out of `direction`; returns what is left of its length.

@@ -7,6 +7,8 @@
 //! * the quadratic programs and norms of section 3: [`problem`];
 //! * the random instances of appendix E: [`random`].
 //!
+//! Far faster than Algorithm 2 is the low-rank factorisation in [`burer_monteiro`].
+//!
 //! And beside it: matrix files in [`input`], vertices by rounding in [`round`], certificates as files in
 //! [`certificate`]. [`bound::bracket`] joins them: solve, certify, check. What is proven is proven by
 //! `gambeson-checker`; nothing here is trusted.
@@ -14,6 +16,7 @@
 pub mod bound;
 pub mod burer_monteiro;
 pub mod certificate;
+mod certify;
 mod eigen;
 pub mod input;
 pub mod lanczos;

@@ -74,6 +74,14 @@ pub enum MatrixError {
         /// The offending value.
         value: f64,
     },
+    /// More memory than there is.
+    #[error("a dense {rows} x {columns} matrix does not fit into memory")]
+    TooLarge {
+        /// Number of rows.
+        rows: usize,
+        /// Number of columns.
+        columns: usize,
+    },
     /// A triplet lies outside the matrix.
     #[error("entry ({row}, {column}) lies outside a {rows} x {columns} matrix (counting from 0)")]
     OutOfRange {
@@ -182,13 +190,25 @@ impl SparseMatrix {
     }
 
     /// The same matrix with every entry stored.
-    pub fn to_dense(&self) -> DenseMatrix {
-        let mut entries = vec![0.0; self.rows * self.columns];
+    pub fn to_dense(&self) -> Result<DenseMatrix, MatrixError> {
+        let mut entries = zeros(self.rows, self.columns)?;
         for (i, j, value) in self.triplets() {
             entries[i * self.columns + j] = value;
         }
-        DenseMatrix { rows: self.rows, columns: self.columns, entries }
+        Ok(DenseMatrix { rows: self.rows, columns: self.columns, entries })
     }
+}
+
+/// rows · columns zeros, or an error where memory does not suffice.
+pub(crate) fn zeros(rows: usize, columns: usize) -> Result<Vec<f64>, MatrixError> {
+    let too_large = MatrixError::TooLarge { rows, columns };
+    let Some(length) = rows.checked_mul(columns) else { return Err(too_large) };
+    let mut entries = Vec::new();
+    if entries.try_reserve_exact(length).is_err() {
+        return Err(too_large);
+    }
+    entries.resize(length, 0.0);
+    Ok(entries)
 }
 
 impl Matrix {

@@ -36,7 +36,7 @@ const LAST_PRODUCTS: usize = 200;
 pub enum Width {
     /// n/δ, for which the theorem holds; far too careful in practice.
     Theorem,
-    /// δ·√t·max(v_i² − 1) in round t = 1, 2, …: the fastest weight grows by e^{1/√t}. The default: the paper notes
+    /// δ·√t·max(1, max v_i² − 1) in round t = 1, 2, …: the fastest weight grows by e^{1/√t}. The default: the paper notes
     /// that a ρ smaller than the theorem's is justified while v_i²/ρ stays small, and this keeps it so.
     Aggressive,
     /// A constant.
@@ -63,6 +63,8 @@ pub struct MwuParams {
     pub stall: f64,
     /// Whether the two early stops of the box apply. Off, the run goes on refining the bound.
     pub early_stop: bool,
+    /// Whether the whole factor of X̂ is kept, n numbers a round. Its diagonal and value are known either way.
+    pub keep_primal: bool,
 }
 
 impl Default for MwuParams {
@@ -75,6 +77,7 @@ impl Default for MwuParams {
             look_every: 10,
             stall: 1e-5,
             early_stop: true,
+            keep_primal: true,
         }
     }
 }
@@ -185,7 +188,7 @@ pub fn multiplicative_weights(
     let delta = params.accuracy;
     let mut weights = vec![1.0; n]; // α
     let mut dual_sum = vec![0.0; n]; // (t + 1)·y
-    let mut primal = PrimalCandidate::new(n);
+    let mut primal = PrimalCandidate::new(n, params.keep_primal);
     let mut best = Best { estimate: f64::INFINITY, weights: vec![1.0; n], candidate: Candidate::Equal };
     let mut judge = Judge::default();
     let mut trivial_estimate = 0.0;
@@ -267,7 +270,8 @@ pub fn multiplicative_weights(
     })
 }
 
-fn random_vector(n: usize, rng: &mut impl Rng) -> Vec<f64> {
+/// A start vector with standard normal entries.
+pub(crate) fn random_vector(n: usize, rng: &mut impl Rng) -> Vec<f64> {
     (0..n).map(|_| StandardNormal.sample(rng)).collect()
 }
 

@@ -1,13 +1,18 @@
 //! The primal candidate of Algorithm 2, X = (1/T)·Σ v_t·v_tᵀ, kept as its factor, and feasible points from it.
 
 use crate::operator::{Operator, dot};
+use std::collections::VecDeque;
 
 /// Columns used for a quick value while the solver runs.
 const QUICK_COLUMNS: usize = 32;
 
-/// X as the columns v_t of its factor: n numbers a round.
+/// X as the columns v_t of its factor: n numbers a round, or only the latest where the whole of X is not wanted.
 pub struct PrimalCandidate {
-    columns: Vec<Vec<f64>>,
+    columns: VecDeque<Vec<f64>>,
+    /// Columns kept at most.
+    most: usize,
+    /// Rounds so far, T.
+    rounds: usize,
     /// Σ v_t² by row.
     squares: Vec<f64>,
     /// Σ v_tᵀMv_t.
@@ -24,25 +29,30 @@ pub struct UnitRows {
 }
 
 impl PrimalCandidate {
-    pub(crate) fn new(n: usize) -> Self {
-        Self { columns: Vec::new(), squares: vec![0.0; n], value: 0.0 }
+    pub(crate) fn new(n: usize, keep: bool) -> Self {
+        let most = if keep { usize::MAX } else { QUICK_COLUMNS };
+        Self { columns: VecDeque::new(), most, rounds: 0, squares: vec![0.0; n], value: 0.0 }
     }
 
     /// Adds one round: v and vᵀMv.
     pub(crate) fn push(&mut self, v: Vec<f64>, value: f64) {
         self.squares.iter_mut().zip(&v).for_each(|(sum, v)| *sum += v * v);
         self.value += value;
-        self.columns.push(v);
+        self.rounds += 1;
+        if self.columns.len() == self.most {
+            self.columns.pop_front();
+        }
+        self.columns.push_back(v);
     }
 
     /// Rounds averaged over, T.
     pub fn len(&self) -> usize {
-        self.columns.len()
+        self.rounds
     }
 
     /// True before the first round.
     pub fn is_empty(&self) -> bool {
-        self.columns.is_empty()
+        self.rounds == 0
     }
 
     /// X_ii.
@@ -60,22 +70,26 @@ impl PrimalCandidate {
         self.value / self.len() as f64
     }
 
-    /// X itself, row-major.
-    pub fn matrix(&self) -> Vec<f64> {
+    /// X itself, row-major; None where not all of its factor was kept.
+    pub fn matrix(&self) -> Option<Vec<f64>> {
+        if self.columns.len() < self.rounds {
+            return None;
+        }
         let n = self.squares.len();
         let mut matrix = vec![0.0; n * n];
         for v in &self.columns {
             for (row, x) in matrix.chunks_exact_mut(n).zip(v) {
-                row.iter_mut().zip(v).for_each(|(entry, y)| *entry += x * y / self.len() as f64);
+                row.iter_mut().zip(v).for_each(|(entry, y)| *entry += x * y);
             }
         }
-        matrix
+        matrix.iter_mut().for_each(|entry| *entry /= self.rounds as f64);
+        Some(matrix)
     }
 
     /// The last `most` columns with every row brought to length one: a feasible point from the best iterates.
     pub fn unit_rows(&self, most: usize) -> UnitRows {
-        let columns = most.clamp(1, self.len().max(1));
-        let last = &self.columns[self.len().saturating_sub(columns)..];
+        let columns = most.clamp(1, self.columns.len().max(1));
+        let last: Vec<&Vec<f64>> = self.columns.iter().rev().take(columns).collect();
         let mut entries: Vec<f64> =
             (0..self.squares.len()).flat_map(|i| last.iter().map(move |v| v[i])).collect();
         entries.chunks_exact_mut(columns.max(1)).for_each(normalise);

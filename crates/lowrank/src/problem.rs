@@ -1,7 +1,7 @@
 //! What is asked of a matrix: which norm, on which domain, in which storage.
 
 use crate::input::InputKind;
-use crate::matrix::{DenseMatrix, Matrix, MatrixError, SparseMatrix};
+use crate::matrix::{DenseMatrix, Matrix, MatrixError, SparseMatrix, zeros};
 use gambeson_checker::{Domain, MatrixProblem, Quadratic};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -57,6 +57,25 @@ pub enum ProblemError {
     Entries(#[from] MatrixError),
 }
 
+/// A power of two between the numbers of a rescaled problem and those of the original.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unit(i32);
+
+impl Unit {
+    pub(crate) const ONE: Unit = Unit(0);
+
+    /// A value of the rescaled problem in the original's numbers.
+    pub(crate) fn of(self, value: f64) -> f64 {
+        // In two halves: 2^power itself may be out of range where the product is not.
+        value * 2f64.powi(self.0 / 2) * 2f64.powi(self.0 - self.0 / 2)
+    }
+
+    /// A value of the original in the rescaled problem's numbers.
+    pub(crate) fn inverse(self, value: f64) -> f64 {
+        Unit(-self.0).of(value)
+    }
+}
+
 /// A matrix with its question, ready for solvers and checker.
 #[derive(Debug)]
 pub struct Problem {
@@ -101,10 +120,10 @@ impl Problem {
             (_, Reading::Gram) | (Norm::InfToOne | Norm::InfToTwo, _) if domain == Domain::Vertices => {
                 return Err(ProblemError::NotOnVertices);
             }
-            (_, Reading::Gram) => Storage::Gram(into_dense(matrix)),
-            (Norm::InfToTwo, Reading::Plain) => Storage::Gram(into_dense(matrix).transposed()),
+            (_, Reading::Gram) => Storage::Gram(into_dense(matrix)?),
+            (Norm::InfToTwo, Reading::Plain) => Storage::Gram(into_dense(matrix)?.transposed()),
             (Norm::InfToOne, Reading::Plain) => match matrix {
-                Matrix::Dense(dense) => Storage::Dense(dilation(&dense)),
+                Matrix::Dense(dense) => Storage::Dense(dilation(&dense)?),
                 Matrix::Sparse(sparse) => Storage::Sparse(sparse_dilation(&sparse)?),
             },
             (Norm::Quadratic, Reading::Plain) if rows != columns => {
@@ -136,30 +155,79 @@ impl Problem {
         }
     }
 
+    /// A copy whose largest entry is about one, where the original's is extreme; with the unit of its values.
+    pub(crate) fn rescaled(&self) -> Option<(Problem, Unit)> {
+        let (Storage::Dense(DenseMatrix { entries, .. })
+        | Storage::Gram(DenseMatrix { entries, .. })
+        | Storage::Sparse(SparseMatrix { values: entries, .. })) = &self.storage;
+        let largest = entries.iter().fold(0.0_f64, |most, entry| most.max(entry.abs()));
+        if largest == 0.0 || (1e-60..1e60).contains(&largest) {
+            return None;
+        }
+        #[allow(clippy::cast_possible_truncation)] // between −1074 and 1023
+        let exponent = largest.log2().floor() as i32;
+        let scaled =
+            |entries: &[f64]| entries.iter().map(|&entry| Unit(-exponent).of(entry)).collect::<Vec<f64>>();
+        let dense = |of: &DenseMatrix| DenseMatrix { entries: scaled(&of.entries), ..*of };
+        let (storage, unit) = match &self.storage {
+            Storage::Dense(matrix) => (Storage::Dense(dense(matrix)), Unit(exponent)),
+            Storage::Gram(factor) => (Storage::Gram(dense(factor)), Unit(2 * exponent)), // M is quadratic in U
+            Storage::Sparse(matrix) => {
+                let values = scaled(&matrix.values);
+                (Storage::Sparse(SparseMatrix { values, ..matrix.clone() }), Unit(exponent))
+            }
+        };
+        Some((Problem { storage, ..*self }, unit))
+    }
+
+    /// Absolute row sums, a hair enlarged: weights that dominate M by Gershgorin's circles. None for factors.
+    /// On the vertices the diagonal does not count.
+    pub(crate) fn row_sums(&self) -> Option<Vec<f64>> {
+        let counts = |i: usize, j: usize| i != j || self.domain == Domain::Cube;
+        let enlarged = |sum: f64| (sum * (1.0 + 1e-6)).max(f64::MIN_POSITIVE);
+        match &self.storage {
+            Storage::Dense(matrix) => {
+                let row = |(i, row): (usize, &[f64])| {
+                    enlarged(
+                        row.iter().enumerate().filter(|&(j, _)| counts(i, j)).map(|(_, m)| m.abs()).sum(),
+                    )
+                };
+                Some(matrix.entries.chunks_exact(matrix.columns).enumerate().map(row).collect())
+            }
+            Storage::Sparse(matrix) => {
+                let row = |i: usize| {
+                    enlarged(matrix.row(i).filter(|&(j, _)| counts(i, j)).map(|(_, m)| m.abs()).sum())
+                };
+                Some((0..matrix.rows).map(row).collect())
+            }
+            Storage::Gram(_) => None,
+        }
+    }
+
     /// Rows of A where the quadratic form is the dilation of A.
     pub fn dilated_rows(&self) -> Option<usize> {
         (self.norm == Norm::InfToOne).then_some(self.rows)
     }
 }
 
-fn into_dense(matrix: Matrix) -> DenseMatrix {
+fn into_dense(matrix: Matrix) -> Result<DenseMatrix, MatrixError> {
     match matrix {
-        Matrix::Dense(dense) => dense,
+        Matrix::Dense(dense) => Ok(dense),
         Matrix::Sparse(sparse) => sparse.to_dense(),
     }
 }
 
 /// [0 A; Aᵀ 0].
-fn dilation(a: &DenseMatrix) -> DenseMatrix {
+fn dilation(a: &DenseMatrix) -> Result<DenseMatrix, MatrixError> {
     let dim = a.rows + a.columns;
-    let mut entries = vec![0.0; dim * dim];
+    let mut entries = zeros(dim, dim)?;
     for (i, row) in a.entries.chunks_exact(a.columns).enumerate() {
         entries[i * dim + a.rows..][..a.columns].copy_from_slice(row);
         for (j, &value) in row.iter().enumerate() {
             entries[(a.rows + j) * dim + i] = value;
         }
     }
-    DenseMatrix { rows: dim, columns: dim, entries }
+    Ok(DenseMatrix { rows: dim, columns: dim, entries })
 }
 
 fn sparse_dilation(a: &SparseMatrix) -> Result<SparseMatrix, MatrixError> {

@@ -1,6 +1,6 @@
 //! The random instances of appendix E, the same bits for a seed on every machine with FMA.
 
-use crate::matrix::DenseMatrix;
+use crate::matrix::{DenseMatrix, MatrixError, zeros};
 use gambeson_checker::product::{DEPTH, Panels, mirror_lower};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -15,8 +15,8 @@ fn fill_normal(seed: u64, stream: u64, out: &mut [f64]) {
 
 /// M = AAᵀ/tr(AAᵀ), A n × n with standard normal entries: positive semidefinite with trace 1.
 /// A is never stored: it is drawn [`DEPTH`] columns at a time.
-pub fn positive_semidefinite(n: usize, seed: u64, threads: usize) -> DenseMatrix {
-    let mut entries = vec![0.0; n * n];
+pub fn positive_semidefinite(n: usize, seed: u64, threads: usize) -> Result<DenseMatrix, MatrixError> {
+    let mut entries = zeros(n, n)?;
     for (block, start) in (0..n).step_by(DEPTH).enumerate() {
         let depth = DEPTH.min(n - start);
         let stream = |i: usize| ((block as u64) << 32) | i as u64;
@@ -26,16 +26,16 @@ pub fn positive_semidefinite(n: usize, seed: u64, threads: usize) -> DenseMatrix
     let trace: f64 = (0..n).map(|i| entries[i * n + i]).sum();
     entries.iter_mut().for_each(|entry| *entry /= trace);
     mirror_lower(&mut entries, n);
-    DenseMatrix { rows: n, columns: n, entries }
+    Ok(DenseMatrix { rows: n, columns: n, entries })
 }
 
 /// Symmetric with standard normal entries, the diagonal replaced by its absolute value.
-pub fn quadratic_program(n: usize, seed: u64) -> DenseMatrix {
-    let mut entries = vec![0.0; n * n];
+pub fn quadratic_program(n: usize, seed: u64) -> Result<DenseMatrix, MatrixError> {
+    let mut entries = zeros(n, n)?;
     for (i, row) in entries.chunks_exact_mut(n.max(1)).enumerate() {
         fill_normal(seed, i as u64, &mut row[..=i]);
         row[i] = row[i].abs();
     }
     mirror_lower(&mut entries, n);
-    DenseMatrix { rows: n, columns: n, entries }
+    Ok(DenseMatrix { rows: n, columns: n, entries })
 }

@@ -18,14 +18,22 @@ const CLIMBS: usize = 60;
 
 /// The best of `trials` rounded vertices after local search, many flips at once, then one by one. Entries are ±1.
 pub fn best_vertex(operator: &Operator<'_>, rows: &UnitRows, trials: usize, rng: &mut impl Rng) -> Vec<f64> {
-    let mut found: Vec<Vertex> = (0..trials.max(1))
-        .map(|_| {
-            let normal: Vec<f64> = (0..rows.columns).map(|_| StandardNormal.sample(rng)).collect();
-            Vertex::new(operator, rows.entries.chunks_exact(rows.columns).map(|row| sign(dot(row, &normal))))
+    // All trials in one block product: one reading of the matrix.
+    let (n, trials) = (operator.dim(), trials.max(1));
+    let normals: Vec<Vec<f64>> =
+        (0..trials).map(|_| (0..rows.columns).map(|_| StandardNormal.sample(rng)).collect()).collect();
+    let row_signs = |row: &[f64]| normals.iter().map(|normal| sign(dot(row, normal))).collect::<Vec<f64>>();
+    let signs: Vec<f64> = rows.entries.chunks_exact(rows.columns).flat_map(row_signs).collect();
+    let images = operator.apply_block(&signs, trials);
+    let column = |of: &[f64], t: usize| (0..n).map(|i| of[i * trials + t]).collect::<Vec<f64>>();
+    let mut found: Vec<Vertex> = (0..trials)
+        .map(|t| {
+            let (x, image) = (column(&signs, t), column(&images, t));
+            Vertex { value: dot(&x, &image), x, image }
         })
         .collect();
     found.sort_by(|a, b| b.value.total_cmp(&a.value));
-    found.truncate(IMPROVED);
+    found.truncate(trials.div_ceil(4).min(IMPROVED));
     for vertex in &mut found {
         vertex.climb(operator);
         vertex.value += flip_while_better(operator, &mut vertex.x, &mut vertex.image);
@@ -46,8 +54,7 @@ struct Vertex {
 }
 
 impl Vertex {
-    fn new(operator: &Operator<'_>, x: impl Iterator<Item = f64>) -> Self {
-        let x: Vec<f64> = x.collect();
+    fn new(operator: &Operator<'_>, x: Vec<f64>) -> Self {
         let mut image = vec![0.0; x.len()];
         operator.apply(&x, &mut image);
         Self { value: dot(&x, &image), x, image }
@@ -69,7 +76,7 @@ impl Vertex {
             }
             let mut next = self.x.clone();
             promising[..together].iter().for_each(|&(_, i)| next[i] = -next[i]);
-            let next = Vertex::new(operator, next.into_iter());
+            let next = Vertex::new(operator, next);
             if next.value > self.value {
                 *self = next;
             } else {

@@ -5,7 +5,7 @@ use crate::args::{BoundArguments, MethodName};
 use crate::decimal::{down, up};
 use crate::progress::{LiveBracket, catch_interrupts};
 use crate::source;
-use anyhow::Context;
+use anyhow::{Context, bail};
 use gambeson_checker::Domain;
 use gambeson_lowrank::bound::{BoundParams, Bracket, Method, Stop, bracket};
 use gambeson_lowrank::certificate::CertificateFile;
@@ -13,6 +13,7 @@ use gambeson_lowrank::observe::StopReason;
 use gambeson_lowrank::problem::{Norm, Problem, Reading};
 use serde::Serialize;
 use std::io::Write;
+use std::path::Path;
 
 /// Significant digits for people. JSON has all of them.
 const DIGITS: usize = 8;
@@ -41,6 +42,9 @@ pub(crate) fn run(
     stdout: &mut impl Write,
     threads: usize,
 ) -> anyhow::Result<Outcome> {
+    if let Some(path) = &arguments.certificate {
+        ensure_writable(path)?; // rather than lose a long run at its end
+    }
     let source = source::load(arguments.source.input.as_deref(), arguments.source.random, threads)?;
     let reading = if arguments.source.gram { Reading::Gram } else { Reading::Plain };
     let norm = Norm::from(arguments.norm);
@@ -69,6 +73,7 @@ pub(crate) fn run(
     };
     params.gap = arguments.gap.unwrap_or(params.gap);
     params.mwu.width = arguments.width;
+    params.mwu.early_stop = arguments.early_stop;
     params.mwu.accuracy = arguments.accuracy.unwrap_or(params.mwu.accuracy.min(params.gap));
     if let Some(iterations) = arguments.iterations {
         params.mwu.max_iterations = iterations as usize;
@@ -80,13 +85,48 @@ pub(crate) fn run(
     let found = bracket(&problem, &params, &mut live);
     live.finish();
     let found = found.with_context(|| source.name.clone())?;
+    // Neither a result nor a certificate is lost where the other cannot be written.
+    let printed = report(arguments, &source.name, &problem, method, &found, stdout);
+    let short = arguments.gap.is_some_and(|gap| !(found.gap() <= gap));
     if let (Some(path), Some(hash)) = (&arguments.certificate, hash) {
-        CertificateFile::new(found.certificate.clone(), norm, reading, hash).write(path)?;
+        CertificateFile::new(found.certificate, norm, reading, hash).write(path)?;
+        if !arguments.json {
+            writeln!(stdout, "certificate  {}", path.display())?;
+        }
     }
+    printed?;
+    stdout.flush()?;
+    Ok(if short { Outcome::FellShort } else { Outcome::Success })
+}
+
+/// Fails now where a certificate could not be written later.
+fn ensure_writable(path: &Path) -> anyhow::Result<()> {
+    if path.is_dir() {
+        bail!("{}: is a folder, not a file to write", path.display());
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        bail!("{}: there is no such folder to write into", path.display());
+    }
+    if let Err(error) = tempfile::NamedTempFile::new_in(folder) {
+        bail!("{}: its folder cannot be written to: {}", path.display(), error.kind());
+    }
+    Ok(())
+}
+
+/// The bracket on stdout, as the caller wants it.
+fn report(
+    arguments: &BoundArguments,
+    name: &str,
+    problem: &Problem,
+    method: &'static str,
+    found: &Bracket,
+    stdout: &mut impl Write,
+) -> anyhow::Result<()> {
     if arguments.json {
         let record = Record {
             n: found.certificate.weights.len(),
-            norm,
+            norm: problem.norm,
             domain: domain_name(problem.domain),
             method,
             upper: found.upper.value(),
@@ -102,14 +142,9 @@ pub(crate) fn run(
         };
         writeln!(stdout, "{}", serde_json::to_string(&record)?)?;
     } else {
-        print(&source.name, &problem, method, &found, stdout)?;
-        if let Some(path) = &arguments.certificate {
-            writeln!(stdout, "certificate  {}", path.display())?;
-        }
+        print(name, problem, method, found, stdout)?;
     }
-    stdout.flush()?;
-    let short = arguments.gap.is_some_and(|gap| found.gap() > gap);
-    Ok(if short { Outcome::FellShort } else { Outcome::Success })
+    Ok(stdout.flush()?)
 }
 
 fn print(

@@ -5,6 +5,7 @@ use crate::args::CheckArguments;
 use crate::commands::bound::domain_name;
 use crate::decimal::up;
 use crate::source;
+use crate::symmetric::is_symmetric;
 use anyhow::{Context, bail};
 use gambeson_checker::{CheckError, Domain};
 use gambeson_lowrank::bound::{Upper, prove};
@@ -14,12 +15,17 @@ use gambeson_lowrank::matrix::Matrix;
 use gambeson_lowrank::problem::{Norm, Problem, Reading};
 use serde::Serialize;
 use std::io::Write;
-use std::path::Path;
 use std::time::Instant;
 
 #[derive(Serialize)]
 struct Record {
     proven: bool,
+    /// What the question was: the norm,
+    norm: Norm,
+    /// whether the matrix is the factor U of M = UUᵀ,
+    gram: bool,
+    /// and where x lies.
+    domain: &'static str,
     /// The proven bound (the square for inf-to-two), whether or not it is as small as asked for.
     bound: Option<f64>,
     kappa: Option<f64>,
@@ -34,21 +40,16 @@ pub(crate) fn run(
     stdout: &mut impl Write,
     threads: usize,
 ) -> anyhow::Result<Outcome> {
-    let (input, certificate): (Option<&Path>, &Path) = match (&arguments.files[..], arguments.random) {
-        ([input, certificate], None) => (Some(input), certificate),
-        ([certificate], Some(_)) => (None, certificate),
-        ([_, _], Some(_)) => bail!("give either a matrix file or --random, not both"),
-        _ => bail!("give a matrix file (or --random) and a certificate"),
-    };
     if let Some(bound) = arguments.at_most.filter(|bound| bound.is_nan()) {
         bail!("--at-most {bound} is not a number");
     }
-    let file = CertificateFile::read(certificate)?;
-    let source = source::load(input, arguments.random, threads)?;
+    let file = CertificateFile::read(&arguments.certificate)?;
+    let source = source::load(arguments.input.as_deref(), arguments.random, threads)?;
     let kind = source.input.kind;
     let asked = Asked {
         domain: arguments.domain.map(Domain::from),
         norm: arguments.norm.map(Norm::from),
+        gram: arguments.gram,
         at_most: arguments.at_most,
     };
     let verdict =
@@ -56,6 +57,9 @@ pub(crate) fn run(
     if arguments.json {
         let record = Record {
             proven: verdict.reason.is_none(),
+            norm: verdict.question.norm,
+            gram: verdict.question.reading == Reading::Gram,
+            domain: domain_name(verdict.question.domain),
             bound: verdict.upper.map(Upper::value),
             kappa: verdict.upper.and_then(Upper::kappa).map(gambeson_checker::InfToTwoBound::value),
             reason: verdict.reason.clone(),
@@ -69,39 +73,105 @@ pub(crate) fn run(
     Ok(if verdict.reason.is_none() { Outcome::Success } else { Outcome::FellShort })
 }
 
-/// What the caller wants to know.
+/// What the caller said about the question.
 pub(crate) struct Asked {
     pub(crate) domain: Option<Domain>,
     pub(crate) norm: Option<Norm>,
+    pub(crate) gram: bool,
     pub(crate) at_most: Option<f64>,
+}
+
+/// The question a certificate has to answer.
+#[derive(Clone, Copy)]
+struct Question {
+    norm: Norm,
+    reading: Reading,
+    domain: Domain,
+}
+
+impl Question {
+    /// A certificate is not trusted to say what it proves. A symmetric matrix is a quadratic form unless the caller
+    /// says otherwise. Any other matrix is not, so what the caller left open is the certificate's to say.
+    fn new(asked: &Asked, file: &CertificateFile, matrix: &Matrix, kind: InputKind) -> Self {
+        let symmetric = is_symmetric(matrix);
+        let norm = asked.norm.unwrap_or(if symmetric { Norm::Quadratic } else { file.norm });
+        // A norm that is asked for by name is that of the matrix as it is: A and its transpose have different ones.
+        let open = !symmetric && asked.norm.is_none_or(|norm| norm == Norm::Quadratic);
+        let gram = asked.gram || open && file.gram;
+        let reading = if gram { Reading::Gram } else { Reading::Plain };
+        let graph = kind == InputKind::MaxCut && norm == Norm::Quadratic && !gram;
+        let natural = if graph { Domain::Vertices } else { Domain::Cube };
+        Self { norm, reading, domain: asked.domain.unwrap_or(natural) }
+    }
+
+    /// Why a certificate is about something else, if it is.
+    fn mismatch(self, file: &CertificateFile) -> Option<String> {
+        if self.norm != file.norm {
+            let (theirs, ours) = (norm_name(file.norm), norm_name(self.norm));
+            return Some(format!(
+                "the certificate is about {theirs}, the question about {ours}; to ask the other, say --norm {theirs}"
+            ));
+        }
+        if self.reading != file.reading() {
+            return Some(match self.reading {
+                Reading::Plain => {
+                    "the certificate reads the matrix as a factor; to ask that, say --gram".into()
+                }
+                Reading::Gram => "the certificate reads the matrix as it is, the question as a factor".into(),
+            });
+        }
+        if self.domain != file.domain {
+            let (theirs, ours) = (domain_name(file.domain), domain_name(self.domain));
+            return Some(format!(
+                "the certificate is for the {theirs}, the question about the {ours}; to ask the other, say --domain \
+                 {theirs}"
+            ));
+        }
+        None
+    }
+
+    /// The statement that some number bounds the quantity.
+    fn statement(self, bound: &str) -> String {
+        let domain = domain_name(self.domain);
+        match (self.norm, self.reading) {
+            (Norm::Quadratic, Reading::Plain) => format!("x'Mx <= {bound} on the {domain}"),
+            (Norm::Quadratic, Reading::Gram) => {
+                format!("x'UU'x <= {bound} on the {domain}, U the matrix given")
+            }
+            (Norm::InfToOne, _) => format!("|A|_{{inf->1}} <= {bound}"),
+            (Norm::InfToTwo, Reading::Plain) => format!("|A|_{{inf->2}}^2 <= {bound}"),
+            (Norm::InfToTwo, Reading::Gram) => format!("|U'|_{{inf->2}}^2 <= {bound}, U the matrix given"),
+        }
+    }
+}
+
+/// As on the command line and in certificates.
+fn norm_name(norm: Norm) -> &'static str {
+    match norm {
+        Norm::Quadratic => "quadratic",
+        Norm::InfToOne => "inf-to-one",
+        Norm::InfToTwo => "inf-to-two",
+    }
 }
 
 /// Proven, or rejected with a reason; a bound may be proven and still be larger than asked for.
 pub(crate) struct Verdict {
     pub(crate) upper: Option<Upper>,
     pub(crate) reason: Option<String>,
-    norm: Norm,
-    domain: Domain,
+    question: Question,
     seconds: f64,
 }
 
 impl Verdict {
     pub(crate) fn print(&self, stdout: &mut impl Write) -> std::io::Result<()> {
-        match (&self.reason, self.upper) {
-            (Some(reason), _) => writeln!(stdout, "REJECTED: {reason}"),
-            (None, upper) => {
-                let what = match self.norm {
-                    Norm::Quadratic => "x'Mx",
-                    Norm::InfToOne => "inf->1 norm",
-                    Norm::InfToTwo => "inf->2 norm squared",
-                };
-                let bound = upper.map_or(f64::INFINITY, Upper::value);
-                writeln!(stdout, "PROVEN: {what} <= {} on the {}", up(bound, 17), domain_name(self.domain))?;
-                match upper.and_then(Upper::kappa) {
-                    Some(kappa) => writeln!(stdout, "        kappa <= {}", up(kappa.value(), 17)),
-                    None => Ok(()),
-                }
-            }
+        if let Some(reason) = &self.reason {
+            return writeln!(stdout, "REJECTED: {reason}");
+        }
+        let bound = up(self.upper.map_or(f64::INFINITY, Upper::value), 17);
+        writeln!(stdout, "PROVEN: {}", self.question.statement(&bound))?;
+        match self.upper.and_then(Upper::kappa) {
+            Some(kappa) => writeln!(stdout, "        kappa <= {}", up(kappa.value(), 17)),
+            None => Ok(()),
         }
     }
 }
@@ -114,20 +184,13 @@ pub(crate) fn verdict(
     asked: &Asked,
     threads: usize,
 ) -> anyhow::Result<Verdict> {
-    let (norm, domain) = (file.norm, file.domain);
+    let question = Question::new(asked, &file, &matrix, kind);
     let verdict = |upper: Option<Upper>, reason: Option<String>, started: Instant| {
-        Ok(Verdict { upper, reason, norm, domain, seconds: started.elapsed().as_secs_f64() })
+        Ok(Verdict { upper, reason, question, seconds: started.elapsed().as_secs_f64() })
     };
     let rejected = |reason: String| verdict(None, Some(reason), Instant::now());
-    if let Some(wanted) = asked.norm.filter(|wanted| *wanted != norm) {
-        return rejected(format!("the certificate is about {norm:?}, the question about {wanted:?}"));
-    }
-    let graph = kind == InputKind::MaxCut && norm == Norm::Quadratic && file.reading() == Reading::Plain;
-    let natural = if graph { Domain::Vertices } else { Domain::Cube };
-    let wanted = asked.domain.unwrap_or(natural);
-    if wanted != domain {
-        let (domain, wanted) = (domain_name(domain), domain_name(wanted));
-        return rejected(format!("the certificate is for the {domain}, the question about the {wanted}"));
+    if let Some(reason) = question.mismatch(&file) {
+        return rejected(reason);
     }
     let hash = matrix.sha256();
     if hash != file.matrix_sha256 {
@@ -140,7 +203,8 @@ pub(crate) fn verdict(
             file.weights.len()
         ));
     }
-    let problem = Problem::new(matrix, kind, norm, file.reading(), Some(domain), threads)?;
+    let Question { norm, reading, domain } = question;
+    let problem = Problem::new(matrix, kind, norm, reading, Some(domain), threads)?;
     let started = Instant::now();
     match prove(&problem, &file.into_certificate(), threads) {
         Ok(upper) => {

@@ -6,6 +6,7 @@ mod quickstart;
 
 use crate::Outcome;
 use crate::args::{Arguments, Command};
+use crate::output::Output;
 use clap::CommandFactory;
 use std::io::Write;
 
@@ -14,17 +15,22 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         .threads
         .map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
-    let mut stdout = std::io::stdout().lock();
+    let mut stdout = Output(std::io::stdout().lock());
     match arguments.command {
         Command::Quickstart => quickstart::run(&mut stdout, threads),
         Command::Bound(arguments) => bound::run(&arguments, &mut stdout, threads),
         Command::Check(arguments) => check::run(&arguments, &mut stdout, threads),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Arguments::command(), "gambeson", &mut stdout);
+            let mut script = Vec::new(); // generators panic where a writer fails
+            clap_complete::generate(shell, &mut Arguments::command(), "gambeson", &mut script);
+            stdout.write_all(&script)?;
+            stdout.flush()?;
             Ok(Outcome::Success)
         }
         Command::Man => {
-            clap_mangen::Man::new(Arguments::command()).render(&mut stdout)?;
+            let mut page = Vec::new();
+            clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
+            stdout.write_all(&page)?;
             stdout.flush()?;
             Ok(Outcome::Success)
         }

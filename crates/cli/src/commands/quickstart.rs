@@ -3,7 +3,7 @@
 use crate::Outcome;
 use crate::commands::check::{Asked, verdict};
 use crate::decimal::{down, up};
-use gambeson_lowrank::bound::{BoundParams, bracket};
+use gambeson_lowrank::bound::{BoundParams, Method, bracket};
 use gambeson_lowrank::certificate::CertificateFile;
 use gambeson_lowrank::input::InputKind;
 use gambeson_lowrank::matrix::Matrix;
@@ -12,12 +12,13 @@ use gambeson_lowrank::random;
 use std::io::Write;
 
 pub(crate) fn run(stdout: &mut impl Write, threads: usize) -> anyhow::Result<Outcome> {
-    let matrix = Matrix::Dense(random::positive_semidefinite(300, 1, threads));
+    let matrix = Matrix::Dense(random::positive_semidefinite(300, 1, threads)?);
     let hash = matrix.sha256();
     writeln!(stdout, "1. A random positive semidefinite matrix of appendix E, 300 x 300, trace 1.")?;
     let problem =
         Problem::new(matrix.clone(), InputKind::Matrix, Norm::Quadratic, Reading::Plain, None, threads)?;
-    let params = BoundParams { threads, ..BoundParams::default() };
+    let method = Method::MultiplicativeWeights; // a tour of the paper
+    let params = BoundParams { method, gap: 5e-3, threads, ..BoundParams::default() };
     let found = bracket(&problem, &params, &mut ())?;
     writeln!(
         stdout,
@@ -37,7 +38,7 @@ pub(crate) fn run(stdout: &mut impl Write, threads: usize) -> anyhow::Result<Out
         up(found.gap(), 2)
     )?;
     let file = CertificateFile::new(found.certificate, Norm::Quadratic, Reading::Plain, hash);
-    let asked = Asked { domain: None, norm: None, at_most: Some(found.upper.value()) };
+    let asked = Asked { domain: None, norm: None, gram: false, at_most: Some(found.upper.value()) };
     writeln!(stdout, "3. Anybody can check the certificate, {} weights, without the solver:", file.n)?;
     write!(stdout, "     ")?;
     let honest = verdict(matrix.clone(), InputKind::Matrix, file.clone(), &asked, threads)?;

@@ -7,9 +7,13 @@ const TRIANGLE: &str = "3 3\n1 2 1\n2 3 1\n1 3 1\n";
 
 #[test]
 fn quickstart_proves_and_rejects() {
-    let run = Bench::new().run("quickstart");
+    let bench = Bench::new();
+    let run = bench.run("quickstart");
     assert_eq!(run.code, 0, "{run:?}");
     assert!(run.stdout.contains("PROVEN") && run.stdout.contains("REJECTED"), "{run:?}");
+    let same = bench.run("bound --random psd:300:1 --method mwu --json").json();
+    let ran = format!("Algorithm 2 ran {} iterations", same["iterations"]);
+    assert!(run.stdout.contains(&ran), "the solver it names is the one that ran: {ran}, {run:?}");
 }
 
 #[test]
@@ -32,6 +36,8 @@ fn a_graph_is_bounded_on_the_vertices() {
     assert_eq!((run.code, checked["proven"].as_bool()), (0, Some(true)), "{run:?}");
     assert_eq!(checked["bound"], json["upper"], "the certificate alone gives the same number");
     assert!(checked["reason"].is_null());
+    assert_eq!((checked["norm"].as_str(), checked["gram"].as_bool()), (Some("quadratic"), Some(false)));
+    assert_eq!(checked["domain"], "vertices");
     let run = bench.run("check triangle c.json --at-most 2.3");
     assert_eq!(run.code, 0, "{run:?}");
     let run = bench.run("check triangle c.json --at-most 2.2 --json");
@@ -50,17 +56,30 @@ fn norms_and_factors() {
     let run = bench.run("bound a.npy --norm inf-to-one --json --certificate one.json");
     let upper = run.json()["upper"].as_f64().expect("a number");
     assert!(one.iter().all(|value| *value <= upper) && upper < 1.8 * one[0].max(one[1]), "{run:?}");
-    assert_eq!(bench.run("check a.npy one.json").code, 0);
+    assert!(bench.run("check a.npy one.json").stdout.starts_with("PROVEN: |A|_{inf->1} <= "));
     let run = bench.run("bound a.npy --norm inf-to-two --json --certificate two.json");
     let json = run.json();
     let (upper, kappa) = (json["upper"].as_f64().expect("upper"), json["kappa"].as_f64().expect("kappa"));
     assert!(two.iter().all(|value| *value <= upper) && kappa * kappa >= upper, "{run:?}");
     let run = bench.run("check a.npy two.json --norm inf-to-two");
-    assert!(run.code == 0 && run.stdout.contains("kappa"), "{run:?}");
-    assert_eq!(bench.run("check a.npy two.json --norm inf-to-one").code, 1, "another norm is another claim");
+    assert!(run.code == 0 && run.stdout.starts_with("PROVEN: |A|_{inf->2}^2 <= "), "{run:?}");
+    assert!(run.stdout.contains("kappa <= "), "{run:?}");
+    let run = bench.run("check a.npy two.json --norm inf-to-one");
+    assert!(run.code == 1 && run.stdout.contains("inf-to-two"), "another norm is another claim: {run:?}");
+    assert_eq!(bench.run("check a.npy two.json --gram").code, 1, "another reading too");
+    // The norm of the transpose is another number: it has to be asked for.
+    assert_eq!(bench.run("bound a.npy --norm inf-to-two --gram --certificate t.json").code, 0);
+    assert_eq!(bench.run("check a.npy t.json --norm inf-to-two").code, 1);
+    let run = bench.run("check a.npy t.json --norm inf-to-two --gram");
+    assert!(run.code == 0 && run.stdout.starts_with("PROVEN: |U'|_{inf->2}^2 <= "), "{run:?}");
     let run = bench.run("bound a.npy --gram --json --certificate gram.json");
     assert_eq!(run.json()["n"].as_u64(), Some(3), "{run:?}");
-    assert_eq!(bench.run("check a.npy gram.json").code, 0);
+    for line in ["check a.npy gram.json", "check a.npy gram.json --gram --norm quadratic"] {
+        let run = bench.run(line);
+        let stated =
+            run.stdout.starts_with("PROVEN: x'UU'x <= ") && run.stdout.contains("U the matrix given");
+        assert!(run.code == 0 && stated, "{run:?}");
+    }
     assert_eq!(bench.run("bound a.npy").code, 2, "not square, and no norm asked for");
 }
 
@@ -97,6 +116,65 @@ fn a_gap_out_of_reach_is_exit_1_with_a_proven_bracket() {
     );
     let run = bench.run("bound --random psd:900:1 --gap 1e-9 --time-limit 0.02 --json");
     assert_eq!((run.code, run.json()["stop"].as_str()), (1, Some("time-limit")), "{run:?}");
+    assert!(run.stderr.is_empty(), "no live line where nobody sees it: {run:?}");
+}
+
+#[test]
+fn early_stops_are_those_of_the_box() {
+    let bench = Bench::new();
+    let line = "bound --random psd:60:1 --method mwu --gap 1e-9 --accuracy 0.45 --json";
+    let stop = |line: &str| bench.run(line).json()["stop"].as_str().map(str::to_owned);
+    let early = stop(&format!("{line} --early-stop")).expect("a reason");
+    assert!(early.ends_with("-feasible"), "{early}");
+    assert!(!stop(line).expect("a reason").ends_with("-feasible"));
+}
+
+#[test]
+fn a_bound_below_zero_can_be_asked_for() {
+    let bench = Bench::new();
+    bench.save_npy("m.npy", 2, 2, &[-3.0, 0.5, 0.5, -3.0]); // -6 + 1 on the vertices
+    assert_eq!(bench.run("bound m.npy --domain vertices --certificate c.json").code, 0);
+    for (most, code) in [("-3", 0), ("-4.5e0", 0), ("-5.5", 1), ("-6e-0", 1)] {
+        let run = bench.run(&format!("check m.npy c.json --domain vertices --at-most {most}"));
+        assert_eq!(run.code, code, "{most}: {run:?}");
+    }
+}
+
+#[test]
+fn a_result_is_printed_even_where_its_certificate_cannot_be_written() {
+    let bench = Bench::new();
+    let long = "c".repeat(300); // a folder that can be written to, a name that cannot
+    let run = bench.run(&format!("bound --random psd:5:1 --certificate {long} --json"));
+    assert!(run.code == 2 && run.json()["upper"].is_f64() && run.stderr.contains(&long), "{run:?}");
+    // What fails early costs no run.
+    let run = bench.run("bound --random psd:5:1 --certificate no/folder/c.json");
+    assert!(run.code == 2 && run.stdout.is_empty() && run.stderr.contains("no/folder/c.json"), "{run:?}");
+    assert!(!run.stderr.contains(".tmp"), "the user's name, not ours: {run:?}");
+}
+
+#[test]
+fn a_reader_that_has_gone_changes_no_exit_code() {
+    let bench = Bench::new();
+    assert_eq!(bench.run("bound --random psd:5:1 --certificate c.json").code, 0);
+    for (line, code) in [
+        ("completions bash", 0),
+        ("completions zsh", 0),
+        ("man", 0),
+        ("check --random psd:5:1 c.json", 0),
+        ("check --random psd:5:1 c.json --gram", 1),
+        ("bound --random psd:5:1 --gap 1e-13 --iterations 1 --certificate d.json", 1),
+    ] {
+        let run = bench.run_unread(line);
+        assert!(run.code == code && run.stderr.is_empty(), "{line}: {run:?}");
+    }
+    assert!(bench.path("d.json").exists(), "written all the same");
+}
+
+#[test]
+fn help_names_both_files() {
+    let help = Bench::new().run("check --help").stdout;
+    assert!(help.contains("check [OPTIONS] <INPUT> <CERTIFICATE>\n"), "{help}");
+    assert!(help.contains("check [OPTIONS] --random <KIND:N:SEED> <CERTIFICATE>\n"), "{help}");
 }
 
 #[test]

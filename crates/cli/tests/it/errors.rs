@@ -79,6 +79,12 @@ fn parameters_are_refused() {
         let run = bench.run(line);
         assert!(run.code == 2 && run.stdout.is_empty() && !run.stderr.is_empty(), "{line}: {run:?}");
     }
+    for (line, word) in [("--gap -1", "positive"), ("--gap -1e-3", "positive"), ("--time-limit -3", "time")] {
+        let run = bench.run(&format!("bound --random psd:5:1 {line}"));
+        assert!(run.stderr.contains(word) && !run.stderr.contains("unexpected"), "{line}: {run:?}");
+    }
+    let run = bench.run("bound --random psd:5:1 --certificate .");
+    assert!(run.code == 2 && run.stdout.is_empty(), "a folder is no certificate: {run:?}");
     assert_eq!(bench.run("bound --random psd:5:1 --certificate c.json").code, 0);
     let run = bench.run("check --random psd:5:1 c.json --at-most nan");
     assert_eq!(run.code, 2, "{run:?}");

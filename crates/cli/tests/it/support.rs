@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 /// A temporary folder and the binary.
 pub(crate) struct Bench {
@@ -49,9 +49,23 @@ impl Bench {
 
     /// Runs `gambeson` with the words of `line` in the folder; it must not panic.
     pub(crate) fn run(&self, line: &str) -> Run {
+        self.run_with(line, Stdio::piped())
+    }
+
+    /// The same with a stdout that nobody reads any more.
+    pub(crate) fn run_unread(&self, line: &str) -> Run {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        self.run_with(line, writer)
+    }
+
+    fn run_with(&self, line: &str, stdout: impl Into<Stdio>) -> Run {
         let output: Output = Command::new(env!("CARGO_BIN_EXE_gambeson"))
             .args(line.split_whitespace())
             .current_dir(self.folder.path())
+            .stdin(Stdio::null())
+            .stdout(stdout)
+            .stderr(Stdio::piped())
             .output()
             .expect("the binary runs");
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");

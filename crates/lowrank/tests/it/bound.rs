@@ -1,7 +1,7 @@
 //! Brackets against brute force and against published values.
 
 use crate::support::{brute_force, form, normal_matrix, quadratic, signs};
-use gambeson_checker::{Domain, Quadratic};
+use gambeson_checker::{Certificate, Domain, Quadratic};
 use gambeson_lowrank::bound::{BoundParams, Bracket, Method, Stop, Upper, bracket, prove};
 use gambeson_lowrank::input::{self, InputKind};
 use gambeson_lowrank::lanczos::TopEigenspace;
@@ -42,7 +42,10 @@ fn problem(matrix: Matrix, norm: Norm, reading: Reading, domain: Option<Domain>)
 fn brackets_hold_the_true_maximum() {
     for n in [1, 2, 3, 7, 12] {
         for seed in 0..4 {
-            for matrix in [random::positive_semidefinite(n, seed, 1), random::quadratic_program(n, seed)] {
+            for matrix in [
+                random::positive_semidefinite(n, seed, 1).expect("it fits"),
+                random::quadratic_program(n, seed).expect("it fits"),
+            ] {
                 let best = brute_force(&matrix);
                 let found = solve(&quadratic(&matrix));
                 let slack = 1e-12 * best;
@@ -57,7 +60,7 @@ fn brackets_hold_the_true_maximum() {
 #[test]
 fn vertices_allow_a_negative_diagonal() {
     for seed in 0..5 {
-        let mut matrix = random::quadratic_program(9, seed);
+        let mut matrix = random::quadratic_program(9, seed).expect("it fits");
         (0..9).for_each(|i| matrix.entries[i * 10] -= 3.0);
         let refused = Problem::new(
             Matrix::Dense(matrix.clone()),
@@ -162,7 +165,7 @@ fn a_generic_projection_is_called_trivial() {
 #[test]
 fn operators_multiply_alike() {
     let n = 301;
-    let matrix = random::quadratic_program(n, 1);
+    let matrix = random::quadratic_program(n, 1).expect("it fits");
     let factor = normal_matrix(n, 17, 2);
     let kept: Vec<(usize, usize, f64)> = (0..n * n)
         .map(|at| (at / n, at % n, matrix.entries[at]))
@@ -185,7 +188,7 @@ fn operators_multiply_alike() {
     let v = crate::support::normal(n * columns, 3);
     for (view, entries) in [
         (dense_view, matrix.entries.clone()),
-        (sparse_view, sparse.to_dense().entries),
+        (sparse_view, sparse.to_dense().expect("it fits").entries),
         (gram_view, multiplied),
     ] {
         for domain in [Domain::Cube, Domain::Vertices] {
@@ -221,7 +224,7 @@ fn operators_multiply_alike() {
 #[test]
 fn the_warm_eigenspace_finds_the_top() {
     let n = 80;
-    let matrix = random::quadratic_program(n, 6);
+    let matrix = random::quadratic_program(n, 6).expect("it fits");
     let operator = Operator::new(Quadratic::Dense { entries: &matrix.entries, dim: n }, Domain::Cube);
     let mut space = TopEigenspace::new(&operator, crate::support::normal(n, 1));
     let mut products = Vec::new();
@@ -283,10 +286,61 @@ fn published_values_lie_in_the_bracket() {
 #[test]
 fn rounding_beats_two_over_pi() {
     for seed in 0..5 {
-        let matrix = random::positive_semidefinite(40, seed, 1);
+        let matrix = random::positive_semidefinite(40, seed, 1).expect("it fits");
         let found = solve(&quadratic(&matrix));
         assert!(found.lower.value() >= std::f64::consts::FRAC_2_PI * found.sdp_lower.value());
         let all_ones = form(&matrix, &vec![1.0; 40]);
         assert!(found.lower.value() >= all_ones);
     }
+}
+
+/// Squares of such entries overflow or vanish: the solvers get a copy of ordinary size.
+#[test]
+fn extreme_scales_lose_nothing() {
+    let ordinary = random::quadratic_program(30, 4).expect("it fits");
+    for exponent in [-900, -600, -300, 300, 600, 1000] {
+        let scale = 2_f64.powi(exponent);
+        let entries = ordinary.entries.iter().map(|entry| entry * scale).collect();
+        let found = solve(&quadratic(&DenseMatrix { rows: 30, columns: 30, entries }));
+        assert!(found.gap() <= 1e-6, "2^{exponent}: gap {}", found.gap());
+    }
+    for exponent in [-480, -250, 250, 480] {
+        let scale = 2_f64.powi(exponent);
+        let entries = normal_matrix(30, 6, 2).entries.iter().map(|entry| entry * scale).collect();
+        let factor = Matrix::Dense(DenseMatrix { rows: 30, columns: 6, entries });
+        let found = solve(&problem(factor, Norm::Quadratic, Reading::Gram, None));
+        assert!(found.gap() <= 1e-6, "factor, 2^{exponent}: gap {}", found.gap());
+    }
+    // Sizes apart by 600 orders of magnitude still give a bound, if a loose one.
+    let apart = DenseMatrix { rows: 2, columns: 2, entries: vec![1e300, 1.0, 1.0, 1e-300] };
+    let found = solve_by(&quadratic(&apart), Method::BurerMonteiro, 1e-6);
+    assert!((1e300..1.1e300).contains(&found.upper.value()));
+}
+
+/// Any multiple of the weights proves the same bound.
+#[test]
+fn the_size_of_weights_does_not_matter() {
+    let matrix = random::quadratic_program(12, 1).expect("it fits");
+    let bound = |size: f64| {
+        let certificate = Certificate { domain: Domain::Cube, weights: vec![size; 12], shift: None };
+        prove(&quadratic(&matrix), &certificate, 1).expect("positive weights prove something").value()
+    };
+    for size in [5e-324, 1e-310, 1e-160, 1e-3, 1e200, f64::MAX] {
+        assert!(
+            (bound(size) / bound(1.0) - 1.0).abs() < 1e-9,
+            "{size}: {} against {}",
+            bound(size),
+            bound(1.0)
+        );
+    }
+}
+
+/// Sizes that cannot be are errors, not aborts.
+#[test]
+fn impossible_sizes_are_refused() {
+    let sparse = SparseMatrix::from_triplets(4_000_000, 4_000_000, vec![(0, 0, 1.0)]).expect("one entry");
+    let refused =
+        Problem::new(Matrix::Sparse(sparse), InputKind::Matrix, Norm::InfToTwo, Reading::Plain, None, 1);
+    assert!(matches!(refused, Err(ProblemError::Entries(_))));
+    assert!(random::quadratic_program(10_000_000, 1).is_err());
 }

@@ -2,6 +2,8 @@
 
 /// Brackets against brute force and published values; operators and eigenspaces.
 mod bound;
+/// The low-rank factorisation.
+mod burer_monteiro;
 /// Certificate files and matrix hashes.
 mod certificate;
 /// Matrix and graph files.

@@ -31,8 +31,8 @@ fn small_matrices(n: usize) -> Vec<(&'static str, DenseMatrix)> {
     let mut corner = DenseMatrix { rows: n, columns: n, entries: vec![0.0; n * n] };
     corner.entries[0] = 1.0;
     vec![
-        ("psd", random::positive_semidefinite(n, 3, 1)),
-        ("qp", random::quadratic_program(n, 4)),
+        ("psd", random::positive_semidefinite(n, 3, 1).expect("it fits")),
+        ("qp", random::quadratic_program(n, 4).expect("it fits")),
         ("one entry", corner),
     ]
 }
@@ -83,10 +83,10 @@ fn the_theorem_holds_at_its_own_parameters() {
 
 #[test]
 fn the_primal_candidate_is_consistent() {
-    let matrix = random::quadratic_program(12, 1);
+    let matrix = random::quadratic_program(12, 1).expect("it fits");
     let params = MwuParams { max_iterations: 30, eigen_tolerance: 1e-9, ..MwuParams::default() };
     let solution = solve(&matrix, &params);
-    let x = solution.primal.matrix();
+    let x = solution.primal.matrix().expect("the whole factor is kept by default");
     let inner: f64 = x.iter().zip(&matrix.entries).map(|(x, m)| x * m).sum();
     assert!((inner - solution.primal.inner_product()).abs() < 1e-9 * inner.abs());
     for (i, entry) in solution.primal.diagonal().iter().enumerate() {
@@ -97,9 +97,10 @@ fn the_primal_candidate_is_consistent() {
 /// The estimate that comes with the weights belongs to them: the checker proves it up to the eigenvalue's error.
 #[test]
 fn weights_and_estimate_belong_together() {
-    for (name, matrix) in
-        [("psd", random::positive_semidefinite(60, 1, 1)), ("qp", random::quadratic_program(60, 2))]
-    {
+    for (name, matrix) in [
+        ("psd", random::positive_semidefinite(60, 1, 1).expect("it fits")),
+        ("qp", random::quadratic_program(60, 2).expect("it fits")),
+    ] {
         let solution = solve(&matrix, &MwuParams::default());
         let bound = proven(&matrix, &solution.weights);
         assert!(bound >= solution.estimate * (1.0 - 1e-12), "{name}: a Ritz value is never above");
@@ -110,7 +111,7 @@ fn weights_and_estimate_belong_together() {
 
 #[test]
 fn half_a_percent_on_a_random_psd_matrix() {
-    let matrix = random::positive_semidefinite(300, 1, 2);
+    let matrix = random::positive_semidefinite(300, 1, 2).expect("it fits");
     let method = Method::MultiplicativeWeights;
     let params = BoundParams { threads: 2, method, gap: 5e-3, ..BoundParams::default() };
     let found = bracket(&quadratic(&matrix), &params, &mut ()).expect("a bracket");
@@ -122,7 +123,7 @@ fn half_a_percent_on_a_random_psd_matrix() {
 fn every_stop_is_reached() {
     let ones = DenseMatrix { rows: 5, columns: 5, entries: vec![1.0; 25] };
     assert_eq!(solve(&ones, &MwuParams::default()).stop, StopReason::IterateFeasible);
-    let symmetric = random::quadratic_program(20, 5);
+    let symmetric = random::quadratic_program(20, 5).expect("it fits");
     let coarse = MwuParams { accuracy: 0.2, width: Width::Fixed(4.0), stall: 0.0, ..MwuParams::default() };
     assert_eq!(solve(&symmetric, &coarse).stop, StopReason::AverageFeasible);
     let short = MwuParams { max_iterations: 3, ..MwuParams::default() };
@@ -164,7 +165,7 @@ fn parameters_are_validated() {
 #[test]
 fn threads_do_not_change_a_bit() {
     let factor = normal_matrix(700, 40, 9);
-    let matrix = random::quadratic_program(700, 3);
+    let matrix = random::quadratic_program(700, 3).expect("it fits");
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         pool.install(|| {

@@ -1,192 +1,17 @@
-//! The one hot loop: C ← C − A·Bᵀ on small register blocks, and the one place that looks at the CPU.
+//! Products with a few rows of a row-major matrix, for lower ends, estimates and solvers.
 //!
-//! Everything here is ordinary safe Rust over slices. The loop is written once ([`block`]) and compiled
-//! three times: for any machine, for AVX2 + FMA and for AVX-512. Only the call into a version compiled for
-//! a wider instruction set is `unsafe`, and it stands behind the run-time test for exactly those
-//! instructions ([`Isa::detect`]).
+//! They stand apart from `panels.rs` because they take matrices as they lie, row after row: each entry meets only
+//! a few columns, too few to pay for packing it into a panel.
 //!
-//! **Panel layout.** A matrix of R rows and K columns is cut into panels of P = [`PANEL`] rows. A panel is
-//! stored column after column: entry (i, k) lies at `(i / P)·P·K + k·P + i % P`. The last panel is padded
-//! with zero rows. The same layout serves as left factor, right factor and result, so nothing is repacked.
-//!
-//! **Arithmetic.** Each entry of the result is `c − s`, where s = Σ_k a_k·b_k is accumulated in the order of k
-//! by one chain of fused multiply-adds (or multiply, then add, where there is no FMA). Machines with FMA
-//! therefore all compute the same bits, whatever their vector width.
+//! **Arithmetic.** [`add_rows_times`] sums in a fixed order, since a lower end is proven from it and solvers
+//! repeat their runs; its blocks of columns are fused as the [parent module](super) says. The columns that the
+//! blocks leave over are fused only where the target of the build has FMA, so an entry there may depend on the
+//! vector width. [`dot`] and [`row_products`] promise no order: they are for estimates and solvers, and nothing
+//! is proven from them.
 
 #![allow(unsafe_code)]
 
-use std::ops::Range;
-
-/// Rows in a panel: a multiple of every vector width and of every block width below.
-pub const PANEL: usize = 24;
-
-/// Instruction set to use. Only [`Isa::detect`] makes a wider one than [`Isa::PORTABLE`], after finding it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Isa(Level);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Level {
-    /// No assumption: multiply, then add.
-    Portable,
-    /// AVX2 and FMA.
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    /// AVX-512F (which includes 512-bit FMA).
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-}
-
-impl Isa {
-    /// What every machine has.
-    pub const PORTABLE: Isa = Isa(Level::Portable);
-
-    /// The widest instruction set this machine has and this file has code for.
-    pub fn detect() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        {
-            let avx2 =
-                std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma");
-            if avx2 && std::arch::is_x86_feature_detected!("avx512f") {
-                return Isa(Level::Avx512);
-            }
-            if avx2 {
-                return Isa(Level::Avx2);
-            }
-        }
-        Isa::PORTABLE
-    }
-}
-
-/// `C ← C − A·Bᵀ` for one panel of A against some rows of one panel of B, both `depth` columns deep.
-///
-/// * `result`: `rows.len()` columns of a panel of C (`PANEL` values a column); column j is paired with row
-///   `rows.start + j` of B's panel;
-/// * `left`, `right`: the panels of A and B, `depth · PANEL` values each;
-/// * `rows`: which rows of B's panel; the start must be a multiple of 8.
-///
-/// Panics if the slices do not have these lengths.
-pub fn subtract_product(isa: Isa, result: &mut [f64], left: &[f64], right: &[f64], rows: Range<usize>) {
-    assert!(
-        rows.start.is_multiple_of(8)
-            && rows.end <= PANEL
-            && left.len() == right.len()
-            && result.len() == rows.len() * PANEL,
-        "misshapen block"
-    );
-    let job = Job { left: left.as_chunks().0, right: right.as_chunks().0, rows };
-    match isa.0 {
-        Level::Portable => portable(result, &job),
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: `Isa::detect` makes `Avx2` only after finding AVX2 and FMA.
-        Level::Avx2 => unsafe { avx2(result, &job) },
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: `Isa::detect` makes `Avx512` only after finding AVX-512F.
-        Level::Avx512 => unsafe { avx512(result, &job) },
-    }
-}
-
-struct Job<'a> {
-    left: &'a [[f64; PANEL]],
-    right: &'a [[f64; PANEL]],
-    rows: Range<usize>,
-}
-
-/// Walks over the blocks of a panel: `ROWS` rows by `COLUMNS` columns each, summed by `block`.
-#[inline(always)]
-fn sweep<const ROWS: usize, const COLUMNS: usize>(
-    result: &mut [f64],
-    job: &Job<'_>,
-    block: impl Fn(&[[f64; PANEL]], &[[f64; PANEL]], usize, usize) -> [[f64; ROWS]; COLUMNS],
-) {
-    for start in job.rows.clone().step_by(COLUMNS) {
-        let written = COLUMNS.min(job.rows.end - start);
-        let target = result[(start - job.rows.start) * PANEL..][..written * PANEL].as_chunks_mut::<PANEL>().0;
-        for row in (0..PANEL).step_by(ROWS) {
-            let sums = block(job.left, job.right, row, start);
-            for (column, sum) in target.iter_mut().zip(&sums) {
-                for (entry, sum) in column[row..row + ROWS].iter_mut().zip(sum) {
-                    *entry -= sum;
-                }
-            }
-        }
-    }
-}
-
-fn portable(result: &mut [f64], job: &Job<'_>) {
-    sweep::<4, 4>(result, job, |left, right, row, column| {
-        let mut sums = [[0.0; 4]; 4];
-        for (a, b) in left.iter().zip(right) {
-            for (j, sum) in sums.iter_mut().enumerate() {
-                for (i, sum) in sum.iter_mut().enumerate() {
-                    *sum += a[row + i] * b[column + j];
-                }
-            }
-        }
-        sums
-    });
-}
-
-/// Writes the vector versions: `$vectors` registers of `$lanes` lanes by `$columns` columns a block.
-#[cfg(target_arch = "x86_64")]
-macro_rules! vector_version {
-    ($name:ident, $features:literal, $lanes:literal, $vectors:literal, $columns:literal,
-     $load:ident, $store:ident, $splat:ident, $fused:ident) => {
-        #[target_feature(enable = $features)]
-        fn $name(result: &mut [f64], job: &Job<'_>) {
-            use std::arch::x86_64::{$fused, $load, $splat, $store};
-            sweep::<{ $lanes * $vectors }, $columns>(result, job, |left, right, row, column| {
-                let mut sums = [[$splat(0.0); $vectors]; $columns];
-                for (a, b) in left.iter().zip(right) {
-                    let a: &[f64; $lanes * $vectors] =
-                        a[row..].first_chunk().expect("block inside the panel");
-                    let b: &[f64; $columns] = b[column..].first_chunk().expect("block inside the panel");
-                    // SAFETY: each load reads `$lanes` values inside the array `a`.
-                    let a: [_; $vectors] =
-                        std::array::from_fn(|v| unsafe { $load(a[v * $lanes..][..$lanes].as_ptr()) });
-                    for j in 0..$columns {
-                        let b = $splat(b[j]);
-                        for v in 0..$vectors {
-                            sums[j][v] = $fused(a[v], b, sums[j][v]);
-                        }
-                    }
-                }
-                let mut out = [[0.0; $lanes * $vectors]; $columns];
-                for (out, sums) in out.iter_mut().zip(&sums) {
-                    for (out, sum) in out.as_chunks_mut::<$lanes>().0.iter_mut().zip(sums) {
-                        // SAFETY: the store writes `$lanes` values into the array `out`.
-                        unsafe { $store(out.as_mut_ptr(), *sum) };
-                    }
-                }
-                out
-            });
-        }
-    };
-}
-
-#[cfg(target_arch = "x86_64")]
-vector_version!(
-    avx2,
-    "avx2,fma",
-    4,
-    3,
-    4,
-    _mm256_loadu_pd,
-    _mm256_storeu_pd,
-    _mm256_set1_pd,
-    _mm256_fmadd_pd
-);
-#[cfg(target_arch = "x86_64")]
-vector_version!(
-    avx512,
-    "avx512f",
-    8,
-    3,
-    8,
-    _mm512_loadu_pd,
-    _mm512_storeu_pd,
-    _mm512_set1_pd,
-    _mm512_fmadd_pd
-);
+use super::{Isa, Level, multiply_add};
 
 /// Rows handled at once by [`add_rows_times`].
 pub const ROWS: usize = 4;
@@ -197,17 +22,23 @@ pub const ROWS: usize = 4;
 /// * `v`: d rows of `columns` values;
 /// * `out`: as many rows of `columns` values as there are `rows`.
 ///
-/// The sum over d runs in the order of d within this call, fused where there is FMA.
-/// Panics if the lengths do not fit.
+/// The sum over d runs in the order of d within this call. Nothing happens if there are no `rows`, if d = 0 or
+/// if `columns` = 0.
+///
+/// Panics if there are `rows`, but more than [`ROWS`] or of different lengths, or if `v` or `out` does not have
+/// the length above.
 pub fn add_rows_times(isa: Isa, rows: &[&[f64]], v: &[f64], columns: usize, out: &mut [f64]) {
     let Some(&first) = rows.first() else { return };
     assert!(
         rows.len() <= ROWS
             && rows.iter().all(|row| row.len() == first.len())
-            && v.len() == first.len() * columns
-            && out.len() == rows.len() * columns,
+            && first.len().checked_mul(columns) == Some(v.len())
+            && rows.len().checked_mul(columns) == Some(out.len()),
         "misshapen rows"
     );
+    if v.is_empty() {
+        return; // d = 0 or columns = 0: there is nothing to add, and no chunk of v to walk over
+    }
     let padded: [&[f64]; ROWS] = std::array::from_fn(|r| rows.get(r).copied().unwrap_or(first));
     match isa.0 {
         Level::Portable => rows_portable(&padded, v, columns, out),
@@ -225,7 +56,11 @@ pub fn add_rows_times(isa: Isa, rows: &[&[f64]], v: &[f64], columns: usize, out:
 fn rows_rest(rows: &[&[f64]; ROWS], v: &[f64], columns: usize, from: usize, out: &mut [f64]) {
     for (row, out) in rows.iter().zip(out.chunks_exact_mut(columns)) {
         for (column, out) in out.iter_mut().enumerate().skip(from) {
-            *out += row.iter().zip(v[column..].iter().step_by(columns)).map(|(a, v)| a * v).sum::<f64>();
+            let mut sum = 0.0;
+            for (a, v) in row.iter().zip(v[column..].iter().step_by(columns)) {
+                sum = multiply_add(*a, *v, sum);
+            }
+            *out += sum;
         }
     }
 }
@@ -236,7 +71,9 @@ fn rows_portable(rows: &[&[f64]; ROWS], v: &[f64], columns: usize, out: &mut [f6
         for (row, out) in rows.iter().zip(out.chunks_exact_mut(columns)) {
             let mut sums = [0.0; 8];
             for (a, v) in row.iter().zip(v.chunks_exact(columns)) {
-                sums.iter_mut().zip(&v[start..start + 8]).for_each(|(sum, v)| *sum += a * v);
+                for (sum, v) in sums.iter_mut().zip(&v[start..start + 8]) {
+                    *sum = multiply_add(*a, *v, *sum);
+                }
             }
             out[start..].iter_mut().zip(&sums).for_each(|(out, sum)| *out += sum);
         }
@@ -415,6 +252,17 @@ mod tests {
     }
 
     #[test]
+    fn empty_rows_and_columns_add_nothing() {
+        for isa in [Isa::PORTABLE, Isa::detect()] {
+            add_rows_times(isa, &[&[1.0, 2.0], &[3.0, 4.0]], &[], 0, &mut []);
+            let mut out = [1.0; 6];
+            add_rows_times(isa, &[&[], &[]], &[], 3, &mut out);
+            add_rows_times(isa, &[], &[], 3, &mut out);
+            assert_eq!(out, [1.0; 6]);
+        }
+    }
+
+    #[test]
     fn row_products_are_exact_on_small_integers() {
         for length in [0, 1, 15, 16, 37] {
             let row: Vec<f64> = (0..length).map(|i| (i % 7) as f64 - 3.0).collect();
@@ -425,31 +273,6 @@ mod tests {
                 assert_eq!(sum, row.iter().zip(&x).map(|(a, b)| a * b).sum::<f64>());
                 assert_eq!(sum, dot(isa, &row, &x));
                 assert!(below.iter().zip(&row).all(|(below, row)| *below == 1.0 + 2.0 * row));
-            }
-        }
-    }
-
-    #[test]
-    fn every_instruction_set_agrees_with_the_plain_sum() {
-        let depth = 37;
-        let value = |seed: usize| ((seed * 7919) % 1009) as f64 / 64.0 - 7.0; // sums are exact in any order
-        let left: Vec<f64> = (0..depth * PANEL).map(value).collect();
-        let right: Vec<f64> = (0..depth * PANEL).map(|i| value(i + 5)).collect();
-        let mut sets = vec![Isa::PORTABLE, Isa::detect()];
-        #[cfg(target_arch = "x86_64")]
-        if Isa::detect() == Isa(Level::Avx512) {
-            sets.push(Isa(Level::Avx2)); // `detect` has found AVX2 and FMA as well
-        }
-        for isa in sets {
-            for rows in [0..24, 8..13, 16..24, 0..1] {
-                let mut result = vec![1.0; rows.len() * PANEL];
-                subtract_product(isa, &mut result, &left, &right, rows.clone());
-                for j in rows.clone() {
-                    for i in 0..PANEL {
-                        let sum: f64 = (0..depth).map(|k| left[k * PANEL + i] * right[k * PANEL + j]).sum();
-                        assert_eq!(result[(j - rows.start) * PANEL + i], 1.0 - sum, "{isa:?} ({i}, {j})");
-                    }
-                }
             }
         }
     }

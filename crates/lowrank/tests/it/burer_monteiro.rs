@@ -1,0 +1,156 @@
+//! The low-rank factorisation: convergence, escape, warm starts, grids, reproducibility.
+
+use crate::support::normal_matrix;
+use gambeson_checker::{Certificate, Domain, Quadratic, check, relaxation_value};
+use gambeson_lowrank::burer_monteiro::{BurerMonteiroParams, BurerMonteiroSolution, burer_monteiro};
+use gambeson_lowrank::matrix::{DenseMatrix, SparseMatrix};
+use gambeson_lowrank::observe::{Observer, Progress, StopReason};
+use gambeson_lowrank::operator::Operator;
+use gambeson_lowrank::primal::UnitRows;
+use gambeson_lowrank::random;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use std::ops::ControlFlow;
+
+fn solve(
+    view: Quadratic<'_>,
+    domain: Domain,
+    params: &BurerMonteiroParams,
+    start: Option<&UnitRows>,
+    observer: &mut impl Observer,
+) -> BurerMonteiroSolution {
+    let operator = Operator::new(view, domain);
+    burer_monteiro(&operator, params, start, &mut ChaCha8Rng::seed_from_u64(3), observer)
+        .expect("valid parameters")
+}
+
+/// The proven gap: the weights a hair enlarged and taken as they stand, the point by the checker's own value.
+fn proven_gap(view: Quadratic<'_>, domain: Domain, solution: &BurerMonteiroSolution) -> f64 {
+    let weights = solution.weights.iter().map(|weight| weight * (1.0 + 5e-8)).collect();
+    let direct = Certificate { domain, weights, shift: Some(0.0) };
+    let searched = Certificate { shift: None, ..direct.clone() };
+    let bound = check(view, &direct, 1).or_else(|_| check(view, &searched, 1));
+    let upper = bound.expect("positive weights prove something").value();
+    let UnitRows { entries, columns } = &solution.point;
+    upper / relaxation_value(view, domain, entries, *columns, 1).expect("a feasible point").value() - 1.0
+}
+
+fn dense(matrix: &DenseMatrix) -> Quadratic<'_> {
+    Quadratic::Dense { entries: &matrix.entries, dim: matrix.rows }
+}
+
+#[test]
+fn tiny_gaps_are_proven() {
+    let factor = normal_matrix(150, 20, 5);
+    let gram = Quadratic::Gram { factor: &factor.entries, dim: 150, rank: 20 };
+    let (psd, qp) = (
+        random::positive_semidefinite(150, 2, 1).expect("it fits"),
+        random::quadratic_program(150, 3).expect("it fits"),
+    );
+    for (name, view) in [("psd", dense(&psd)), ("qp", dense(&qp)), ("gram", gram)] {
+        let solution = solve(view, Domain::Cube, &BurerMonteiroParams::default(), None, &mut ());
+        assert_eq!(solution.stop, StopReason::Converged, "{name}");
+        let gap = proven_gap(view, Domain::Cube, &solution);
+        assert!(gap <= 1e-7, "{name}: {gap}");
+    }
+}
+
+/// Grids are where quasi-Newton steps crawl: a torus with random signs, like G11.
+#[test]
+fn grids_need_newton_steps_and_get_them() {
+    let side = 20;
+    let place = |i: usize, j: usize| (i % side) * side + j % side;
+    let sign = |seed: usize| if (seed * 2_654_435_761) >> 7 & 1 == 1 { 0.25 } else { -0.25 };
+    let mut triplets = Vec::new();
+    for i in 0..side {
+        for j in 0..side {
+            for (other, seed) in [(place(i + 1, j), 2 * place(i, j)), (place(i, j + 1), 2 * place(i, j) + 1)]
+            {
+                triplets.push((place(i, j), other, sign(seed)));
+                triplets.push((other, place(i, j), sign(seed)));
+            }
+        }
+    }
+    let grid = SparseMatrix::from_triplets(side * side, side * side, triplets).expect("in range");
+    let view = Quadratic::Sparse {
+        dim: side * side,
+        offsets: &grid.offsets,
+        indices: &grid.indices,
+        values: &grid.values,
+    };
+    let params = BurerMonteiroParams { gap: 1e-6, ..BurerMonteiroParams::default() };
+    let solution = solve(view, Domain::Vertices, &params, None, &mut ());
+    let gap = proven_gap(view, Domain::Vertices, &solution);
+    assert!(gap <= 2e-6, "{gap} after {} steps", solution.iterations);
+}
+
+/// From one useful column there is no way but to add more.
+#[test]
+fn a_saddle_is_escaped() {
+    let matrix = random::positive_semidefinite(60, 9, 1).expect("it fits");
+    let narrow = UnitRows { entries: vec![1.0; 60], columns: 1 };
+    let solution =
+        solve(dense(&matrix), Domain::Cube, &BurerMonteiroParams::default(), Some(&narrow), &mut ());
+    assert!(solution.point.columns > 1, "columns were added");
+    let gap = proven_gap(dense(&matrix), Domain::Cube, &solution);
+    assert!(gap <= 1e-7, "{gap}");
+}
+
+/// From the solution of a matrix perturbed by 1 %: at least three times fewer steps to the same gap.
+#[test]
+fn a_warm_start_saves_steps() {
+    let n = 400;
+    let matrix = random::positive_semidefinite(n, 4, 1).expect("it fits");
+    let other = random::positive_semidefinite(n, 5, 1).expect("it fits");
+    let perturbed: Vec<f64> =
+        matrix.entries.iter().zip(&other.entries).map(|(a, b)| a + 0.01 * (b - a)).collect();
+    let perturbed = DenseMatrix { rows: n, columns: n, entries: perturbed };
+    let params = BurerMonteiroParams { gap: 1e-3, ..BurerMonteiroParams::default() };
+    let first = solve(dense(&matrix), Domain::Cube, &BurerMonteiroParams::default(), None, &mut ());
+    let cold = solve(dense(&perturbed), Domain::Cube, &params, None, &mut ());
+    let warm = solve(dense(&perturbed), Domain::Cube, &params, Some(&first.point), &mut ());
+    assert!(proven_gap(dense(&perturbed), Domain::Cube, &warm) <= 1.1e-3);
+    assert!(3 * warm.iterations <= cold.iterations, "{} warm, {} cold", warm.iterations, cold.iterations);
+}
+
+#[test]
+fn threads_do_not_change_a_bit() {
+    let matrix = random::quadratic_program(700, 3).expect("it fits");
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        let params = BurerMonteiroParams { gap: 1e-4, ..BurerMonteiroParams::default() };
+        pool.install(|| solve(dense(&matrix), Domain::Cube, &params, None, &mut ()).weights)
+    };
+    assert_eq!(run(1), run(3));
+}
+
+/// The bracket an observer sees never widens, and stopping at once still leaves weights.
+#[test]
+fn the_observer_sees_a_shrinking_bracket() {
+    let matrix = random::quadratic_program(120, 8).expect("it fits");
+    let (mut upper, mut lower) = (f64::INFINITY, f64::NEG_INFINITY);
+    let mut widened = false;
+    let mut watch = |progress: &Progress| {
+        widened |= progress.upper > upper || progress.lower < lower;
+        (upper, lower) = (progress.upper, progress.lower);
+        ControlFlow::Continue(())
+    };
+    solve(dense(&matrix), Domain::Cube, &BurerMonteiroParams::default(), None, &mut watch);
+    assert!(!widened);
+    let mut stop = |_: &Progress| ControlFlow::Break(());
+    let solution = solve(dense(&matrix), Domain::Cube, &BurerMonteiroParams::default(), None, &mut stop);
+    assert_eq!(solution.stop, StopReason::Interrupted);
+    assert!(proven_gap(dense(&matrix), Domain::Cube, &solution) < 1.0);
+}
+
+#[test]
+fn parameters_are_validated() {
+    let good = BurerMonteiroParams::default();
+    for (name, bad) in [
+        ("gap", BurerMonteiroParams { gap: f64::NAN, ..good.clone() }),
+        ("columns", BurerMonteiroParams { columns: Some(0), ..good.clone() }),
+        ("max_iterations", BurerMonteiroParams { max_iterations: 0, ..good.clone() }),
+    ] {
+        assert_eq!(bad.validate().expect_err("out of range").name, name);
+    }
+}
