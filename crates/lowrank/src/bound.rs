@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 
 /// Steps spent at most on raising the lower end of the relaxation to the gap asked for.
-const ASCENT_STEPS: usize = 60;
+const ASCENT_STEPS: usize = 30;
 /// Vertices tried by rounding.
 const ROUNDING_TRIALS: usize = 16;
 

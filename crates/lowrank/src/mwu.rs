@@ -29,7 +29,7 @@ const SHARP: f64 = 3e-4;
 const LOOK_PRODUCTS: usize = 30;
 /// The same for the last eigenvalue of a run.
 const LAST_SHARP: f64 = 1e-4;
-const LAST_PRODUCTS: usize = 200;
+const LAST_PRODUCTS: usize = 120;
 
 /// The damping ρ: weights move by exp(δ/ρ·(v_i² − 1)) a round.
 #[derive(Clone, Copy, Debug, PartialEq)]

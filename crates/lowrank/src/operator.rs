@@ -225,10 +225,23 @@ fn symmetric_multiply(entries: &[f64], dim: usize, x: &[f64], y: &mut [f64]) {
         .par_windows(2)
         .map(|window| {
             let mut part = vec![0.0; window[1]];
-            for i in window[0]..window[1] {
-                let (before, own) = part.split_at_mut(i);
-                own[0] += entries[i * dim + i] * x[i]
-                    + row_products(isa, &entries[i * dim..][..i], &x[..i], x[i], before);
+            for first in (window[0]..window[1]).step_by(ROWS) {
+                let last = (first + ROWS).min(window[1]);
+                // What the rows have in common goes through the kernel; the corner at the diagonal is left over.
+                if last - first == ROWS {
+                    let rows = std::array::from_fn(|r| &entries[(first + r) * dim..][..first]);
+                    let factors = std::array::from_fn(|r| x[first + r]);
+                    let sums = row_products(isa, rows, &x[..first], factors, &mut part[..first]);
+                    sums.iter().enumerate().for_each(|(r, sum)| part[first + r] += sum);
+                }
+                let common = if last - first == ROWS { first } else { 0 };
+                for i in first..last {
+                    for j in common..i {
+                        part[i] += entries[i * dim + j] * x[j];
+                        part[j] += entries[i * dim + j] * x[i];
+                    }
+                    part[i] += entries[i * dim + i] * x[i];
+                }
             }
             part
         })

@@ -99,7 +99,7 @@ impl PrimalCandidate {
     /// A feasible point from the last few columns, a few steps up, and its value.
     pub(crate) fn quick_point(&self, operator: &Operator<'_>, weights: &[f64]) -> (f64, UnitRows) {
         let mut point = self.unit_rows(QUICK_COLUMNS);
-        let value = point.ascend(operator, weights, 5, f64::INFINITY);
+        let value = point.ascend(operator, weights, 3, f64::INFINITY);
         (value, point)
     }
 }

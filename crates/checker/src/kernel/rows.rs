@@ -185,45 +185,71 @@ fn dot_in_lanes(a: &[f64], b: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f64>()
 }
 
-/// Both products of one row of a lower triangle in one reading: `below` ← `below` + factor·row, and returns row·x.
-/// For estimates and solvers: the order of summation is not specified.
+/// Both products of a few rows of a lower triangle in one reading: `below` ← `below` + Σ_r factor_r·row_r, and
+/// returns row_r·x. For solvers: the order of summation is not specified.
 ///
-/// Panics if the three slices have different lengths.
-pub fn row_products(isa: Isa, row: &[f64], x: &[f64], factor: f64, below: &mut [f64]) -> f64 {
-    assert!(row.len() == x.len() && row.len() == below.len(), "misshapen row");
+/// Panics if the slices have different lengths.
+pub fn row_products(
+    isa: Isa,
+    rows: [&[f64]; ROWS],
+    x: &[f64],
+    factors: [f64; ROWS],
+    below: &mut [f64],
+) -> [f64; ROWS] {
+    assert!(rows.iter().all(|row| row.len() == x.len()) && x.len() == below.len(), "misshapen rows");
     match isa.0 {
-        Level::Portable => row_products_in_lanes(row, x, factor, below),
+        Level::Portable => row_products_in_lanes(rows, x, factors, below),
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `Isa::detect` makes both only after finding AVX2 and FMA.
-        Level::Avx2 | Level::Avx512 => unsafe { row_products_avx2(row, x, factor, below) },
+        Level::Avx2 | Level::Avx512 => unsafe { row_products_avx2(rows, x, factors, below) },
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn row_products_avx2(row: &[f64], x: &[f64], factor: f64, below: &mut [f64]) -> f64 {
-    row_products_in_lanes(row, x, factor, below)
+fn row_products_avx2(
+    rows: [&[f64]; ROWS],
+    x: &[f64],
+    factors: [f64; ROWS],
+    below: &mut [f64],
+) -> [f64; ROWS] {
+    row_products_in_lanes(rows, x, factors, below)
 }
 
 #[inline(always)]
-fn row_products_in_lanes(row: &[f64], x: &[f64], factor: f64, below: &mut [f64]) -> f64 {
-    const LANES: usize = 16;
-    let (rows, row_rest) = row.as_chunks::<LANES>();
+fn row_products_in_lanes(
+    rows: [&[f64]; ROWS],
+    x: &[f64],
+    factors: [f64; ROWS],
+    below: &mut [f64],
+) -> [f64; ROWS] {
+    const LANES: usize = 8;
+    let chunks = rows.map(|row| row.as_chunks::<LANES>().0);
     let (xs, x_rest) = x.as_chunks::<LANES>();
     let (belows, below_rest) = below.as_chunks_mut::<LANES>();
-    let mut sums = [0.0; LANES];
-    for ((row, x), below) in rows.iter().zip(xs).zip(belows) {
-        for lane in 0..LANES {
-            sums[lane] += row[lane] * x[lane];
-            below[lane] += row[lane] * factor;
+    let mut sums = [[0.0; LANES]; ROWS];
+    let [a, b, c, d] = chunks;
+    let entries = a.iter().zip(b).zip(c.iter().zip(d));
+    for ((((a, b), (c, d)), x), below) in entries.zip(xs).zip(belows) {
+        let rows = [a, b, c, d];
+        let mut moved = *below;
+        for r in 0..ROWS {
+            for lane in 0..LANES {
+                sums[r][lane] += rows[r][lane] * x[lane];
+                moved[lane] += rows[r][lane] * factors[r];
+            }
+        }
+        *below = moved;
+    }
+    let mut totals = sums.map(|sums| sums.iter().sum::<f64>());
+    let done = xs.len() * LANES;
+    for (at, (x, below)) in x_rest.iter().zip(below_rest).enumerate() {
+        for r in 0..ROWS {
+            totals[r] += rows[r][done + at] * x;
+            *below += rows[r][done + at] * factors[r];
         }
     }
-    let mut sum = sums.iter().sum();
-    for ((row, x), below) in row_rest.iter().zip(x_rest).zip(below_rest) {
-        sum += row * x;
-        *below += row * factor;
-    }
-    sum
+    totals
 }
 
 #[cfg(test)]
@@ -264,15 +290,21 @@ mod tests {
 
     #[test]
     fn row_products_are_exact_on_small_integers() {
-        for length in [0, 1, 15, 16, 37] {
-            let row: Vec<f64> = (0..length).map(|i| (i % 7) as f64 - 3.0).collect();
+        for length in [0, 1, 7, 8, 37] {
+            let row = |r: usize| (0..length).map(move |i| ((i + r) % 7) as f64 - 3.0).collect::<Vec<f64>>();
+            let rows: [Vec<f64>; ROWS] = std::array::from_fn(row);
             let x: Vec<f64> = (0..length).map(|i| (i % 5) as f64).collect();
             for isa in [Isa::PORTABLE, Isa::detect()] {
                 let mut below = vec![1.0; length];
-                let sum = row_products(isa, &row, &x, 2.0, &mut below);
-                assert_eq!(sum, row.iter().zip(&x).map(|(a, b)| a * b).sum::<f64>());
-                assert_eq!(sum, dot(isa, &row, &x));
-                assert!(below.iter().zip(&row).all(|(below, row)| *below == 1.0 + 2.0 * row));
+                let factors = [2.0, -1.0, 0.5, 3.0];
+                let sums = row_products(isa, std::array::from_fn(|r| &rows[r][..]), &x, factors, &mut below);
+                for r in 0..ROWS {
+                    assert_eq!(sums[r], rows[r].iter().zip(&x).map(|(a, b)| a * b).sum::<f64>());
+                    assert_eq!(sums[r], dot(isa, &rows[r], &x));
+                }
+                for i in 0..length {
+                    assert_eq!(below[i], 1.0 + (0..ROWS).map(|r| factors[r] * rows[r][i]).sum::<f64>());
+                }
             }
         }
     }
