@@ -147,10 +147,10 @@ fn scaled(matrix: &Reduced<'_>, weights: &[f64], threads: usize) -> Option<Vec<f
     let largest = weights.iter().fold(f64::MIN_POSITIVE, |most, &y| most.max(y));
     let half = (exponent(matrix.largest_entry()) - exponent(largest)).div_euclid(2);
     let factor = power_of_two(half.clamp(-1000, 1000)); // applied twice, so that it is in range itself
-    let weights: &[f64] = &weights.iter().map(|y| y * factor * factor).collect::<Vec<f64>>();
-    if weights.iter().any(|&y| !(y > 0.0 && y.is_finite())) {
-        return None;
-    }
+    let resized: Vec<f64> = weights.iter().map(|y| y * factor * factor).collect();
+    // Weights so far apart that some would lose digits stay as they are.
+    let exact = |(&y, &r): (&f64, &f64)| r >= f64::MIN_POSITIVE && r.is_finite() && r / factor / factor == y;
+    let weights = if weights.iter().zip(&resized).all(exact) { &resized } else { weights };
     let roots: Vec<f64> = weights.iter().map(|y| y.sqrt()).collect();
     let divided = |x: &[f64]| x.iter().zip(&roots).map(|(x, root)| x / root).collect::<Vec<f64>>();
     let estimate = largest_eigenvalue(n, |x, y| {
