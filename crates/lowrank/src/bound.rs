@@ -155,6 +155,8 @@ struct Watch<'a, O> {
     scale: f64,
     deadline: Option<Instant>,
     stop: Option<Stop>,
+    /// The gap by the latest estimates.
+    reached: f64,
 }
 
 impl<O: Observer> Observer for Watch<'_, O> {
@@ -162,9 +164,10 @@ impl<O: Observer> Observer for Watch<'_, O> {
         let upper = self.scale * (progress.upper + self.constant);
         let lower = self.scale * (progress.lower + self.constant);
         let shown = Progress { upper: self.unit.of(upper), lower: self.unit.of(lower), ..*progress };
+        self.reached = if lower > 0.0 { upper / lower - 1.0 } else { f64::INFINITY };
         self.stop = if self.inner.observe(&shown).is_break() {
             Some(Stop::Interrupted)
-        } else if lower > 0.0 && upper / lower - 1.0 <= self.gap {
+        } else if self.reached <= self.gap {
             Some(Stop::Gap)
         } else if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             Some(Stop::TimeLimit)
@@ -194,7 +197,16 @@ pub fn bracket(
     let constant = operator.left_out_trace();
     let mut rng = ChaCha8Rng::seed_from_u64(params.seed);
     let deadline = params.time_limit.and_then(|limit| started.checked_add(limit));
-    let mut watch = Watch { inner: observer, gap: params.gap, constant, unit, scale, deadline, stop: None };
+    let mut watch = Watch {
+        inner: observer,
+        gap: params.gap,
+        constant,
+        unit,
+        scale,
+        deadline,
+        stop: None,
+        reached: f64::INFINITY,
+    };
     // What is proven is a little wider than what is estimated, so the solver aims lower: much lower if it must.
     let mut total = Totals::default();
     let mut ambitions = params.method.ambitions().iter();
@@ -210,7 +222,9 @@ pub fn bracket(
         total.add(&found);
         let weights: Vec<f64> = found.weights.iter().map(|&weight| unit.of(weight)).collect();
         let solved = Instant::now();
-        let (certificate, upper) = certify(problem, &weights, params.gap, params.threads)?;
+        // A solver that was stopped early is not worth a margin as small as the gap it was asked for.
+        let gap = if watch.reached.is_finite() { watch.reached.max(params.gap) } else { params.gap };
+        let (certificate, upper) = certify(problem, &weights, gap, params.threads)?;
         total.seconds_check += solved.elapsed().as_secs_f64();
         // The lower end is raised after the proof, when it is known what would do.
         let enough = unit.inverse(upper.value()) / (scale * (1.0 + 0.95 * params.gap)) - constant;
