@@ -61,24 +61,31 @@ impl InfToTwoBound {
 }
 
 impl VertexValue {
-    /// For the dilation of A (see [`check_dilation`]): ‖A‖_{∞→1} is at least half of this value, rounded down.
-    #[must_use]
-    pub fn of_dilation(self) -> Self {
-        VertexValue(div_down(self.0, 2.0))
+    /// For a value of the dilation of A (see [`check_dilation`]): ‖A‖_{∞→1} is at least half of it, rounded down. The
+    /// matrix must be the one the value was proven for, and is checked to be a dilation.
+    pub fn of_dilation(self, dilated: Quadratic<'_>, rows: usize) -> Result<Self, MatrixProblem> {
+        ensure_dilation(&dilated, rows).map(|()| VertexValue(div_down(self.0, 2.0)))
     }
 }
 
 impl RelaxationValue {
-    /// For the dilation of A (see [`check_dilation`]): half, rounded down, as the norm is half of the form.
-    #[must_use]
-    pub fn of_dilation(self) -> Self {
-        RelaxationValue(div_down(self.0, 2.0))
+    /// For a value of the dilation of A: half, rounded down, as for [`VertexValue::of_dilation`].
+    pub fn of_dilation(self, dilated: Quadratic<'_>, rows: usize) -> Result<Self, MatrixProblem> {
+        ensure_dilation(&dilated, rows).map(|()| RelaxationValue(div_down(self.0, 2.0)))
     }
 
     /// A vertex is a feasible point of the relaxation too: the larger of the two values.
     #[must_use]
     pub fn or_vertex(self, vertex: VertexValue) -> Self {
         RelaxationValue(self.0.max(vertex.0))
+    }
+}
+
+/// The diagonal blocks of [0 A; Aᵀ 0] are zero.
+fn ensure_dilation(dilated: &Quadratic<'_>, rows: usize) -> Result<(), MatrixProblem> {
+    match dilated.first_nonzero(|i, j| (i < rows) == (j < rows)) {
+        Some((row, column)) => Err(MatrixProblem::NotDilation { row, column }),
+        None => Ok(()),
     }
 }
 
@@ -178,9 +185,7 @@ pub fn check_dilation(
     threads: usize,
 ) -> Result<InfToOneBound, CheckError> {
     let bound = check(dilated, certificate, threads)?; // validates the storage
-    if let Some((row, column)) = dilated.first_nonzero(|i, j| (i < rows) == (j < rows)) {
-        return Err(MatrixProblem::NotDilation { row, column }.into());
-    }
+    ensure_dilation(&dilated, rows)?;
     Ok(InfToOneBound(div_up(bound.0, 2.0)))
 }
 

@@ -252,8 +252,10 @@ pub fn bracket(
     let vertex = best_vertex(&operator, &point, trials, &mut rng);
     let mut lower = vertex_value(matrix, &vertex, params.threads)?;
     let mut sdp_lower = sdp_lower.or_vertex(lower);
-    if problem.norm == Norm::InfToOne {
-        (lower, sdp_lower) = (lower.of_dilation(), sdp_lower.of_dilation());
+    if let Some(rows) = problem.dilated_rows() {
+        let not_dilated = CheckError::from;
+        lower = lower.of_dilation(matrix, rows).map_err(not_dilated)?;
+        sdp_lower = sdp_lower.of_dilation(matrix, rows).map_err(not_dilated)?;
     }
     Ok(Bracket {
         certificate,

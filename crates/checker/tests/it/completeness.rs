@@ -214,10 +214,14 @@ fn dilations_have_empty_diagonal_blocks() {
     let weighted = Certificate { weights: vec![3.0, 1.0, 2.0], ..certificate.clone() };
     let bound = check_dilation(dilation, 1, &weighted, 1).expect("well scaled").value();
     assert!((3.0..3.0 + 1e-6).contains(&bound), "{bound}");
-    let lower = vertex_value(dilation, &[1.0; 3], 1).expect("a vertex").of_dilation().value();
+    let lower = vertex_value(dilation, &[1.0; 3], 1)
+        .expect("a vertex")
+        .of_dilation(dilation, 1)
+        .expect("a dilation")
+        .value();
     assert!((3.0 - 1e-6..=3.0).contains(&lower), "{lower}");
     let relaxed = relaxation_value(dilation, Domain::Cube, &[0.0; 3], 1, 1).expect("feasible");
-    assert!(relaxed.of_dilation().value() <= 0.0);
+    assert!(relaxed.of_dilation(dilation, 1).expect("a dilation").value() <= 0.0);
     let vertex = vertex_value(dilation, &[1.0; 3], 1).expect("a vertex");
     assert_eq!(relaxed.or_vertex(vertex).value(), vertex.value());
     let factor = [1.0; 3];
