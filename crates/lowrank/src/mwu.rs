@@ -151,8 +151,6 @@ pub struct MwuSolution {
     pub primal: PrimalCandidate,
     /// A feasible point of the relaxation made from the late iterates: the best seen.
     pub point: UnitRows,
-    /// n·λ of the first round, where all weights are equal: the bound one has without solving anything.
-    pub trivial_estimate: f64,
     /// Rounds done.
     pub iterations: usize,
     /// Products with M.
@@ -191,7 +189,6 @@ pub fn multiplicative_weights(
     let mut primal = PrimalCandidate::new(n, params.keep_primal);
     let mut best = Best { estimate: f64::INFINITY, weights: vec![1.0; n], candidate: Candidate::Equal };
     let mut judge = Judge::default();
-    let mut trivial_estimate = 0.0;
     let (mut lower, mut point) = (f64::NEG_INFINITY, None);
     let mut eigenspace = TopEigenspace::new(operator, random_vector(n, rng));
     let mut stop = StopReason::IterationLimit;
@@ -212,7 +209,6 @@ pub fn multiplicative_weights(
         dual_sum.iter_mut().zip(&dual).for_each(|(sum, y)| *sum += y);
         primal.push(v, value);
         if round == 0 {
-            trivial_estimate = value;
             best.offer(value, Candidate::Equal, &dual);
         }
         judge.iterate(value, dual);
@@ -256,18 +252,7 @@ pub fn multiplicative_weights(
     let averaged_dual = dual_sum.iter().map(|sum| sum / iterations as f64).collect();
     let products = eigenspace.products;
     let Best { estimate, weights, candidate } = best;
-    Ok(MwuSolution {
-        weights,
-        candidate,
-        estimate,
-        averaged_dual,
-        primal,
-        point,
-        trivial_estimate,
-        iterations,
-        products,
-        stop,
-    })
+    Ok(MwuSolution { weights, candidate, estimate, averaged_dual, primal, point, iterations, products, stop })
 }
 
 /// A start vector with standard normal entries.

@@ -1,6 +1,7 @@
 //! The primal candidate of Algorithm 2, X = (1/T)·Σ v_t·v_tᵀ, kept as its factor, and feasible points from it.
 
 use crate::operator::{Operator, dot};
+use crate::sphere::normalise;
 use std::collections::VecDeque;
 
 /// Columns used for a quick value while the solver runs.
@@ -92,7 +93,7 @@ impl PrimalCandidate {
         let last: Vec<&Vec<f64>> = self.columns.iter().rev().take(columns).collect();
         let mut entries: Vec<f64> =
             (0..self.squares.len()).flat_map(|i| last.iter().map(move |v| v[i])).collect();
-        entries.chunks_exact_mut(columns.max(1)).for_each(normalise);
+        normalise(&mut entries, columns);
         UnitRows { entries, columns }
     }
 
@@ -101,16 +102,6 @@ impl PrimalCandidate {
         let mut point = self.unit_rows(QUICK_COLUMNS);
         let value = point.ascend(operator, weights, 3, f64::INFINITY);
         (value, point)
-    }
-}
-
-/// Brings a row to length one; a row of zeros becomes the first unit vector.
-fn normalise(row: &mut [f64]) {
-    let length = dot(row, row).sqrt();
-    if length > 0.0 {
-        row.iter_mut().for_each(|x| *x /= length);
-    } else {
-        row[0] = 1.0;
     }
 }
 
@@ -135,8 +126,8 @@ impl UnitRows {
                 if row.iter().all(|x| *x == 0.0) {
                     row.copy_from_slice(own);
                 }
-                normalise(row);
             }
+            normalise(&mut next.entries, k);
             let next_image = operator.apply_block(&next.entries, k);
             let next_value = dot(&next.entries, &next_image);
             if next_value > value * (1.0 + 1e-12) {
