@@ -42,7 +42,8 @@ def main():
             assert result["iterations"] == options.iterations, result
             # Solver and lower ends; the proof, which scipy's side does not have, is shown apart.
             times["gambeson"].append(result["seconds_solve"])
-            line = f"gambeson {result['seconds_solve']:.2f} s (+ proof {result['seconds_check']:.2f} s, {result['upper']:.6f})"
+            line = f"gambeson {result['seconds_solve']:.2f} s (+ proof {result['seconds_check']:.2f} s, "
+            line += f"{result['upper']:.6f})"
             for tolerance, name in [(3e-3, "scipy, tol 3e-3"), (1e-5, "scipy, tol 1e-5")]:
                 started = time.perf_counter()
                 best, dual, _ = certify_sdp(matrix, options.iterations, tolerance=tolerance)
@@ -51,7 +52,8 @@ def main():
             print(line, flush=True)
     ours = statistics.median(times["gambeson"])
     for name in list(times)[1:]:
-        print(f"n = {options.n}, {options.iterations} iterations: {name} takes {statistics.median(times[name]) / ours:.1f} times as long")
+        ratio = statistics.median(times[name]) / ours
+        print(f"n = {options.n}, {options.iterations} iterations: {name} takes {ratio:.1f} times as long")
 
 
 if __name__ == "__main__":

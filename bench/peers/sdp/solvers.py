@@ -1,25 +1,97 @@
-"""gambeson against DSDP, CSDP and the numpy/scipy rendering of Algorithm 2, on the same matrices, in one run.
+"""gambeson against DSDP, CSDP, SCS and the numpy/scipy rendering of Algorithm 2, on the same matrices, in one run.
 
     apt-get install dsdp coinor-csdp
-    python3 bench/peers/sdp/solvers.py [--kind psd qp] [--n 500 1000 2000] [--out results/peers-sdp.jsonl]
+    pip install numpy scipy scs
+    python3 bench/peers/sdp/solvers.py [--kind psd qp] [--n 500 1000 2000] [--repeats 3]
+    python3 bench/peers/sdp/solvers.py --render-only
 
-The families are those of appendix E. Every solver sees every matrix before the next matrix is drawn, so that all meet
-the same noise. Times are the solvers' own, without reading files; gambeson's includes its proof and its lower ends.
-Errors are relative to gambeson's proven bracket: an upper bound below its lower end is false, and is marked so.
-CSDP is left out above --csdp-most rows, where it takes minutes.
+Writes one JSON object a run to --out (results/peers-sdp.jsonl) and a table of medians over the instances beside it
+(.md). The families are those of appendix E. Every solver sees every matrix before the next one is drawn, so that all
+meet the same noise. A peer that is not installed is skipped with a note on stderr.
+
+Values. Errors are relative to the proven lower end of the SDP (the largest of gambeson's runs on that matrix). A
+`value` below it is no upper bound and is marked. Solvers claim the sum of a dual y that is feasible only up to their
+tolerance; `valid` is what that y proves after repair, in floating point: the lesser of
+sum(y) + n max(0, lambda_max(M - Diag y)) and sum(y) lambda_max(D M D), D = Diag(y)^(-1/2). Repairs are not timed.
+
+Times. gambeson's include its proof and its lower ends. A peer's are of its solving phase alone, without reading,
+setting up and writing. All are offered every core. DSDP, CSDP, numpy and scipy use them through OpenBLAS (DSDP and
+CSDP, as Debian builds them, have no threads of their own); SCS's wheel kept to one core at n = 300 with each
+of three linear solvers (MKL, QDLDL, indirect), whatever the environment said. Doubtful choices are made for the peer:
+
+* DSDP: its own defaults, and -gaptol 1e-7 and 1e-3, for gambeson's two gaps. At 1e-3 its dual is already within some
+  1e-6 of the optimum, though all it knows is 1e-3: compare that row with both of gambeson's. SDPA files suit it: it
+  recognises the constraints as rank one. The package's `maxcut` is no faster way in: at n = 400, with M written as a
+  graph, the whole process took longer than dsdp5's, and ended at a gap of 1e-3 whatever -gaptol said.
+* CSDP: its own defaults (1e-8). It prints no times: the clock runs over its lines of iterations.
+* SCS: the primal form (variable svec X), which took half to two thirds of the dual form's time at n = 100 and 200, and
+  its default linear solver (MKL), the fastest of the three. M is scaled to rows of mean norm 1, since its tolerance is
+  partly absolute.
+* Algorithm 2: until its claim is within 5e-3 of the proven lower end, which it could not know. Every round's dual is
+  kept and the first that suffices is found afterwards; valuing duals is not timed. The claim is the lesser of the least
+  n lambda met, a Ritz value, and the averaged dual's; `valid` is the latter alone. Eigenvectors are to 3e-3, gambeson's
+  own tolerance, with which the target is reached sooner than with the 1e-5 of the authors' code.
 """
 
 import argparse
+import importlib.util
+import itertools
 import json
+import os
 import re
+import shutil
+import statistics
 import subprocess
+import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
+CORES = len(os.sched_getaffinity(0))
+for library in ("OPENBLAS", "OMP", "MKL"):  # before numpy is loaded
+    os.environ[f"{library}_NUM_THREADS"] = str(CORES)
 
-from algorithm2 import certify_sdp
+import numpy as np
+import scipy
+from scipy.sparse.linalg import eigsh
+
+from algorithm2 import rounds
+
+FINE, COARSE = "gambeson, gap 1e-6", "gambeson, gap 1e-3"
+OURS = {
+    FINE: ["--gap", "1e-6"],
+    COARSE: ["--gap", "1e-3"],
+    "gambeson mwu, gap 5e-3": ["--method", "mwu", "--gap", "5e-3"],
+}
+MISSED = ("not reached", "not converged", "reduced accuracy", "inaccurate")  # notes of runs that stopped short
+HEAD = "| solver | seconds | times ours at 1e-3 | times ours at 1e-6 | error claimed | error repaired | bound |"
+
+
+@dataclass
+class Problem:
+    """A matrix, the files that hold it (alone in their folder) and the proven lower end of its SDP."""
+
+    matrix: np.ndarray
+    npy: Path
+    sdpa: Path
+    lower: float = 0.0
+
+
+@dataclass
+class Run:
+    """What one solver did: seconds, the upper bound it claims, the bound its dual proves after repair."""
+
+    seconds: float
+    value: float
+    note: str
+    version: str
+    valid: float
+    gap: float | None = None
+
+
+class Failed(Exception):
+    """A peer came to no result."""
 
 
 def instance(kind, n, seed):
@@ -37,94 +109,301 @@ def write_sdpa(path, matrix):
     """max <M, X> over diag X = 1 in SDPA sparse format, as DSDP and CSDP read it."""
     n = len(matrix)
     rows, columns = np.triu_indices(n)
+    entries = zip((rows + 1).tolist(), (columns + 1).tolist(), matrix[rows, columns].tolist())
     with open(path, "w") as file:
         file.write(f"{n}\n1\n{n}\n" + " ".join(["1.0"] * n) + "\n")
-        lines = (f"0 1 {i + 1} {j + 1} {value!r}" for i, j, value in zip(rows.tolist(), columns.tolist(), matrix[rows, columns].tolist()))
-        file.write("\n".join(lines) + "\n")
-        file.write("\n".join(f"{i + 1} 1 {i + 1} {i + 1} 1.0" for i in range(n)) + "\n")
+        file.writelines(f"0 1 {i} {j} {value!r}\n" for i, j, value in entries)
+        file.writelines(f"{i} 1 {i} {i} 1.0\n" for i in range(1, n + 1))
 
 
-def dsdp(path):
-    output = subprocess.run(["dsdp5", path, "-gaptol", "1e-7"], capture_output=True, text=True, cwd=path.parent).stdout
-    seconds = float(re.search(r"DSDP Solve\s+\d+\s+(\S+)", output).group(1))
-    objectives = [float(value) for value in re.findall(r"Objective[^:=]*[:=]\s*(\S+)", output)]
-    return seconds, max(abs(value) for value in objectives[-2:]), "interior point, dual scaling"
+def valid_bound(matrix, dual):
+    """The upper bound that an almost feasible dual gives, by shift or by scaling; in floating point, so no proof."""
+    n = len(matrix)
+    top = lambda symmetric: scipy.linalg.eigvalsh(symmetric, subset_by_index=[n - 1, n - 1])[0]
+    bound = dual.sum() + n * max(0.0, top(matrix - np.diag(dual)))
+    if dual.min() > 0:
+        scale = 1 / np.sqrt(dual)
+        bound = min(bound, dual.sum() * top(matrix * scale[:, None] * scale))
+    return float(bound)
 
 
-def csdp(path):
-    # It prints no times: the clock starts when its first line of iterations appears, after reading.
-    first = subprocess.Popen(["stdbuf", "-oL", "csdp", path], stdout=subprocess.PIPE, text=True, cwd=path.parent)
-    started = time.perf_counter()
-    while "Iter:" not in first.stdout.readline():
-        pass
-    reading = time.perf_counter() - started
-    output = "".join(first.stdout)
-    seconds = time.perf_counter() - started - reading
-    return seconds, abs(float(re.search(r"Dual objective value:\s*(\S+)", output).group(1))), "interior point"
+def first_line(path):
+    """The dual y: DSDP and CSDP write it first."""
+    with open(path) as file:
+        return np.array(file.readline().split(), dtype=float)
 
 
-def algorithm2(matrix, lower):
-    """The plain rendering until its claim is within 5e-3 of the proven lower end, in steps of 25 % more iterations."""
-    iterations = 20
+def gambeson(binary, problem, arguments, version):
+    command = [binary, "bound", str(problem.npy), "--json", *arguments]
+    run = subprocess.run(command, capture_output=True, text=True)
+    if run.returncode not in (0, 1):
+        raise SystemExit(f"{' '.join(command)}: {run.stderr}")
+    result = json.loads(run.stdout)
+    seconds = result["seconds_solve"] + result["seconds_check"]
+    note = f"{result['iterations']} iterations" + (", gap not reached" if run.returncode else "")
+    problem.lower = max(problem.lower, result["sdp_lower"])
+    return Run(seconds, result["upper"], note, version, result["upper"], result["gap"])
+
+
+def dsdp(problem, limit, tolerance):
+    solution = problem.sdpa.with_name("dsdp.solution")
+    command = ["timeout", str(limit), "dsdp5", str(problem.sdpa), "-gaptol", tolerance, "-save", str(solution)]
+    # It drops results-dsdp-<version> where it runs.
+    output = subprocess.run(command, capture_output=True, text=True, cwd=problem.sdpa.parent).stdout
+    seconds = re.search(r"DSDP Solve\s+\d+\s+(\S+)", output)
+    if seconds is None:
+        raise Failed("no result of dsdp5 within the time limit")
+    version = next(problem.sdpa.parent.glob("results-dsdp-*")).name.removeprefix("results-dsdp-")
+    iterations = re.findall(r"^(\d+)\s+-?\d\.\d+e", output, re.MULTILINE)[-1]
+    dual = first_line(solution)
+    note = f"dual scaling, {iterations} iterations or more"
+    note += "" if "DSDP Converged" in output else ", not converged"
+    return Run(float(seconds.group(1)), dual.sum(), note, version, valid_bound(problem.matrix, dual))
+
+
+def csdp(problem, limit):
+    solution = problem.sdpa.with_name("csdp.solution")
+    command = ["timeout", str(limit), "stdbuf", "-oL", "csdp", str(problem.sdpa), str(solution)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=problem.sdpa.parent) as process:
+        stamped = [(time.perf_counter(), line) for line in process.stdout]
+    output = "".join(line for _, line in stamped)
+    if "SDP solved" not in output:
+        raise Failed("no result of csdp within the time limit")
+    iterations = [index for index, (_, line) in enumerate(stamped) if line.startswith("Iter:")]
+    seconds = stamped[iterations[-1] + 1][0] - stamped[iterations[0]][0]
+    dual = first_line(solution)
+    version = re.search(r"CSDP (\S+)", output).group(1)
+    note = f"interior point, {len(iterations) - 1} iterations" + (", reduced accuracy" if "Partial" in output else "")
+    return Run(seconds, dual.sum(), note, version, valid_bound(problem.matrix, dual))
+
+
+def scs_data(matrix):
+    """min -<M, X> over diag X = 1, X psd: x = svec X, the lower triangle by columns, off-diagonals times sqrt 2."""
+    n = len(matrix)
+    columns, rows = np.triu_indices(n)
+    size = len(rows)
+    diagonal = np.flatnonzero(rows == columns)
+    equal = scipy.sparse.csc_matrix((np.ones(n), (np.arange(n), diagonal)), shape=(n, size))
+    constraints = scipy.sparse.vstack([equal, -scipy.sparse.identity(size)]).tocsc()
+    objective = -matrix[rows, columns] * np.where(rows == columns, 1, np.sqrt(2))
+    data = {"A": constraints, "b": np.concatenate([np.ones(n), np.zeros(size)]), "c": objective}
+    return data, {"z": n, "s": [n]}
+
+
+def scs(problem, limit, tolerance):
+    import scs as package
+
+    norm = np.linalg.norm(problem.matrix, axis=1).mean()
+    data, cone = scs_data(problem.matrix / norm)
+    settings = {"eps_abs": tolerance, "eps_rel": tolerance, "time_limit_secs": limit, "verbose": False}
+    result = package.SCS(data, cone, **settings).solve()
+    dual = norm * result["y"][: len(problem.matrix)]
+    if not np.isfinite(dual).all():
+        raise Failed(f"scs: {result['info']['status']}")
+    note = f"operator splitting, {result['info']['iter']} iterations, {result['info']['status']}"
+    valid = valid_bound(problem.matrix, dual)
+    return Run(result["info"]["solve_time"] / 1000, dual.sum(), note, package.__version__, valid)
+
+
+def algorithm2(problem, limit):
+    """The plain rendering until its claim is within 5e-3 of the proven lower end, or the time limit."""
+    matrix, target = problem.matrix, 1.005 * problem.lower
+    start = np.random.default_rng(1).standard_normal(len(matrix))
+    kept = []  # (seconds so far, least n*lambda met, averaged dual) of each round
+    values = {}
+
+    def averaged(index):
+        """The value of the averaged dual after round `index` (from 0)."""
+        if index not in values:
+            dual = kept[index][2]
+            scale = 1 / np.sqrt(dual)
+            scaled = matrix * scale[:, None] * scale
+            values[index] = float(dual.sum() * eigsh(scaled, k=1, which="LA", tol=1e-8, v0=start)[0][0])
+        return values[index]
+
+    def suffices(index):
+        return kept[index][1] <= target or averaged(index) <= target
+
+    failing, checkpoint, seconds = -1, 10, 0.0
+    iterator = rounds(matrix, tolerance=3e-3)
     while True:
         started = time.perf_counter()
-        best, dual, _ = certify_sdp(matrix, iterations)
-        seconds = time.perf_counter() - started
-        # The averaged dual with its own eigenvalue, as gambeson values it.
-        scale = 1 / np.sqrt(dual)
-        value = min(best, dual.sum() * np.linalg.eigvalsh(matrix * scale[:, None] * scale)[-1])
-        if value <= 1.005 * lower or iterations > 400:
-            return seconds, value, f"{iterations} iterations, last run only"
-        iterations = int(1.25 * iterations) + 1
+        best, dual, _ = next(iterator)
+        seconds += time.perf_counter() - started
+        kept.append((seconds, best, dual))
+        if len(kept) < checkpoint and best > target and seconds <= limit:
+            continue
+        last = len(kept) - 1
+        if suffices(last) or seconds > limit:
+            break
+        failing, checkpoint = last, int(1.1 * checkpoint) + 1
+    reached = suffices(last)
+    while reached and last - failing > 1:  # the first round that suffices
+        middle = (failing + last) // 2
+        failing, last = (failing, middle) if suffices(middle) else (middle, last)
+    value = min(kept[last][1], averaged(last))
+    note = f"{last + 1} iterations" + ("" if reached else ", 5e-3 not reached")
+    return Run(kept[last][0], value, note, scipy.__version__, averaged(last))
 
 
-def gambeson(binary, path, *options):
-    output = subprocess.run([binary, "bound", str(path), "--json", *options], capture_output=True, text=True).stdout
-    return json.loads(output)
+def peers(options):
+    """(name, most rows, solver) of every peer that is installed."""
+    limit = options.time_limit
+    found = []
+    if shutil.which("dsdp5"):
+        for tolerance in options.dsdp_gaptol:
+            run = lambda problem, tolerance=tolerance: dsdp(problem, limit, tolerance)
+            found.append((f"DSDP, gaptol {tolerance}", options.dsdp_most, run))
+    else:
+        print("dsdp5 is not installed: skipped", file=sys.stderr)
+    if shutil.which("csdp"):
+        found.append(("CSDP", options.csdp_most, lambda problem: csdp(problem, limit)))
+    else:
+        print("csdp is not installed: skipped", file=sys.stderr)
+    if importlib.util.find_spec("scs"):
+        run = lambda problem: scs(problem, limit, float(options.scs_eps))
+        found.append((f"SCS, eps {options.scs_eps}", options.scs_most, run))
+    else:
+        print("scs is not installed: skipped", file=sys.stderr)
+    found.append(("numpy/scipy Algorithm 2 to 5e-3", options.scipy_most, lambda problem: algorithm2(problem, limit)))
+    return found
+
+
+def runs(binary, chosen, kind, n, seed):
+    """gambeson and the chosen peers on one matrix: yields (solver, run, proven lower end)."""
+    version = subprocess.run([binary, "--version"], capture_output=True, text=True).stdout.split()[-1]
+    with tempfile.TemporaryDirectory() as folder:
+        problem = Problem(instance(kind, n, seed), Path(folder) / "matrix.npy", Path(folder) / "matrix.dat-s")
+        np.save(problem.npy, problem.matrix)
+        if any(name.startswith(("DSDP", "CSDP")) for name, _ in chosen):
+            write_sdpa(problem.sdpa, problem.matrix)
+        ours = {name: gambeson(binary, problem, arguments, version) for name, arguments in OURS.items()}
+        for name, run in ours.items():
+            yield name, run, problem.lower
+        for name, solve in chosen:
+            try:
+                yield name, solve(problem), problem.lower
+            except Failed as error:
+                print(f"{kind} n = {n} seed {seed}: {name}: {error}", file=sys.stderr)
+
+
+def cpu_model():
+    try:
+        return re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text()).group(1)
+    except (OSError, AttributeError):
+        return "unknown CPU"
+
+
+def as_record(kind, n, seed, solver, run, lower):
+    return {
+        "kind": kind,
+        "n": n,
+        "seed": seed,
+        "solver": solver,
+        "seconds": round(run.seconds, 5),
+        "value": float(run.value),
+        "relative_to_proven_lower": float(run.value / lower - 1),
+        "below_proven_lower": bool(run.value < lower),
+        "valid": float(run.valid),
+        "valid_relative_to_proven_lower": float(run.valid / lower - 1),
+        "gap": run.gap,
+        "note": run.note,
+        "threads": CORES,
+        "version": run.version,
+        "cpu": cpu_model(),
+    }
+
+
+def measure(options, out):
+    """All runs, each written as soon as it is measured; the file takes its name when it is complete."""
+    temporary = out.with_suffix(".tmp")
+    found = peers(options)
+    sizes = [(kind, n) for kind in options.kind for n in options.n]
+    seeds = range(options.seed, options.seed + options.repeats)
+    with open(temporary, "w") as file:
+        for (kind, n), seed in itertools.product(sizes, seeds):
+            chosen = [(name, solve) for name, most, solve in found if n <= most]
+            for solver, run, lower in runs(options.gambeson, chosen, kind, n, seed):
+                record = as_record(kind, n, seed, solver, run, lower)
+                file.write(json.dumps(record) + "\n")
+                file.flush()
+                report(record)
+    temporary.rename(out)
+
+
+def report(record):
+    error, valid = record["relative_to_proven_lower"], record["valid_relative_to_proven_lower"]
+    print(
+        f"{record['kind']} n = {record['n']:5d} seed {record['seed']}  {record['solver']:32s} "
+        f"{record['seconds']:9.3f} s  {error:+.1e}  valid {valid:+.1e}  {record['note']}"
+        + ("  BELOW THE PROVEN LOWER END" if record["below_proven_lower"] else ""),
+        flush=True,
+    )
+
+
+def standing(records):
+    """Whether the bounds of one row are proven or claimed, and how many cannot be upper bounds."""
+    if all(record["gap"] is not None for record in records):
+        return "proven"
+    false = sum(record["below_proven_lower"] for record in records)
+    return "claimed" + (f", below the proven lower end in {false} of {len(records)}" if false else "")
+
+
+def row(name, records, seconds):
+    median = lambda key: statistics.median(record[key] for record in records)
+    ratios = [f"{seconds[name] / seconds[ours]:.2f}" for ours in (COARSE, FINE)]
+    errors = [f"{median(key):+.1e}" for key in ("relative_to_proven_lower", "valid_relative_to_proven_lower")]
+    missed = sum(any(sign in record["note"] for sign in MISSED) for record in records)
+    remark = standing(records) + (f"; target missed in {missed} of {len(records)}" if missed else "")
+    return "| " + " | ".join([name, f"{seconds[name]:.3g}", *ratios, *errors, remark]) + " |"
+
+
+def table(records):
+    """The records as markdown: for each family and size one row a solver, medians over the instances."""
+    groups = {}
+    for record in records:
+        solver = f"{record['solver']} ({record['version']})" if record["gap"] is None else record["solver"]
+        groups.setdefault((record["kind"], record["n"]), {}).setdefault(solver, []).append(record)
+    machine = f"{records[0]['cpu']}, {records[0]['threads']} cores, offered to every solver; SCS as packaged uses one."
+    lines = ["# SDP solvers on the matrices of appendix E", "", machine, ""]
+    lines += ["Written by `bench/peers/sdp/solvers.py`, whose head says what is timed and what the errors mean."]
+    for (kind, n), solvers in groups.items():
+        count = max(map(len, solvers.values()))
+        lines += ["", f"## {kind}, n = {n}" + (f", medians of {count} instances" if count > 1 else ""), ""]
+        lines += [HEAD, "|---|---:|---:|---:|---:|---:|---|"]
+        seconds = {name: statistics.median(record["seconds"] for record in own) for name, own in solvers.items()}
+        lines += [row(name, own, seconds) for name, own in solvers.items()]
+    return "\n".join(lines) + "\n"
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kind", nargs="+", choices=["psd", "qp"], default=["psd", "qp"])
+    parser.add_argument("--n", type=int, nargs="+", default=[500, 1000, 2000])
+    parser.add_argument("--repeats", type=int, default=1, help="instances of each family and size")
+    parser.add_argument("--seed", type=int, default=1, help="of the first instance")
+    parser.add_argument("--dsdp-most", type=int, default=2000, help="largest n for DSDP")
+    parser.add_argument("--csdp-most", type=int, default=1000)
+    parser.add_argument("--scs-most", type=int, default=500)
+    parser.add_argument("--scipy-most", type=int, default=4500)
+    parser.add_argument("--dsdp-gaptol", nargs="+", default=["1e-7", "1e-3"])
+    parser.add_argument("--scs-eps", default="1e-4")
+    parser.add_argument("--time-limit", type=float, default=1200, help="seconds for a run of a peer and its reading")
+    parser.add_argument("--out", type=Path, default=Path("results/peers-sdp.jsonl"))
+    parser.add_argument("--render-only", action="store_true", help="write the table anew from --out")
+    parser.add_argument("--gambeson", default="target/release/gambeson")
+    return parser.parse_args()
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--kind", nargs="+", default=["psd", "qp"])
-    parser.add_argument("--n", type=int, nargs="+", default=[500, 1000, 2000])
-    parser.add_argument("--csdp-most", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", default="results/peers-sdp.jsonl")
-    parser.add_argument("--gambeson", default="target/release/gambeson")
-    options = parser.parse_args()
-    records = []
-    for kind in options.kind:
-        for n in options.n:
-            matrix = instance(kind, n, options.seed)
-            with tempfile.TemporaryDirectory() as folder:
-                npy, sdpa = Path(folder) / "matrix.npy", Path(folder) / "matrix.dat-s"
-                np.save(npy, matrix)
-                write_sdpa(sdpa, matrix)
-                ours = gambeson(options.gambeson, npy, "--gap", "1e-6")
-                coarse = gambeson(options.gambeson, npy, "--gap", "1e-3")
-                mwu = gambeson(options.gambeson, npy, "--method", "mwu", "--gap", "5e-3")
-                total = lambda record: record["seconds_solve"] + record["seconds_check"]
-                rows = [
-                    ("gambeson, gap 1e-6", total(ours), ours["upper"], "proven"),
-                    ("gambeson, gap 1e-3", total(coarse), coarse["upper"], "proven"),
-                    ("gambeson mwu, gap 5e-3", total(mwu), mwu["upper"], "proven"),
-                    ("DSDP 5.8", *dsdp(sdpa)),
-                ]
-                if n <= options.csdp_most:
-                    rows.append(("CSDP 6.2", *csdp(sdpa)))
-                rows.append(("numpy/scipy Algorithm 2 to 5e-3", *algorithm2(matrix, ours["sdp_lower"])))
-            for solver, seconds, value, note in rows:
-                error = value / ours["sdp_lower"] - 1
-                record = {"kind": kind, "n": n, "solver": solver, "seconds": round(seconds, 4), "value": float(value)}
-                record |= {"relative_to_proven_lower": float(error), "below_proven_lower": bool(value < ours["sdp_lower"]), "note": note}
-                records.append(record)
-                ratio = seconds / rows[0][1]
-                print(f"{kind} n = {n:5d}  {solver:32s} {seconds:9.3f} s  {ratio:8.2f} x  {error:+.1e}  {note}", flush=True)
-    out = Path(options.out)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    temporary = out.with_suffix(".tmp")
-    temporary.write_text("".join(json.dumps(record) + "\n" for record in records))
-    temporary.rename(out)
+    options = arguments()
+    if not options.render_only:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        measure(options, options.out)
+    records = [json.loads(line) for line in options.out.read_text().splitlines()]
+    rendered = table(records)
+    options.out.with_suffix(".md").write_text(rendered)
+    print(rendered)
 
 
 if __name__ == "__main__":

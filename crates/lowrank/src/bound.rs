@@ -6,7 +6,7 @@ use crate::burer_monteiro::{BurerMonteiroParams, burer_monteiro};
 use crate::certify::certify;
 pub use crate::certify::{Upper, prove};
 use crate::lanczos::TopEigenspace;
-use crate::mwu::{MwuParams, ParameterError, multiplicative_weights, random_vector};
+use crate::mwu::{MwuParams, ParameterError, multiplicative_weights};
 use crate::observe::{Observer, Progress, StopReason};
 use crate::operator::Operator;
 use crate::primal::UnitRows;
@@ -183,9 +183,19 @@ impl<O: Observer> Observer for Watch<'_, O> {
 pub fn bracket(
     problem: &Problem,
     params: &BoundParams,
-    observer: &mut impl Observer,
+    observer: &mut (impl Observer + Send),
 ) -> Result<Bracket, BoundError> {
     params.validate()?;
+    // As a task of the pool itself: from outside, each of the many short parallel steps would wait for a thread to
+    // wake up twice.
+    rayon::scope(|_| solve_and_prove(problem, params, observer))
+}
+
+fn solve_and_prove(
+    problem: &Problem,
+    params: &BoundParams,
+    observer: &mut impl Observer,
+) -> Result<Bracket, BoundError> {
     let started = Instant::now();
     let matrix = problem.quadratic();
     // Squares of extreme entries would overflow or vanish in the solvers: they get a copy of ordinary size.
@@ -244,7 +254,8 @@ pub fn bracket(
     };
     let trivial = total.stop != Stop::Zero && {
         let solved = Instant::now();
-        let trivial = is_trivial(problem, &operator, unit, &mut certificate, &mut upper, params, &mut rng);
+        let trivial =
+            is_trivial(problem, &operator, &point, unit, &mut certificate, &mut upper, params.threads);
         total.seconds_check += solved.elapsed().as_secs_f64();
         trivial
     };
@@ -274,21 +285,22 @@ pub fn bracket(
 /// Whether the bound is no better than what equal weights give, n·λ_max(M): for a projection the trivial n.
 ///
 /// For a factor that is proven, and taken where it is smaller; it costs an r × r problem. Of a dense form a rough
-/// eigenvalue tells. Max-cut forms are not asked: there equal weights are no sign of failure.
+/// eigenvalue tells, which `point` mostly shows to be large enough. Max-cut forms are not asked: there equal weights
+/// are no sign of failure.
 fn is_trivial(
     problem: &Problem,
     operator: &Operator<'_>,
+    point: &UnitRows,
     unit: Unit,
     certificate: &mut Certificate,
     upper: &mut Upper,
-    params: &BoundParams,
-    rng: &mut ChaCha8Rng,
+    threads: usize,
 ) -> bool {
     let n = operator.dim();
     match problem.quadratic() {
         Quadratic::Gram { dim, rank, .. } if rank <= dim => {
             let equal = Certificate { domain: problem.domain, weights: vec![1.0; n], shift: None };
-            let Ok(bound) = prove(problem, &equal, params.threads) else { return false };
+            let Ok(bound) = prove(problem, &equal, threads) else { return false };
             let trivial = upper.value() > (1.0 - 1e-5) * bound.value();
             if bound.value() < upper.value() {
                 (*certificate, *upper) = (equal, bound);
@@ -296,9 +308,13 @@ fn is_trivial(
             trivial
         }
         Quadratic::Dense { .. } if problem.domain == Domain::Cube && problem.norm == Norm::Quadratic => {
-            let mut space = TopEigenspace::new(operator, random_vector(n, rng));
-            let value = space.solve(operator, &vec![1.0; n], 1e-3, 30).value;
-            upper.value() > (1.0 - 1e-5) * unit.of(n as f64 * value)
+            let mut space =
+                TopEigenspace::spanned_by(point, &operator.apply_block(&point.entries, point.columns));
+            let mut no_better = |most: usize| {
+                let value = space.solve(operator, &vec![1.0; n], 1e-3, most).value;
+                upper.value() > (1.0 - 1e-5) * unit.of(n as f64 * value)
+            };
+            no_better(0) && no_better(30)
         }
         _ => false,
     }
@@ -338,7 +354,8 @@ fn solve(
         }
         Method::BurerMonteiro => {
             let mut own = params.burer_monteiro.clone();
-            own.gap = own.gap.min(1e-3 * params.gap);
+            // It stops by itself where the watch would stop it, and plans its looks at the dual by that.
+            (own.gap, own.offset) = (watch.gap, watch.constant);
             let solution = burer_monteiro(operator, &own, start, rng, watch)?;
             Found {
                 weights: solution.weights,

@@ -3,8 +3,9 @@
 //! **Problem.** The same relaxation as Algorithm 2, max ⟨M, X⟩ over X ⪰ 0, X_ii = 1, with X = VVᵀ (Burer and Monteiro,
 //! Math. Prog. 95, 2003). For a diagonal that is zero or M ⪰ 0, X_ii ≤ 1 has the same value.
 //!
-//! **Method.** L-BFGS on the product of spheres, one block product a step; where it crawls, a truncated Newton step
-//! by conjugate gradients on the tangent space (`newton.rs`). At a critical point M·V = Diag(y)·V with
+//! **Method.** L-BFGS on the product of spheres (`lbfgs.rs`), one block product a step, in single precision on the
+//! difference to the last point whose product is known in double (`rough.rs`); where it crawls, a truncated Newton
+//! step by conjugate gradients on the tangent space (`newton.rs`). At a critical point M·V = Diag(y)·V with
 //! y_i = ⟨v_i, (MV)_i⟩; if also Diag(y) ⪰ M then V is optimal and y the dual optimum. The eigenspace that decides
 //! this starts from the columns of V, which span the cluster at the top. An eigenvector that violates
 //! Diag(y) ⪰ M is a direction to climb along: it becomes a further column (escape).
@@ -12,26 +13,29 @@
 //! **Guarantee.** None: the checker proves what (Σ y)·λ_max(D^−½MD^−½) the weights give. The optimal X has rank far
 //! below √(2n) in practice, so k stays small; the proof would notice if it were too small.
 
+use crate::evaluate::{Evaluator, State};
 use crate::lanczos::TopEigenspace;
+use crate::lbfgs::Memory;
 use crate::mwu::ParameterError;
 use crate::newton;
 use crate::observe::{Observer, Progress, StopReason};
-use crate::operator::Operator;
+use crate::operator::{Operator, dot};
 use crate::primal::UnitRows;
-use crate::sphere::{add, inner, normalise, project, retract, row_products};
+use crate::sphere::{add, inner, normalise, project, retract};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
-use std::collections::VecDeque;
 
-/// Pairs of steps and gradient changes L-BFGS remembers.
-const MEMORY: usize = 8;
 /// Columns come in multiples of this, the width of a vector register.
 const COLUMN_STEP: usize = 8;
 
 /// Steps without progress after which a Newton step is tried.
 const PATIENCE: usize = 60;
 /// Criticality at which the dual is first looked at.
-const FIRST_LOOK: f64 = 0.1;
+const FIRST_LOOK: f64 = 0.02;
+/// By how much the criticality falls between two looks, at least and at most.
+const NEXT_LOOK: (f64, f64) = (0.5, 0.02);
+/// Steps that failed in single precision within one climb after which it is given up.
+const ROUGH_FAILURES: usize = 5;
 
 /// Parameters of [`burer_monteiro`].
 #[derive(Clone, Debug, PartialEq)]
@@ -40,13 +44,15 @@ pub struct BurerMonteiroParams {
     pub columns: Option<usize>,
     /// Steps at most, each one block product or a little more.
     pub max_iterations: usize,
-    /// Relative gap at which further accuracy is pointless; the observer usually stops earlier.
+    /// Relative gap (upper + offset)/(lower + offset) − 1, by estimates, at which to stop.
     pub gap: f64,
+    /// A constant that belongs to the value but not to M.
+    pub offset: f64,
 }
 
 impl Default for BurerMonteiroParams {
     fn default() -> Self {
-        Self { columns: None, max_iterations: 20_000, gap: 1e-9 }
+        Self { columns: None, max_iterations: 20_000, gap: 1e-9, offset: 0.0 }
     }
 }
 
@@ -55,6 +61,9 @@ impl BurerMonteiroParams {
     pub fn validate(&self) -> Result<(), ParameterError> {
         if !(self.gap > 0.0) {
             return Err(ParameterError { name: "gap", value: self.gap, range: "positive" });
+        }
+        if !self.offset.is_finite() {
+            return Err(ParameterError { name: "offset", value: self.offset, range: "finite" });
         }
         if self.columns == Some(0) {
             return Err(ParameterError { name: "columns", value: 0.0, range: "positive" });
@@ -82,37 +91,6 @@ pub struct BurerMonteiroSolution {
     pub stop: StopReason,
 }
 
-/// V with everything known there.
-pub(crate) struct State {
-    pub(crate) v: Vec<f64>,
-    pub(crate) columns: usize,
-    /// M·V.
-    pub(crate) image: Vec<f64>,
-    /// y_i = ⟨v_i, (MV)_i⟩.
-    pub(crate) dual: Vec<f64>,
-    /// M·V − Diag(y)·V, half the Riemannian gradient of ⟨M, VVᵀ⟩.
-    pub(crate) gradient: Vec<f64>,
-    /// ⟨M, VVᵀ⟩ = Σ y.
-    pub(crate) value: f64,
-}
-
-impl State {
-    pub(crate) fn new(operator: &Operator<'_>, v: Vec<f64>, columns: usize) -> Self {
-        let image = operator.apply_block(&v, columns);
-        let dual = row_products(&v, &image, columns);
-        let mut gradient = image.clone();
-        project(&v, &mut gradient, columns);
-        let value = dual.iter().sum();
-        Self { v, columns, image, dual, gradient, value }
-    }
-
-    /// |gradient|/value·√n: how far from critical, without units.
-    fn criticality(&self) -> f64 {
-        let n = self.dual.len() as f64;
-        (inner(&self.gradient, &self.gradient) * n).sqrt() / self.value.abs().max(f64::MIN_POSITIVE)
-    }
-}
-
 /// Runs the method. The operator must not be zero. `start` is a point to begin from, of an earlier run say.
 pub fn burer_monteiro(
     operator: &Operator<'_>,
@@ -123,25 +101,23 @@ pub fn burer_monteiro(
 ) -> Result<BurerMonteiroSolution, ParameterError> {
     params.validate()?;
     let n = operator.dim();
-    let mut run = Run {
-        operator,
-        state: begin(operator, params, start, rng),
-        memory: VecDeque::new(),
-        products: 6,
-        iterations: 0,
-        highest: f64::NEG_INFINITY,
-    };
+    let mut evaluator = Evaluator::new(operator);
+    let state = begin(&mut evaluator, params, start, rng);
+    let mut run =
+        Run { evaluator, state, memory: Memory::default(), iterations: 0, highest: f64::NEG_INFINITY };
     let mut best: Option<(f64, Vec<f64>)> = None;
     // Criticality at which the dual is looked at next.
-    let mut target = run.next_target();
+    let mut target = run.first_target();
     let mut stop = StopReason::IterationLimit;
     while run.iterations < params.max_iterations {
+        let before = run.state.criticality();
         let least = best.as_ref().map_or(f64::INFINITY, |(least, _)| *least);
         let climbed = run.climb(target, params.max_iterations, least, observer);
-        if climbed == Climb::Interrupted && best.is_some() {
-            stop = StopReason::Interrupted;
+        if climbed == Climb::Interrupted && best.is_some() && run.state.criticality() > 0.5 * before {
+            stop = StopReason::Interrupted; // another look would not find much more
             break;
         }
+        run.settle();
         let (weights, theta, violating) = run.dual(0.1 * target.min(1e-2));
         let upper: f64 = weights.iter().sum::<f64>() * theta;
         if upper < least {
@@ -153,24 +129,33 @@ pub fn burer_monteiro(
             stop = StopReason::Interrupted;
             break;
         }
-        if least / lower - 1.0 <= params.gap {
+        if (least + params.offset) / (lower + params.offset) - 1.0 <= params.gap {
             stop = StopReason::Converged;
             break;
         }
         // Nearly critical, yet not optimal: more columns are needed.
         if theta - 1.0 > 20.0 * run.state.criticality() && run.escape(&violating) {
-            target = run.next_target();
+            target = run.first_target();
         } else if climbed == Climb::Stuck {
             stop = StopReason::Stalled;
             break;
         } else {
-            target *= 0.2;
+            // The gap follows the criticality: on to where it should be reached.
+            let gap = (upper + params.offset) / (lower + params.offset) - 1.0;
+            let (most, least) = NEXT_LOOK;
+            target *= (0.6 * params.gap / gap).max(least).min(most);
         }
     }
     let (estimate, weights) = best.unwrap_or_else(|| (f64::INFINITY, vec![1.0; n]));
-    let point = UnitRows { entries: run.state.v, columns: run.state.columns };
-    let Run { iterations, products, .. } = run;
-    Ok(BurerMonteiroSolution { weights, estimate, point, iterations, products, stop })
+    let Run { evaluator, state, iterations, .. } = run;
+    Ok(BurerMonteiroSolution {
+        weights,
+        estimate,
+        point: state.point,
+        iterations,
+        products: evaluator.products,
+        stop,
+    })
 }
 
 /// How a climb ended.
@@ -186,41 +171,38 @@ enum Climb {
 
 /// The first point: the given one, or random rows after a few steps of V ← rows of M·V.
 fn begin(
-    operator: &Operator<'_>,
+    evaluator: &mut Evaluator<'_>,
     params: &BurerMonteiroParams,
     start: Option<&UnitRows>,
     rng: &mut impl Rng,
 ) -> State {
     if let Some(rows) = start {
-        return State::new(operator, rows.entries.clone(), rows.columns);
+        return evaluator.exact(rows.entries.clone(), rows.columns);
     }
-    let n = operator.dim();
+    let n = evaluator.operator.dim();
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a small positive number
     let enough = ((2.0 * n as f64).sqrt().ceil() as usize + 1).min(32);
     let columns = params.columns.unwrap_or(enough).max(1).next_multiple_of(COLUMN_STEP);
     let mut v: Vec<f64> = (0..n * columns).map(|_| StandardNormal.sample(rng)).collect();
     normalise(&mut v, columns);
     for _ in 0..5 {
-        let mut image = operator.apply_block(&v, columns);
+        let mut image = evaluator.product(&v, columns);
+        evaluator.products += 1;
         // Half of the present row keeps the step from overshooting where M is indefinite.
-        let lengths: Vec<f64> =
-            row_products(&image, &image, columns).iter().map(|square| square.sqrt()).collect();
-        for ((image, v), length) in image.chunks_exact_mut(columns).zip(v.chunks_exact(columns)).zip(&lengths)
-        {
-            image.iter_mut().zip(v).for_each(|(image, v)| *image += 0.5 * length * v);
+        for (image, v) in image.chunks_exact_mut(columns).zip(v.chunks_exact(columns)) {
+            let half = 0.5 * dot(image, image).sqrt();
+            image.iter_mut().zip(v).for_each(|(image, v)| *image += half * v);
         }
         normalise(&mut image, columns);
         v = image;
     }
-    State::new(operator, v, columns)
+    evaluator.exact(v, columns)
 }
 
 struct Run<'a> {
-    operator: &'a Operator<'a>,
+    evaluator: Evaluator<'a>,
     state: State,
-    /// (s, y, 1/⟨s, y⟩) of minimising −⟨M, VVᵀ⟩/2, oldest first.
-    memory: VecDeque<(Vec<f64>, Vec<f64>, f64)>,
-    products: usize,
+    memory: Memory,
     iterations: usize,
     highest: f64,
 }
@@ -232,14 +214,22 @@ impl Run<'_> {
         self.highest
     }
 
-    /// A criticality worth climbing to from here.
-    fn next_target(&self) -> f64 {
+    /// Computes the present point in double precision.
+    fn settle(&mut self) {
+        if !self.evaluator.is_exact(&self.state) {
+            let UnitRows { entries, columns } = self.state.point.clone();
+            self.state = self.evaluator.exact(entries, columns);
+        }
+    }
+
+    /// A criticality worth climbing to from a new place.
+    fn first_target(&self) -> f64 {
         (0.2 * self.state.criticality()).min(FIRST_LOOK)
     }
 
     /// Climbs until the point is `target`-critical, with Newton steps where the other ones crawl.
     fn climb(&mut self, target: f64, most: usize, upper: f64, observer: &mut impl Observer) -> Climb {
-        let mut since_progress = 0;
+        let (mut since_progress, mut failures) = (0, 0);
         let mut lowest = self.state.criticality();
         while self.iterations < most {
             let criticality = self.state.criticality();
@@ -253,15 +243,23 @@ impl Run<'_> {
             let moved = if since_progress > PATIENCE {
                 self.memory.clear();
                 since_progress = 0;
-                let step = newton::step(self.operator, &self.state);
-                self.products += step.products;
+                let step = newton::step(|u| self.evaluator.product(u, self.state.point.columns), &self.state);
+                self.evaluator.products += step.products;
                 self.accept_if_better(&step.direction)
             } else {
                 self.quasi_newton_step()
             };
             self.iterations += 1;
-            if !moved {
+            if !moved && self.evaluator.is_exact(&self.state) {
                 return Climb::Stuck;
+            }
+            if !moved {
+                // The errors of single precision may be all that is left: once more from an exact point.
+                failures += 1;
+                self.settle();
+                if failures == ROUGH_FAILURES {
+                    self.evaluator.rough = None;
+                }
             }
             let progress = Progress { iteration: self.iterations, upper, lower: self.highest() };
             if observer.observe(&progress).is_break() {
@@ -279,11 +277,10 @@ impl Run<'_> {
             direction = self.quasi_newton_direction();
             slope = inner(&direction, &self.state.gradient);
         }
-        let k = self.state.columns;
+        let k = self.state.point.columns;
         let mut step = 1.0;
         for _ in 0..25 {
-            let next = State::new(self.operator, retract(&self.state.v, step, &direction, k), k);
-            self.products += 1;
+            let next = self.evaluator.near(retract(&self.state.point.entries, step, &direction, k), k);
             // Twice the slope, because the value is ⟨M, VVᵀ⟩ and the gradient half of its.
             // Near the top, rounding errors decide about the last digits: they may be lost.
             if next.value >= self.state.value + 2e-4 * step * slope - 1e-14 * self.state.value.abs() {
@@ -298,52 +295,31 @@ impl Run<'_> {
         !fresh // with a memory there is still the plain gradient to try
     }
 
-    /// Two-loop recursion.
     fn quasi_newton_direction(&self) -> Vec<f64> {
-        let mut direction = self.state.gradient.clone();
-        let mut factors = Vec::with_capacity(self.memory.len());
-        for (s, y, rho) in self.memory.iter().rev() {
-            let factor = rho * inner(s, &direction);
-            add(&mut direction, -factor, y);
-            factors.push(factor);
-        }
-        let scale = match self.memory.back() {
-            Some((_, y, rho)) => 1.0 / (rho * inner(y, y)),
-            // A diagonal guess at the curvature: the mean dual.
-            None => self.state.dual.len() as f64 / self.state.value.abs().max(f64::MIN_POSITIVE),
-        };
-        direction.iter_mut().for_each(|x| *x *= scale);
-        for ((s, y, rho), factor) in self.memory.iter().zip(factors.iter().rev()) {
-            let correction = factor - rho * inner(y, &direction);
-            add(&mut direction, correction, s);
-        }
-        project(&self.state.v, &mut direction, self.state.columns);
+        let State { dual, value, gradient, point, .. } = &self.state;
+        // Without a memory, a guess at the curvature: the mean dual.
+        let guess = dual.len() as f64 / value.abs().max(f64::MIN_POSITIVE);
+        let mut direction = self.memory.direction(gradient, guess);
+        project(&point.entries, &mut direction, point.columns);
         direction
     }
 
     fn remember(&mut self, next: &State, step: f64, mut direction: Vec<f64>) {
-        let k = self.state.columns;
+        let k = self.state.point.columns;
         direction.iter_mut().for_each(|x| *x *= step);
-        project(&next.v, &mut direction, k);
+        project(&next.point.entries, &mut direction, k);
         // Minimising the negative: the gradient is −G, so the change is G − G′.
         let mut change = self.state.gradient.clone();
-        project(&next.v, &mut change, k);
+        project(&next.point.entries, &mut change, k);
         add(&mut change, -1.0, &next.gradient);
-        let curvature = inner(&direction, &change);
-        if curvature > 1e-12 * (inner(&direction, &direction) * inner(&change, &change)).sqrt() {
-            if self.memory.len() == MEMORY {
-                self.memory.pop_front();
-            }
-            self.memory.push_back((direction, change, 1.0 / curvature));
-        }
+        self.memory.push(direction, change);
     }
 
     fn accept_if_better(&mut self, direction: &[f64]) -> bool {
-        let k = self.state.columns;
+        let k = self.state.point.columns;
         let mut step = 1.0;
         for _ in 0..12 {
-            let next = State::new(self.operator, retract(&self.state.v, step, direction, k), k);
-            self.products += 1;
+            let next = self.evaluator.near(retract(&self.state.point.entries, step, direction, k), k);
             if next.value > self.state.value {
                 self.state = next;
                 return true;
@@ -355,34 +331,29 @@ impl Run<'_> {
 
     /// Positive weights from the dual, their top generalised eigenvalue θ, and its vector: (Σ y)·θ is the bound.
     fn dual(&mut self, tolerance: f64) -> (Vec<f64>, f64, Vec<f64>) {
-        let State { v, image, dual, columns, value, .. } = &self.state;
+        let State { point, image, dual, value, .. } = &self.state;
         let floor = 1e-9 * value.abs() / dual.len() as f64;
         let weights: Vec<f64> = dual.iter().map(|y| y.max(floor)).collect();
-        let column =
-            |from: &[f64], l: usize| from.iter().skip(l).step_by(*columns).copied().collect::<Vec<f64>>();
-        let basis = (0..*columns).map(|l| column(v, l)).collect();
-        let images = (0..*columns).map(|l| column(image, l)).collect();
-        let mut space = TopEigenspace::seeded(basis, images);
-        let top = space.solve(self.operator, &weights, tolerance, 60);
-        self.products += space.products;
+        let mut space = TopEigenspace::spanned_by(point, image);
+        let top = space.solve(self.evaluator.operator, &weights, tolerance, 60);
+        self.evaluator.products += space.products;
         (weights, top.value, top.vector)
     }
 
     /// Adds columns, the first of them along the violating eigenvector, as far as that gains; false if it does not.
     /// To second order the gain is φ²·uᵀ(M − Diag(y))u > 0, so a small enough step gains.
     fn escape(&mut self, violating: &[f64]) -> bool {
-        let (n, k) = (self.state.dual.len(), self.state.columns);
+        let (n, k) = (self.state.dual.len(), self.state.point.columns);
         let wider = k + COLUMN_STEP;
         let size = violating.iter().fold(0.0_f64, |most, x| most.max(x.abs())).max(f64::MIN_POSITIVE);
         for step in [1.0, 0.4, 0.15, 0.05, 0.02, 0.005] {
             let mut v = vec![0.0; n * wider];
             for (i, row) in v.chunks_exact_mut(wider).enumerate() {
-                row[..k].copy_from_slice(&self.state.v[i * k..][..k]);
+                row[..k].copy_from_slice(&self.state.point.entries[i * k..][..k]);
                 row[k] = step * violating[i] / size;
             }
             normalise(&mut v, wider);
-            let next = State::new(self.operator, v, wider);
-            self.products += 1;
+            let next = self.evaluator.exact(v, wider);
             if next.value > self.state.value {
                 self.state = next;
                 self.memory.clear();

@@ -13,6 +13,7 @@
 
 use crate::eigen::symmetric_eigen;
 use crate::operator::{Operator, add_scaled, dot};
+use crate::primal::UnitRows;
 use rayon::prelude::*;
 
 /// Dimension at which the space is folded, unless it began with more vectors.
@@ -64,8 +65,15 @@ impl TopEigenspace {
         space
     }
 
-    /// Starts from several vectors whose products with M are known already.
-    pub fn seeded(basis: Vec<Vec<f64>>, images: Vec<Vec<f64>>) -> Self {
+    /// Starts from the columns of a matrix V whose product with M is known already.
+    pub(crate) fn spanned_by(v: &UnitRows, image: &[f64]) -> Self {
+        let columns = |of: &[f64]| {
+            (0..v.columns).map(|l| of.iter().skip(l).step_by(v.columns).copied().collect()).collect()
+        };
+        Self::seeded(columns(&v.entries), columns(image))
+    }
+
+    fn seeded(basis: Vec<Vec<f64>>, images: Vec<Vec<f64>>) -> Self {
         let full = FULL.max(basis.len() + 4 * BURST);
         Self { basis, images, projected: Vec::new(), full, calls: 0, products: 0 }
     }

@@ -4,8 +4,7 @@
 //! in Riemannian trust regions; here with the trust region as a bound on the length of rows and a line search after.
 //! **Why.** On grids the landscape is so flat that quasi-Newton steps crawl; the Hessian is one block product.
 
-use crate::burer_monteiro::State;
-use crate::operator::Operator;
+use crate::evaluate::State;
 use crate::sphere::{add, inner, project};
 
 /// Conjugate gradient steps at most.
@@ -19,18 +18,19 @@ pub(crate) struct NewtonStep {
 
 /// Solves H·d = −G approximately, H the Hessian of ⟨M, VVᵀ⟩/2: U ↦ P(M·U − Diag(y)·U). −H is positive definite near a
 /// maximum; where it is not, the direction of negative curvature found is followed.
-pub(crate) fn step(operator: &Operator<'_>, state: &State) -> NewtonStep {
-    let k = state.columns;
+/// `product` is U ↦ M·U, which may be rough: it decides about a direction only.
+pub(crate) fn step(product: impl Fn(&[f64]) -> Vec<f64>, state: &State) -> NewtonStep {
+    let k = state.point.columns;
     let hessian = |u: &[f64]| {
         // −H, so that the system is positive definite: Diag(y)·U − M·U.
-        let mut image = operator.apply_block(u, k);
+        let mut image = product(u);
         for ((image, u), y) in image.chunks_exact_mut(k).zip(u.chunks_exact(k)).zip(&state.dual) {
             image.iter_mut().zip(u).for_each(|(image, u)| *image = y * u - *image);
         }
-        project(&state.v, &mut image, k);
+        project(&state.point.entries, &mut image, k);
         image
     };
-    let mut direction = vec![0.0; state.v.len()];
+    let mut direction = vec![0.0; state.point.entries.len()];
     let mut residual = state.gradient.clone();
     let mut along = residual.clone();
     let mut square = inner(&residual, &residual);

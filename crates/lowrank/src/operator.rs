@@ -1,25 +1,34 @@
-//! x ↦ Mx for the matrices the solvers see: dense, sparse or Gram, with or without their diagonal.
+//! x ↦ Mx for the matrices the solvers see: dense, sparse, Gram or computed by the caller, with or without their
+//! diagonal.
 //!
 //! Every sum runs over fixed blocks in a fixed order, so results do not depend on the number of threads.
 
-use gambeson_checker::kernel::{self, Isa, ROWS, add_rows_times, row_products};
+use crate::products::{rows_times, rows_times_blocked, transpose};
+use gambeson_checker::kernel::{self, Isa, ROWS, row_products};
 use gambeson_checker::{Domain, Quadratic};
 use rayon::prelude::*;
 
 /// Dense rows a task takes. Fixed, because the partial sums are grouped by it.
 const STRIPE: usize = 256;
-/// Rows of a block product a task takes.
-const GROUP: usize = 16 * ROWS;
 
 /// The symmetric matrix a solver works on. On [`Domain::Vertices`] its diagonal is left out: it adds the
 /// constant tr M to every value.
 #[derive(Clone)]
 pub struct Operator<'a> {
-    matrix: Quadratic<'a>,
+    source: Source<'a>,
     /// M_ii, or zeros where the diagonal is left out.
     diagonal: Vec<f64>,
     /// What the matrix really has there, where it is left out.
     left_out: Option<Vec<f64>>,
+}
+
+/// V ↦ M·V for an n × k matrix V, both row-major: the matrix and k to the product.
+pub type BlockProduct<'a> = &'a (dyn Fn(&[f64], usize) -> Vec<f64> + Sync);
+
+#[derive(Clone)]
+enum Source<'a> {
+    Entries(Quadratic<'a>),
+    Function(BlockProduct<'a>),
 }
 
 impl<'a> Operator<'a> {
@@ -38,9 +47,30 @@ impl<'a> Operator<'a> {
         };
         // A Gram form has one maximum on both domains and keeps its diagonal.
         if domain == Domain::Vertices && !matches!(matrix, Quadratic::Gram { .. }) {
-            return Self { matrix, diagonal: vec![0.0; diagonal.len()], left_out: Some(diagonal) };
+            let zeros = vec![0.0; diagonal.len()];
+            return Self { source: Source::Entries(matrix), diagonal: zeros, left_out: Some(diagonal) };
         }
-        Self { matrix, diagonal, left_out: None }
+        Self { source: Source::Entries(matrix), diagonal, left_out: None }
+    }
+
+    /// A symmetric matrix known by its products and its diagonal. Solvers propose weights for it; to prove them, the
+    /// checker needs the entries of the matrix or of a Gram factor. `product` must return as many finite numbers as
+    /// it is given, the same ones every time.
+    pub fn matrix_free(diagonal: Vec<f64>, product: BlockProduct<'a>) -> Self {
+        Self { source: Source::Function(product), diagonal, left_out: None }
+    }
+
+    /// The entries, where there are any.
+    pub(crate) fn matrix(&self) -> Option<Quadratic<'a>> {
+        match self.source {
+            Source::Entries(matrix) => Some(matrix),
+            Source::Function(_) => None,
+        }
+    }
+
+    /// What the matrix has on its diagonal, where that is left out.
+    pub(crate) fn left_out(&self) -> Option<&[f64]> {
+        self.left_out.as_deref()
     }
 
     /// Dimension n.
@@ -60,23 +90,29 @@ impl<'a> Operator<'a> {
 
     /// True where every entry that counts is zero.
     pub(crate) fn is_zero(&self) -> bool {
-        let off_diagonal_zero = match self.matrix {
-            Quadratic::Dense { entries, dim } => {
+        let off_diagonal_zero = match self.source {
+            // By the look of one product with a vector of no pattern.
+            Source::Function(product) => {
+                let probe: Vec<f64> = (1..=self.dim()).map(|i| (i as f64).sin()).collect();
+                product(&probe, 1).iter().all(|&entry| entry == 0.0)
+            }
+            Source::Entries(Quadratic::Dense { entries, dim }) => {
                 entries.chunks_exact(dim).enumerate().all(|(i, row)| (0..i).all(|j| row[j] == 0.0))
             }
-            Quadratic::Sparse { dim, offsets, indices, values } => {
+            Source::Entries(Quadratic::Sparse { dim, offsets, indices, values }) => {
                 (0..dim).all(|i| (offsets[i]..offsets[i + 1]).all(|at| indices[at] == i || values[at] == 0.0))
             }
-            Quadratic::Gram { factor, .. } => factor.iter().all(|&u| u == 0.0),
+            Source::Entries(Quadratic::Gram { factor, .. }) => factor.iter().all(|&u| u == 0.0),
         };
         off_diagonal_zero && self.diagonal.iter().all(|&entry| entry == 0.0)
     }
 
     /// y ← Mx.
     pub fn apply(&self, x: &[f64], y: &mut [f64]) {
-        match self.matrix {
-            Quadratic::Dense { entries, dim } => symmetric_multiply(entries, dim, x, y),
-            Quadratic::Sparse { offsets, indices, values, .. } => {
+        match self.source {
+            Source::Function(product) => y.copy_from_slice(&product(x, 1)),
+            Source::Entries(Quadratic::Dense { entries, dim }) => symmetric_multiply(entries, dim, x, y),
+            Source::Entries(Quadratic::Sparse { offsets, indices, values, .. }) => {
                 y.par_chunks_mut(STRIPE).enumerate().for_each(|(stripe, y)| {
                     for (i, y) in (stripe * STRIPE..).zip(y) {
                         let row = offsets[i]..offsets[i + 1];
@@ -88,7 +124,7 @@ impl<'a> Operator<'a> {
                     }
                 });
             }
-            Quadratic::Gram { factor, rank, .. } => {
+            Source::Entries(Quadratic::Gram { factor, rank, .. }) => {
                 let coefficients = rows_times_blocked(x, x.len(), factor, rank); // xᵀU
                 y.par_chunks_mut(STRIPE).zip(factor.par_chunks(STRIPE * rank)).for_each(|(y, rows)| {
                     for (y, row) in y.iter_mut().zip(rows.chunks_exact(rank)) {
@@ -106,9 +142,10 @@ impl<'a> Operator<'a> {
 
     /// M·V for an n × `columns` matrix V, both row-major.
     pub fn apply_block(&self, v: &[f64], columns: usize) -> Vec<f64> {
-        let mut product = match self.matrix {
-            Quadratic::Dense { entries, dim } => rows_times(entries, dim, v, columns),
-            Quadratic::Sparse { offsets, indices, values, .. } => {
+        let mut product = match self.source {
+            Source::Function(product) => product(v, columns),
+            Source::Entries(Quadratic::Dense { entries, dim }) => rows_times(entries, dim, v, columns),
+            Source::Entries(Quadratic::Sparse { offsets, indices, values, .. }) => {
                 let mut product = vec![0.0; v.len()];
                 product.par_chunks_mut(STRIPE * columns).enumerate().for_each(|(stripe, rows)| {
                     for (i, row) in (stripe * STRIPE..).zip(rows.chunks_exact_mut(columns)) {
@@ -119,7 +156,7 @@ impl<'a> Operator<'a> {
                 });
                 product
             }
-            Quadratic::Gram { factor, dim, rank } => {
+            Source::Entries(Quadratic::Gram { factor, dim, rank }) => {
                 // UᵀV as the transpose of VᵀU: the kernel wants the rows of its left side in one piece.
                 let transposed = transpose(v, dim, columns);
                 let coefficients =
@@ -139,20 +176,28 @@ impl<'a> Operator<'a> {
 
     /// True where a row is read rather than computed.
     pub(crate) fn stores_rows(&self) -> bool {
-        !matches!(self.matrix, Quadratic::Gram { .. })
+        matches!(self.source, Source::Entries(Quadratic::Dense { .. } | Quadratic::Sparse { .. }))
     }
 
     /// Row i as a full vector, without the diagonal entry.
     pub fn off_diagonal_row(&self, i: usize, row: &mut [f64]) {
-        match self.matrix {
-            Quadratic::Dense { entries, dim } => row.copy_from_slice(&entries[i * dim..][..dim]),
-            Quadratic::Sparse { offsets, indices, values, .. } => {
+        match self.source {
+            Source::Function(product) => {
+                row.fill(0.0);
+                row[i] = 1.0;
+                let image = product(row, 1);
+                row.copy_from_slice(&image);
+            }
+            Source::Entries(Quadratic::Dense { entries, dim }) => {
+                row.copy_from_slice(&entries[i * dim..][..dim]);
+            }
+            Source::Entries(Quadratic::Sparse { offsets, indices, values, .. }) => {
                 row.fill(0.0);
                 for at in offsets[i]..offsets[i + 1] {
                     row[indices[at]] = values[at];
                 }
             }
-            Quadratic::Gram { factor, rank, .. } => {
+            Source::Entries(Quadratic::Gram { factor, rank, .. }) => {
                 let own = &factor[i * rank..][..rank];
                 row.par_chunks_mut(STRIPE).zip(factor.par_chunks(STRIPE * rank)).for_each(|(row, others)| {
                     row.iter_mut()
@@ -163,54 +208,6 @@ impl<'a> Operator<'a> {
         }
         row[i] = 0.0;
     }
-}
-
-fn sum_of_parts(parts: Vec<Vec<f64>>) -> Vec<f64> {
-    parts
-        .into_iter()
-        .reduce(|mut sum, part| {
-            sum.iter_mut().zip(&part).for_each(|(sum, part)| *sum += part);
-            sum
-        })
-        .unwrap_or_default()
-}
-
-/// A·V for row-major A with rows of `depth` entries, a few rows a time over blocks of the depth.
-fn rows_times(a: &[f64], depth: usize, v: &[f64], columns: usize) -> Vec<f64> {
-    let isa = Isa::detect();
-    let mut product = vec![0.0; a.len() / depth * columns];
-    product.par_chunks_mut(GROUP * columns).zip(a.par_chunks(GROUP * depth)).for_each(|(product, a)| {
-        for start in (0..depth).step_by(STRIPE) {
-            let range = start..(start + STRIPE).min(depth);
-            let v = &v[range.start * columns..range.end * columns];
-            for (product, a) in product.chunks_mut(ROWS * columns).zip(a.chunks(ROWS * depth)) {
-                let rows: Vec<&[f64]> = a.chunks_exact(depth).map(|row| &row[range.clone()]).collect();
-                add_rows_times(isa, &rows, v, columns, product);
-            }
-        }
-    });
-    product
-}
-
-/// A·B for few long rows of A: tasks split the depth, and their parts are added in order.
-fn rows_times_blocked(a: &[f64], depth: usize, b: &[f64], columns: usize) -> Vec<f64> {
-    let isa = Isa::detect();
-    let parts = b.par_chunks(STRIPE * columns).enumerate().map(|(stripe, b)| {
-        let from = stripe * STRIPE;
-        let range = from..from + b.len() / columns;
-        let mut part = vec![0.0; a.len() / depth * columns];
-        for (part, a) in part.chunks_mut(ROWS * columns).zip(a.chunks(ROWS * depth)) {
-            let rows: Vec<&[f64]> = a.chunks_exact(depth).map(|row| &row[range.clone()]).collect();
-            add_rows_times(isa, &rows, b, columns, part);
-        }
-        part
-    });
-    sum_of_parts(parts.collect())
-}
-
-/// The transpose of a row-major rows × columns matrix.
-fn transpose(matrix: &[f64], rows: usize, columns: usize) -> Vec<f64> {
-    (0..columns).flat_map(|c| (0..rows).map(move |r| matrix[r * columns + c])).collect()
 }
 
 /// y ← Mx, reading only the lower triangle: the product is bound by memory, so half the entries is half the time.

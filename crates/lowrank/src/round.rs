@@ -16,7 +16,8 @@ const COMPUTED_FLIPS: usize = 60;
 /// Steps of many flips at once, at most.
 const CLIMBS: usize = 60;
 
-/// The best of `trials` rounded vertices after local search, many flips at once, then one by one. Entries are ±1.
+/// The best of `trials` rounded vertices after local search by single flips; where a row has to be computed for one,
+/// many flips at once go before. Entries are ±1.
 pub fn best_vertex(operator: &Operator<'_>, rows: &UnitRows, trials: usize, rng: &mut impl Rng) -> Vec<f64> {
     // All trials in one block product: one reading of the matrix.
     let (n, trials) = (operator.dim(), trials.max(1));
@@ -35,7 +36,9 @@ pub fn best_vertex(operator: &Operator<'_>, rows: &UnitRows, trials: usize, rng:
     found.sort_by(|a, b| b.value.total_cmp(&a.value));
     found.truncate(trials.div_ceil(4).min(IMPROVED));
     for vertex in &mut found {
-        vertex.climb(operator);
+        if !operator.stores_rows() {
+            vertex.climb(operator);
+        }
         vertex.value += flip_while_better(operator, &mut vertex.x, &mut vertex.image);
     }
     found.into_iter().max_by(|a, b| a.value.total_cmp(&b.value)).map(|vertex| vertex.x).unwrap_or_default()

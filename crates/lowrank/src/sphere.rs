@@ -7,11 +7,42 @@ use rayon::prelude::*;
 
 /// Numbers a task takes. Fixed, because partial sums are grouped by it.
 const BLOCK: usize = 1 << 14;
+/// Numbers of a sum of many terms that stay in the innermost cache meanwhile.
+const COMBINED: usize = 1 << 11;
 
 /// ⟨A, B⟩, all entries.
 pub(crate) fn inner(a: &[f64], b: &[f64]) -> f64 {
     let parts: Vec<f64> = a.par_chunks(BLOCK).zip(b.par_chunks(BLOCK)).map(|(a, b)| dot(a, b)).collect();
     parts.iter().sum()
+}
+
+/// ⟨a, b⟩ for every a of `of` and b of `with`, in one pass: entry `a·|with| + b`.
+pub(crate) fn inner_products(of: &[&[f64]], with: &[&[f64]]) -> Vec<f64> {
+    let length = of.first().map_or(0, |a| a.len());
+    let parts: Vec<Vec<f64>> = (0..length.div_ceil(BLOCK))
+        .into_par_iter()
+        .map(|block| {
+            let range = block * BLOCK..((block + 1) * BLOCK).min(length);
+            of.iter().flat_map(|a| with.iter().map(|b| dot(&a[range.clone()], &b[range.clone()]))).collect()
+        })
+        .collect();
+    let mut sums = vec![0.0; of.len() * with.len()];
+    for part in &parts {
+        sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+    }
+    sums
+}
+
+/// Σ factor·A over the terms, which are not none, in one pass.
+pub(crate) fn combination(terms: &[(f64, &[f64])]) -> Vec<f64> {
+    let mut sum = vec![0.0; terms[0].1.len()];
+    sum.par_chunks_mut(COMBINED).enumerate().for_each(|(block, sum)| {
+        for (factor, a) in terms {
+            let a = &a[block * COMBINED..][..sum.len()];
+            sum.iter_mut().zip(a).for_each(|(sum, a)| *sum += factor * a);
+        }
+    });
+    sum
 }
 
 /// A ← A + factor·B.
@@ -48,8 +79,7 @@ pub(crate) fn normalise(v: &mut [f64], columns: usize) {
 
 /// Rows of V + step·D brought to length one.
 pub(crate) fn retract(v: &[f64], step: f64, direction: &[f64], columns: usize) -> Vec<f64> {
-    let mut next = v.to_vec();
-    add(&mut next, step, direction);
+    let mut next = combination(&[(1.0, v), (step, direction)]);
     normalise(&mut next, columns);
     next
 }

@@ -19,17 +19,11 @@ mod panels;
 mod rows;
 
 pub use panels::{PANEL, subtract_product};
-pub use rows::{ROWS, add_rows_times, dot, row_products};
+pub use rows::{ROWS, Real, add_rows_times, dot, row_products};
 
 /// Whether every machine this build runs on has fused multiply-adds, so that `mul_add` is one instruction and
 /// not a slow library call.
 const NATIVE_FMA: bool = cfg!(any(target_arch = "aarch64", target_feature = "fma"));
-
-/// sum + a·b for the portable loops: fused where the target has it, else multiply, then add.
-#[inline(always)]
-fn multiply_add(a: f64, b: f64, sum: f64) -> f64 {
-    if NATIVE_FMA { a.mul_add(b, sum) } else { sum + a * b }
-}
 
 /// Instruction set to use. Only [`Isa::detect`] makes a wider one than [`Isa::PORTABLE`], after finding it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +31,7 @@ pub struct Isa(Level);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
-    /// Nothing beyond what the target of the build has: see `multiply_add`.
+    /// Nothing beyond what the target of the build has: see [`Real::multiply_add`].
     Portable,
     /// AVX2 and FMA.
     #[cfg(target_arch = "x86_64")]

@@ -11,7 +11,7 @@
 
 #![allow(unsafe_code)]
 
-use super::{Isa, Level, multiply_add};
+use super::{Isa, Level, Real};
 use std::ops::Range;
 
 /// Rows in a panel: a multiple of every vector width and of every block width of the kernel.
@@ -83,7 +83,7 @@ fn portable(result: &mut [f64], job: &Job<'_>) {
         for (a, b) in left.iter().zip(right) {
             for (j, sum) in sums.iter_mut().enumerate() {
                 for (i, sum) in sum.iter_mut().enumerate() {
-                    *sum = multiply_add(a[row + i], b[column + j], *sum);
+                    *sum = f64::multiply_add(a[row + i], b[column + j], *sum);
                 }
             }
         }

@@ -7,14 +7,51 @@
 //! repeat their runs; its blocks of columns are fused as the [parent module](super) says. The columns that the
 //! blocks leave over are fused only where the target of the build has FMA, so an entry there may depend on the
 //! vector width. [`dot`] and [`row_products`] promise no order: they are for estimates and solvers, and nothing
-//! is proven from them.
+//! is proven from them. Nor is anything from the `f32` version of [`add_rows_times`], which is for solvers.
 
 #![allow(unsafe_code)]
 
-use super::{Isa, Level, multiply_add};
+use super::{Isa, Level, NATIVE_FMA};
+use std::ops::{Add, AddAssign, Mul};
 
 /// Rows handled at once by [`add_rows_times`].
 pub const ROWS: usize = 4;
+
+/// The two kinds of numbers [`add_rows_times`] takes: `f64`, and `f32` for the rough steps of solvers.
+pub trait Real: Copy + Default + Send + Sync + Add<Output = Self> + Mul<Output = Self> + AddAssign {
+    /// sum + a·b, fused where the target of the build has it, else multiply, then add.
+    fn multiply_add(a: Self, b: Self, sum: Self) -> Self;
+
+    /// [`add_rows_times`] for shapes that have been looked at.
+    #[doc(hidden)]
+    fn add_rows(isa: Isa, rows: &[&[Self]; ROWS], v: &[Self], columns: usize, out: &mut [Self]);
+}
+
+macro_rules! real {
+    ($real:ty, $avx2:ident, $avx512:ident) => {
+        impl Real for $real {
+            #[inline(always)]
+            fn multiply_add(a: Self, b: Self, sum: Self) -> Self {
+                if NATIVE_FMA { a.mul_add(b, sum) } else { sum + a * b }
+            }
+
+            fn add_rows(isa: Isa, rows: &[&[Self]; ROWS], v: &[Self], columns: usize, out: &mut [Self]) {
+                match isa.0 {
+                    Level::Portable => rows_portable(rows, v, columns, out),
+                    #[cfg(target_arch = "x86_64")]
+                    // SAFETY: `Isa::detect` makes `Avx2` only after finding AVX2 and FMA.
+                    Level::Avx2 => unsafe { $avx2(rows, v, columns, out) },
+                    #[cfg(target_arch = "x86_64")]
+                    // SAFETY: `Isa::detect` makes `Avx512` only after finding AVX-512F.
+                    Level::Avx512 => unsafe { $avx512(rows, v, columns, out) },
+                }
+            }
+        }
+    };
+}
+
+real!(f64, rows_avx2, rows_avx512);
+real!(f32, rough_rows_avx2, rough_rows_avx512);
 
 /// `out` ← `out` + rows·V: some rows of a matrix times V, both row-major.
 ///
@@ -27,7 +64,7 @@ pub const ROWS: usize = 4;
 ///
 /// Panics if there are `rows`, but more than [`ROWS`] or of different lengths, or if `v` or `out` does not have
 /// the length above.
-pub fn add_rows_times(isa: Isa, rows: &[&[f64]], v: &[f64], columns: usize, out: &mut [f64]) {
+pub fn add_rows_times<T: Real>(isa: Isa, rows: &[&[T]], v: &[T], columns: usize, out: &mut [T]) {
     let Some(&first) = rows.first() else { return };
     assert!(
         rows.len() <= ROWS
@@ -39,43 +76,35 @@ pub fn add_rows_times(isa: Isa, rows: &[&[f64]], v: &[f64], columns: usize, out:
     if v.is_empty() {
         return; // d = 0 or columns = 0: there is nothing to add, and no chunk of v to walk over
     }
-    let padded: [&[f64]; ROWS] = std::array::from_fn(|r| rows.get(r).copied().unwrap_or(first));
-    match isa.0 {
-        Level::Portable => rows_portable(&padded, v, columns, out),
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: `Isa::detect` makes `Avx2` only after finding AVX2 and FMA.
-        Level::Avx2 => unsafe { rows_avx2(&padded, v, columns, out) },
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: `Isa::detect` makes `Avx512` only after finding AVX-512F.
-        Level::Avx512 => unsafe { rows_avx512(&padded, v, columns, out) },
-    }
+    let padded: [&[T]; ROWS] = std::array::from_fn(|r| rows.get(r).copied().unwrap_or(first));
+    T::add_rows(isa, &padded, v, columns, out);
 }
 
 /// Columns `from..` of the product one by one, for what the blocks leave over.
 #[inline(always)]
-fn rows_rest(rows: &[&[f64]; ROWS], v: &[f64], columns: usize, from: usize, out: &mut [f64]) {
+fn rows_rest<T: Real>(rows: &[&[T]; ROWS], v: &[T], columns: usize, from: usize, out: &mut [T]) {
     for (row, out) in rows.iter().zip(out.chunks_exact_mut(columns)) {
         for (column, out) in out.iter_mut().enumerate().skip(from) {
-            let mut sum = 0.0;
+            let mut sum = T::default();
             for (a, v) in row.iter().zip(v[column..].iter().step_by(columns)) {
-                sum = multiply_add(*a, *v, sum);
+                sum = T::multiply_add(*a, *v, sum);
             }
             *out += sum;
         }
     }
 }
 
-fn rows_portable(rows: &[&[f64]; ROWS], v: &[f64], columns: usize, out: &mut [f64]) {
+fn rows_portable<T: Real>(rows: &[&[T]; ROWS], v: &[T], columns: usize, out: &mut [T]) {
     let blocks = columns / 8 * 8;
     for start in (0..blocks).step_by(8) {
         for (row, out) in rows.iter().zip(out.chunks_exact_mut(columns)) {
-            let mut sums = [0.0; 8];
+            let mut sums = [T::default(); 8];
             for (a, v) in row.iter().zip(v.chunks_exact(columns)) {
                 for (sum, v) in sums.iter_mut().zip(&v[start..start + 8]) {
-                    *sum = multiply_add(*a, *v, *sum);
+                    *sum = T::multiply_add(*a, *v, *sum);
                 }
             }
-            out[start..].iter_mut().zip(&sums).for_each(|(out, sum)| *out += sum);
+            out[start..].iter_mut().zip(&sums).for_each(|(out, sum)| *out += *sum);
         }
     }
     rows_rest(rows, v, columns, blocks, out);
@@ -84,17 +113,17 @@ fn rows_portable(rows: &[&[f64]; ROWS], v: &[f64], columns: usize, out: &mut [f6
 /// Writes the vector versions: blocks of `$vectors` ≤ 4 registers of `$lanes` columns, then of what fits.
 #[cfg(target_arch = "x86_64")]
 macro_rules! vector_rows {
-    ($name:ident, $features:literal, $lanes:literal, $vectors:literal, $load:ident, $store:ident, $splat:ident,
+    ($name:ident, $real:ty, $features:literal, $lanes:literal, $vectors:literal, $load:ident, $store:ident, $splat:ident,
      $fused:ident) => {
         #[target_feature(enable = $features)]
-        fn $name(rows: &[&[f64]; ROWS], v: &[f64], columns: usize, out: &mut [f64]) {
+        fn $name(rows: &[&[$real]; ROWS], v: &[$real], columns: usize, out: &mut [$real]) {
             #[target_feature(enable = $features)]
             fn block<const VECTORS: usize>(
-                rows: &[&[f64]; ROWS],
-                v: &[f64],
+                rows: &[&[$real]; ROWS],
+                v: &[$real],
                 columns: usize,
                 start: usize,
-                out: &mut [f64],
+                out: &mut [$real],
             ) {
                 use std::arch::x86_64::{$fused, $load, $splat, $store};
                 let mut sums = [[$splat(0.0); VECTORS]; ROWS];
@@ -140,10 +169,33 @@ macro_rules! vector_rows {
 }
 
 #[cfg(target_arch = "x86_64")]
-vector_rows!(rows_avx2, "avx2,fma", 4, 3, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_set1_pd, _mm256_fmadd_pd);
+vector_rows!(
+    rows_avx2,
+    f64,
+    "avx2,fma",
+    4,
+    3,
+    _mm256_loadu_pd,
+    _mm256_storeu_pd,
+    _mm256_set1_pd,
+    _mm256_fmadd_pd
+);
+#[cfg(target_arch = "x86_64")]
+vector_rows!(
+    rough_rows_avx2,
+    f32,
+    "avx2,fma",
+    8,
+    3,
+    _mm256_loadu_ps,
+    _mm256_storeu_ps,
+    _mm256_set1_ps,
+    _mm256_fmadd_ps
+);
 #[cfg(target_arch = "x86_64")]
 vector_rows!(
     rows_avx512,
+    f64,
     "avx512f",
     8,
     4,
@@ -151,6 +203,18 @@ vector_rows!(
     _mm512_storeu_pd,
     _mm512_set1_pd,
     _mm512_fmadd_pd
+);
+#[cfg(target_arch = "x86_64")]
+vector_rows!(
+    rough_rows_avx512,
+    f32,
+    "avx512f",
+    16,
+    4,
+    _mm512_loadu_ps,
+    _mm512_storeu_ps,
+    _mm512_set1_ps,
+    _mm512_fmadd_ps
 );
 
 /// a·b, in an order of summation that is not specified: for estimates and solvers.
@@ -182,7 +246,13 @@ fn dot_in_lanes(a: &[f64], b: &[f64]) -> f64 {
             sums[lane] += a[lane] * b[lane];
         }
     }
-    sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f64>()
+    // In halves: one after the other, sixteen additions would take longer than a short product.
+    for half in [8, 4, 2, 1] {
+        for lane in 0..half {
+            sums[lane] += sums[lane + half];
+        }
+    }
+    sums[0] + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f64>()
 }
 
 /// Both products of a few rows of a lower triangle in one reading: `below` ← `below` + Σ_r factor_r·row_r, and
@@ -258,19 +328,25 @@ mod tests {
 
     #[test]
     fn rows_times_is_exact_on_small_integers() {
-        for (depth, columns, count) in [(1, 1, 1), (7, 3, 4), (19, 32, 3), (40, 45, 4), (5, 8, 2)] {
-            let row =
-                |r: usize| (0..depth).map(move |j| ((r * 5 + j) % 7) as f64 - 3.0).collect::<Vec<f64>>();
-            let rows: Vec<Vec<f64>> = (0..count).map(row).collect();
-            let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
-            let v: Vec<f64> = (0..depth * columns).map(|i| (i % 11) as f64 - 5.0).collect();
+        rows_times_is_exact(f64::from);
+        rows_times_is_exact(f32::from);
+    }
+
+    fn rows_times_is_exact<T: Real + PartialEq + std::fmt::Debug>(real: impl Fn(i8) -> T + Copy) {
+        let entry = |residue: usize, less: i8| real(i8::try_from(residue).expect("small") - less);
+        for (depth, columns, count) in [(1, 1, 1), (7, 3, 4), (19, 32, 3), (40, 45, 4), (9, 64, 4), (5, 8, 2)]
+        {
+            let row = |r: usize| (0..depth).map(move |j| entry((r * 5 + j) % 7, 3)).collect::<Vec<T>>();
+            let rows: Vec<Vec<T>> = (0..count).map(row).collect();
+            let rows: Vec<&[T]> = rows.iter().map(Vec::as_slice).collect();
+            let v: Vec<T> = (0..depth * columns).map(|i| entry(i % 11, 5)).collect();
             for isa in [Isa::PORTABLE, Isa::detect()] {
-                let mut out = vec![1.0; count * columns];
+                let mut out = vec![real(1); count * columns];
                 add_rows_times(isa, &rows, &v, columns, &mut out);
                 for r in 0..count {
                     for c in 0..columns {
-                        let sum: f64 = (0..depth).map(|j| rows[r][j] * v[j * columns + c]).sum();
-                        assert_eq!(out[r * columns + c], 1.0 + sum, "{isa:?}");
+                        let sum = (0..depth).fold(real(1), |sum, j| sum + rows[r][j] * v[j * columns + c]);
+                        assert_eq!(out[r * columns + c], sum, "{isa:?}");
                     }
                 }
             }
@@ -280,7 +356,7 @@ mod tests {
     #[test]
     fn empty_rows_and_columns_add_nothing() {
         for isa in [Isa::PORTABLE, Isa::detect()] {
-            add_rows_times(isa, &[&[1.0, 2.0], &[3.0, 4.0]], &[], 0, &mut []);
+            add_rows_times::<f64>(isa, &[&[1.0, 2.0], &[3.0, 4.0]], &[], 0, &mut []);
             let mut out = [1.0; 6];
             add_rows_times(isa, &[&[], &[]], &[], 3, &mut out);
             add_rows_times(isa, &[], &[], 3, &mut out);

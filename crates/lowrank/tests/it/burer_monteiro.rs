@@ -39,20 +39,60 @@ fn dense(matrix: &DenseMatrix) -> Quadratic<'_> {
     Quadratic::Dense { entries: &matrix.entries, dim: matrix.rows }
 }
 
+/// Below and above the size from which single precision does most of the products.
 #[test]
 fn tiny_gaps_are_proven() {
-    let factor = normal_matrix(150, 20, 5);
-    let gram = Quadratic::Gram { factor: &factor.entries, dim: 150, rank: 20 };
-    let (psd, qp) = (
-        random::positive_semidefinite(150, 2, 1).expect("it fits"),
-        random::quadratic_program(150, 3).expect("it fits"),
-    );
-    for (name, view) in [("psd", dense(&psd)), ("qp", dense(&qp)), ("gram", gram)] {
-        let solution = solve(view, Domain::Cube, &BurerMonteiroParams::default(), None, &mut ());
-        assert_eq!(solution.stop, StopReason::Converged, "{name}");
-        let gap = proven_gap(view, Domain::Cube, &solution);
-        assert!(gap <= 1e-7, "{name}: {gap}");
+    for n in [150, 300] {
+        let factor = normal_matrix(n, 20, 5);
+        let gram = Quadratic::Gram { factor: &factor.entries, dim: n, rank: 20 };
+        let (psd, qp) = (
+            random::positive_semidefinite(n, 2, 1).expect("it fits"),
+            random::quadratic_program(n, 3).expect("it fits"),
+        );
+        for (name, view, domain) in [
+            ("psd", dense(&psd), Domain::Cube),
+            ("qp", dense(&qp), Domain::Cube),
+            ("qp on vertices", dense(&qp), Domain::Vertices),
+            ("gram", gram, Domain::Cube),
+        ] {
+            let solution = solve(view, domain, &BurerMonteiroParams::default(), None, &mut ());
+            assert_eq!(solution.stop, StopReason::Converged, "{name} {n}");
+            let gap = proven_gap(view, domain, &solution);
+            assert!(gap <= 1e-7, "{name} {n}: {gap}");
+        }
     }
+}
+
+/// A circulant matrix known by its products alone: the weights are proven on its entries.
+#[test]
+fn a_matrix_may_be_known_by_its_products_alone() {
+    let n = 300;
+    let kernel = |distance: usize| match distance {
+        0 => 0.5,
+        1..=5 => (7.0 * distance as f64).cos(),
+        _ => 0.0,
+    };
+    let entry = |i: usize, j: usize| {
+        let distance = (i + n - j) % n;
+        kernel(distance.min(n - distance))
+    };
+    let product = |v: &[f64], columns: usize| {
+        let mut product = vec![0.0; v.len()];
+        for (i, row) in product.chunks_exact_mut(columns).enumerate() {
+            for j in (i + n - 5..=i + n + 5).map(|j| j % n) {
+                let v = &v[j * columns..][..columns];
+                row.iter_mut().zip(v).for_each(|(sum, v)| *sum += entry(i, j) * v);
+            }
+        }
+        product
+    };
+    let operator = Operator::matrix_free(vec![0.5; n], &product);
+    let params = BurerMonteiroParams { gap: 1e-7, ..BurerMonteiroParams::default() };
+    let solution = burer_monteiro(&operator, &params, None, &mut ChaCha8Rng::seed_from_u64(3), &mut ())
+        .expect("valid parameters");
+    let entries: Vec<f64> = (0..n * n).map(|at| entry(at / n, at % n)).collect();
+    let gap = proven_gap(Quadratic::Dense { entries: &entries, dim: n }, Domain::Cube, &solution);
+    assert!(gap <= 1e-6, "{gap}");
 }
 
 /// Grids are where quasi-Newton steps crawl: a torus with random signs, like G11.
