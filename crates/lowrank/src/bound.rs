@@ -44,6 +44,9 @@ pub struct BoundParams {
     pub gap: f64,
     /// Solve no longer than this. What follows (lower ends, check) is not counted.
     pub time_limit: Option<Duration>,
+    /// Where the low-rank factorisation begins: `point` of the bracket of a similar matrix, say. Algorithm 2 ignores
+    /// it.
+    pub start: Option<UnitRows>,
     /// Seed of the start vector and of the rounding.
     pub seed: u64,
     /// Threads of the checker. Solvers use the global pool of rayon.
@@ -60,6 +63,7 @@ impl Default for BoundParams {
             method: Method::BurerMonteiro,
             gap: 1e-4,
             time_limit: None,
+            start: None,
             seed: 0,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             mwu: MwuParams { early_stop: false, keep_primal: false, ..MwuParams::default() },
@@ -117,6 +121,8 @@ pub struct Bracket {
     pub lower: VertexValue,
     /// Proven: the relaxation is at least this.
     pub sdp_lower: RelaxationValue,
+    /// The feasible point V that `sdp_lower` is proven from, to begin from another time.
+    pub point: UnitRows,
     /// True where no weights did noticeably better than equal ones: the bound is n·λ_max(M), for a projection n.
     pub trivial: bool,
     /// Rounds of the solver.
@@ -220,7 +226,7 @@ fn solve_and_prove(
     // What is proven is a little wider than what is estimated, so the solver aims lower: much lower if it must.
     let mut total = Totals::default();
     let mut ambitions = params.method.ambitions().iter();
-    let mut start: Option<UnitRows> = None;
+    let mut start = params.start.clone();
     let (mut certificate, mut upper, point, sdp_lower) = loop {
         let ambition = ambitions.next();
         watch.gap = ambition.unwrap_or(&1.0) * params.gap;
@@ -273,6 +279,7 @@ fn solve_and_prove(
         upper,
         lower,
         sdp_lower,
+        point,
         trivial,
         iterations: total.iterations,
         products: total.products,

@@ -34,6 +34,8 @@ const PATIENCE: usize = 60;
 const FIRST_LOOK: f64 = 0.02;
 /// By how much the criticality falls between two looks, at least and at most.
 const NEXT_LOOK: (f64, f64) = (0.5, 0.02);
+/// Share of V, against its criticality, below which a column may go.
+const NEGLIGIBLE_COLUMN: f64 = 0.03;
 /// Steps that failed in single precision within one climb after which it is given up.
 const ROUGH_FAILURES: usize = 5;
 
@@ -91,7 +93,8 @@ pub struct BurerMonteiroSolution {
     pub stop: StopReason,
 }
 
-/// Runs the method. The operator must not be zero. `start` is a point to begin from, of an earlier run say.
+/// Runs the method. The operator must not be zero. `start` is a point to begin from, of an earlier run say: n rows,
+/// which are brought to length one. The dual weights follow from it.
 pub fn burer_monteiro(
     operator: &Operator<'_>,
     params: &BurerMonteiroParams,
@@ -101,6 +104,15 @@ pub fn burer_monteiro(
 ) -> Result<BurerMonteiroSolution, ParameterError> {
     params.validate()?;
     let n = operator.dim();
+    if let Some(UnitRows { entries, columns }) = start {
+        if *columns == 0 || entries.len() != n * columns {
+            let value = entries.len() as f64;
+            return Err(ParameterError { name: "numbers of the start", value, range: "n times its columns" });
+        }
+        if let Some(&value) = entries.iter().find(|x| !x.is_finite()) {
+            return Err(ParameterError { name: "start", value, range: "finite" });
+        }
+    }
     let mut evaluator = Evaluator::new(operator);
     let state = begin(&mut evaluator, params, start, rng);
     let mut run =
@@ -144,6 +156,7 @@ pub fn burer_monteiro(
             let gap = (upper + params.offset) / (lower + params.offset) - 1.0;
             let (most, least) = NEXT_LOOK;
             target *= (0.6 * params.gap / gap).max(least).min(most);
+            run.narrow();
         }
     }
     let (estimate, weights) = best.unwrap_or_else(|| (f64::INFINITY, vec![1.0; n]));
@@ -177,7 +190,9 @@ fn begin(
     rng: &mut impl Rng,
 ) -> State {
     if let Some(rows) = start {
-        return evaluator.exact(rows.entries.clone(), rows.columns);
+        let mut v = rows.entries.clone();
+        normalise(&mut v, rows.columns);
+        return evaluator.exact(v, rows.columns);
     }
     let n = evaluator.operator.dim();
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a small positive number
@@ -338,6 +353,15 @@ impl Run<'_> {
         let top = space.solve(self.evaluator.operator, &weights, tolerance, 60);
         self.evaluator.products += space.products;
         (weights, top.value, top.vector)
+    }
+
+    /// Drops columns that die out: towards the optimum they vanish, so that the value rather gains.
+    fn narrow(&mut self) {
+        let negligible = NEGLIGIBLE_COLUMN * self.state.criticality();
+        if let Some(UnitRows { entries, columns }) = self.state.point.narrowed(negligible, COLUMN_STEP) {
+            self.state = self.evaluator.exact(entries, columns);
+            self.memory.clear();
+        }
     }
 
     /// Adds columns, the first of them along the violating eigenvector, as far as that gains; false if it does not.

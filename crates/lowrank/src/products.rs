@@ -46,7 +46,8 @@ pub(crate) fn rows_times_blocked<T: Real>(a: &[T], depth: usize, b: &[T], column
     sum_of_parts(parts.collect())
 }
 
-fn sum_of_parts<T: Real>(parts: Vec<Vec<T>>) -> Vec<T> {
+/// The sum of equally long parts, in their order.
+pub(crate) fn sum_of_parts<T: Real>(parts: Vec<Vec<T>>) -> Vec<T> {
     parts
         .into_iter()
         .reduce(|mut sum, part| {

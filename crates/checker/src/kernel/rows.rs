@@ -40,10 +40,10 @@ macro_rules! real {
                     Level::Portable => rows_portable(rows, v, columns, out),
                     #[cfg(target_arch = "x86_64")]
                     // SAFETY: `Isa::detect` makes `Avx2` only after finding AVX2 and FMA.
-                    Level::Avx2 => unsafe { $avx2(rows, v, columns, out) },
+                    Level::Avx2 => unsafe { $avx2(rows, v, columns, 0, out) },
                     #[cfg(target_arch = "x86_64")]
                     // SAFETY: `Isa::detect` makes `Avx512` only after finding AVX-512F.
-                    Level::Avx512 => unsafe { $avx512(rows, v, columns, out) },
+                    Level::Avx512 => unsafe { $avx512(rows, v, columns, 0, out) },
                 }
             }
         }
@@ -110,13 +110,14 @@ fn rows_portable<T: Real>(rows: &[&[T]; ROWS], v: &[T], columns: usize, out: &mu
     rows_rest(rows, v, columns, blocks, out);
 }
 
-/// Writes the vector versions: blocks of `$vectors` ≤ 4 registers of `$lanes` columns, then of what fits.
+/// Writes the vector versions, for the columns `from..`: blocks of `$vectors` ≤ 4 registers of `$lanes` columns, then of
+/// what fits; `$rest` does the others.
 #[cfg(target_arch = "x86_64")]
 macro_rules! vector_rows {
-    ($name:ident, $real:ty, $features:literal, $lanes:literal, $vectors:literal, $load:ident, $store:ident, $splat:ident,
-     $fused:ident) => {
+    ($name:ident, $rest:ident, $real:ty, $features:literal, $lanes:literal, $vectors:literal, $load:ident,
+     $store:ident, $splat:ident, $fused:ident) => {
         #[target_feature(enable = $features)]
-        fn $name(rows: &[&[$real]; ROWS], v: &[$real], columns: usize, out: &mut [$real]) {
+        fn $name(rows: &[&[$real]; ROWS], v: &[$real], columns: usize, from: usize, out: &mut [$real]) {
             #[target_feature(enable = $features)]
             fn block<const VECTORS: usize>(
                 rows: &[&[$real]; ROWS],
@@ -150,7 +151,7 @@ macro_rules! vector_rows {
                     }
                 }
             }
-            let mut start = 0;
+            let mut start = from;
             while start + $lanes * $vectors <= columns {
                 block::<$vectors>(rows, v, columns, start, out);
                 start += $lanes * $vectors;
@@ -163,7 +164,9 @@ macro_rules! vector_rows {
                 _ => block::<3>(rows, v, columns, start, out),
             }
             start += rest * $lanes;
-            rows_rest(rows, v, columns, start, out);
+            if start < columns {
+                $rest(rows, v, columns, start, out);
+            }
         }
     };
 }
@@ -171,6 +174,7 @@ macro_rules! vector_rows {
 #[cfg(target_arch = "x86_64")]
 vector_rows!(
     rows_avx2,
+    rows_rest,
     f64,
     "avx2,fma",
     4,
@@ -183,6 +187,7 @@ vector_rows!(
 #[cfg(target_arch = "x86_64")]
 vector_rows!(
     rough_rows_avx2,
+    rows_rest,
     f32,
     "avx2,fma",
     8,
@@ -195,6 +200,7 @@ vector_rows!(
 #[cfg(target_arch = "x86_64")]
 vector_rows!(
     rows_avx512,
+    rows_avx2,
     f64,
     "avx512f",
     8,
@@ -207,6 +213,7 @@ vector_rows!(
 #[cfg(target_arch = "x86_64")]
 vector_rows!(
     rough_rows_avx512,
+    rough_rows_avx2,
     f32,
     "avx512f",
     16,

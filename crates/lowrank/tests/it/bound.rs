@@ -344,3 +344,14 @@ fn impossible_sizes_are_refused() {
     assert!(matches!(refused, Err(ProblemError::Entries(_))));
     assert!(random::quadratic_program(10_000_000, 1).is_err());
 }
+
+#[test]
+fn a_bracket_starts_from_the_point_of_another() {
+    let problem = quadratic(&random::quadratic_program(300, 4).expect("it fits"));
+    let cold = solve_by(&problem, Method::BurerMonteiro, 1e-6);
+    let params =
+        BoundParams { threads: 1, gap: 1e-6, start: Some(cold.point.clone()), ..BoundParams::default() };
+    let warm = bracket(&problem, &params, &mut ()).expect("a bracket");
+    assert!(warm.gap() <= 1e-6, "{}", warm.gap());
+    assert!(3 * warm.iterations <= cold.iterations, "{} warm, {} cold", warm.iterations, cold.iterations);
+}

@@ -189,8 +189,21 @@ fn parameters_are_validated() {
     for (name, bad) in [
         ("gap", BurerMonteiroParams { gap: f64::NAN, ..good.clone() }),
         ("columns", BurerMonteiroParams { columns: Some(0), ..good.clone() }),
+        ("offset", BurerMonteiroParams { offset: f64::INFINITY, ..good.clone() }),
         ("max_iterations", BurerMonteiroParams { max_iterations: 0, ..good.clone() }),
     ] {
         assert_eq!(bad.validate().expect_err("out of range").name, name);
+    }
+}
+
+#[test]
+fn a_start_of_the_wrong_shape_is_refused() {
+    let matrix = random::quadratic_program(5, 8).expect("it fits");
+    let operator = Operator::new(dense(&matrix), Domain::Cube);
+    for (entries, columns) in [(vec![1.0; 4], 1), (vec![], 0), (vec![1.0; 5], 0), (vec![f64::NAN; 5], 1)] {
+        let start = UnitRows { entries, columns };
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        let params = BurerMonteiroParams::default();
+        assert!(burer_monteiro(&operator, &params, Some(&start), &mut rng, &mut ()).is_err());
     }
 }
