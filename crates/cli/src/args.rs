@@ -1,8 +1,10 @@
 //! The command line.
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use gambeson_checker::Domain;
 use gambeson_lowrank::problem::Norm;
+use serde::Deserialize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -27,6 +29,9 @@ pub(crate) enum Command {
     /// Prove what a certificate says about a matrix: exit 0 proven, 1 rejected, 2 error.
     #[command(override_usage = CHECK_USAGE, allow_missing_positional = true)]
     Check(CheckArguments),
+    /// Run an experiment of the paper again: records, then its table or figure.
+    #[command(after_help = REPRODUCE_HELP)]
+    Reproduce(ReproduceArguments),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -40,7 +45,16 @@ const BOUND_HELP: &str = "\
 Formats, recognised by content: .npy, .npz (numpy, scipy sparse), Matrix Market, rudy / G-set graphs and SDPA files \
 of max-cut shape. Graphs mean M = L/4 on the vertices {-1, 1}^n (max-cut).
 
+JSON: upper, lower, sdp_lower, gap and kappa are proven; seconds_read (or generate), seconds_solve and seconds_check \
+are wall-clock seconds; peak_memory is in bytes, null where the system does not tell.
+
 Exit codes: 0 done (and the gap reached, where --gap is given), 1 the gap was not reached, 2 error.";
+
+const REPRODUCE_HELP: &str = "\
+Every run is a process of its own, and its record is appended to DIR/NAME.SCALE.jsonl as soon as it is there: a command \
+that was stopped goes on where it was. The .md, .tex, .svg and .png beside it are functions of the records alone.
+
+Exit codes: 0 all runs there and as asked, 1 runs are missing or fell short of their gap, 2 error.";
 
 const CHECK_USAGE: &str = "\
 gambeson check [OPTIONS] <INPUT> <CERTIFICATE>
@@ -134,6 +148,47 @@ pub(crate) struct CheckArguments {
     pub(crate) json: bool,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct ReproduceArguments {
+    /// Table or figure; --list says which there are.
+    #[arg(required_unless_present = "list", value_parser = PossibleValuesParser::new(names()))]
+    pub(crate) name: Option<String>,
+    /// List the names, one line each.
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// How much of it to run.
+    #[arg(long, value_enum, default_value_t = ScaleName::Desk)]
+    pub(crate) scale: ScaleName,
+    /// Where records, tables and figures go.
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) results: PathBuf,
+    /// A folder whose NAME.toml replaces the experiment built in.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) experiments: Option<PathBuf>,
+    /// Run nothing: table and figure from the records there are.
+    #[arg(long)]
+    pub(crate) render_only: bool,
+    /// Begin no run after so many seconds.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    pub(crate) time_limit: Option<Duration>,
+    /// The records on stdout, one JSON object a line, instead of the table.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn names() -> impl Iterator<Item = &'static str> {
+    crate::reproduce::OBJECTS.iter().map(|object| object.name)
+}
+
+/// How much of an experiment to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScaleName {
+    /// Minutes to an hour on a desk.
+    Desk,
+    /// As in the paper.
+    Paper,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DomainName {
     /// |x|_inf <= 1.
@@ -171,9 +226,11 @@ impl From<NormName> for Norm {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum MethodName {
     /// The best for the matrix at hand.
+    #[default]
     Auto,
     /// Algorithm 2, multiplicative weights.
     Mwu,
@@ -189,11 +246,27 @@ pub(crate) struct RandomInstance {
     pub(crate) seed: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A family of random matrices of appendix E.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub(crate) enum RandomKind {
+    #[serde(rename = "psd")]
     PositiveSemidefinite,
+    #[serde(rename = "qp")]
     QuadraticProgram,
 }
+
+impl RandomKind {
+    /// As on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::PositiveSemidefinite => "psd",
+            Self::QuadraticProgram => "qp",
+        }
+    }
+}
+
+/// Dimensions a random instance may have.
+pub(crate) const DIMENSIONS: std::ops::RangeInclusive<usize> = 1..=100_000;
 
 impl std::str::FromStr for RandomInstance {
     type Err = String;
@@ -209,8 +282,8 @@ impl std::str::FromStr for RandomInstance {
             other => return Err(format!("unknown kind `{other}`: psd or qp")),
         };
         let n = n.parse().map_err(|_| format!("`{n}` is not a dimension"))?;
-        if !(1..=100_000).contains(&n) {
-            return Err(format!("dimension {n} is not in 1..=100000"));
+        if !DIMENSIONS.contains(&n) {
+            return Err(format!("dimension {n} is not in {DIMENSIONS:?}"));
         }
         Ok(Self { kind, n, seed: seed.parse().map_err(|_| format!("`{seed}` is not a seed"))? })
     }

@@ -7,6 +7,19 @@ pub(crate) fn up(value: f64, digits: usize) -> String {
     directed(value, digits, value > 0.0)
 }
 
+/// A decimal with `places` digits after the point, rounded up: for measurements, not for bounds, as it compares in
+/// binary64.
+pub(crate) fn up_to_places(value: f64, places: usize) -> String {
+    let nearest = format!("{value:.places$}");
+    match nearest.parse::<f64>() {
+        Ok(below) if below < value => {
+            let unit = 10_f64.powi(-i32::try_from(places).unwrap_or(i32::MAX));
+            format!("{:.places$}", below + unit)
+        }
+        _ => nearest,
+    }
+}
+
 /// The largest decimal with `digits` significant digits that is not above `value`.
 pub(crate) fn down(value: f64, digits: usize) -> String {
     directed(value, digits, value < 0.0)
@@ -75,6 +88,11 @@ mod tests {
         assert_eq!(up(1.5e-9, 1), "2e-9");
         assert_eq!(down(5e-324, 3), "4.94e-324");
         assert_eq!(up(f64::INFINITY, 3), "inf");
+        assert_eq!(
+            [up_to_places(0.121, 2), up_to_places(0.0, 2), up_to_places(2.0, 0)],
+            ["0.13", "0.00", "2"]
+        );
+        assert_eq!([up_to_places(1e-9, 2), up_to_places(9.999, 2)], ["0.01", "10.00"]);
         assert_eq!([up(0.0, 3), up(-0.0, 3), down(0.0, 3), down(-0.0, 3)], ["0"; 4]);
     }
 }

@@ -6,8 +6,10 @@
 mod args;
 mod commands;
 mod decimal;
+mod machine;
 mod output;
 mod progress;
+mod reproduce;
 mod source;
 mod symmetric;
 

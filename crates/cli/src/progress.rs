@@ -9,16 +9,21 @@ use std::time::Duration;
 /// Set by the first Ctrl-C; the second ends the program.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// From now on Ctrl-C asks for the best result so far.
-pub(crate) fn catch_interrupts() {
+/// From now on the first Ctrl-C says `message` and is told by [`interrupted`].
+pub(crate) fn catch_interrupts(message: &'static str) {
     // Without a handler Ctrl-C ends the program as ever: not worth an error.
-    let _ = ctrlc::set_handler(|| {
+    let _ = ctrlc::set_handler(move || {
         if INTERRUPTED.swap(true, Ordering::SeqCst) {
             #[allow(clippy::exit)] // asked twice
             std::process::exit(130);
         }
-        say("stopping: proving the best found so far (press again to quit)");
+        say(message);
     });
+}
+
+/// Whether Ctrl-C was pressed.
+pub(crate) fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::SeqCst)
 }
 
 /// One line on stderr.
@@ -29,7 +34,17 @@ pub(crate) fn say(line: &str) {
     }
 }
 
-/// A bracket that is being narrowed; hidden where stderr is no terminal.
+/// A live line, hidden where stderr is no terminal.
+pub(crate) fn live_line(length: Option<u64>, template: &str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr_with_hz(8));
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+/// A bracket that is being narrowed.
 pub(crate) struct LiveBracket {
     bar: ProgressBar,
     /// Best estimates so far: what is shown never widens.
@@ -39,11 +54,7 @@ pub(crate) struct LiveBracket {
 
 impl LiveBracket {
     pub(crate) fn new() -> Self {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {msg}") {
-            bar.set_style(style);
-        }
-        bar.enable_steady_tick(Duration::from_millis(200));
+        let bar = live_line(None, "{spinner} {elapsed} {msg}");
         Self { bar, upper: f64::INFINITY, lower: f64::NEG_INFINITY }
     }
 
@@ -67,6 +78,6 @@ impl Observer for LiveBracket {
             format!("at most {upper:.7}")
         };
         self.bar.set_message(format!("iteration {}: {bracket} (estimates)", progress.iteration));
-        if INTERRUPTED.load(Ordering::SeqCst) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

@@ -5,11 +5,14 @@ use gambeson_lowrank::input::{self, Input, InputKind};
 use gambeson_lowrank::matrix::Matrix;
 use gambeson_lowrank::random;
 use std::path::Path;
+use std::time::Instant;
 
 /// A matrix with a name for people.
 pub(crate) struct Source {
     pub(crate) input: Input,
     pub(crate) name: String,
+    /// Seconds it took to read or generate.
+    pub(crate) seconds: f64,
 }
 
 pub(crate) fn load(
@@ -17,19 +20,20 @@ pub(crate) fn load(
     instance: Option<RandomInstance>,
     threads: usize,
 ) -> anyhow::Result<Source> {
-    match (path, instance) {
+    let started = Instant::now();
+    let (input, name) = match (path, instance) {
         (_, Some(RandomInstance { kind, n, seed })) => {
-            let (matrix, kind) = match kind {
-                RandomKind::PositiveSemidefinite => (random::positive_semidefinite(n, seed, threads)?, "psd"),
-                RandomKind::QuadraticProgram => (random::quadratic_program(n, seed)?, "qp"),
+            let matrix = match kind {
+                RandomKind::PositiveSemidefinite => random::positive_semidefinite(n, seed, threads)?,
+                RandomKind::QuadraticProgram => random::quadratic_program(n, seed)?,
             };
-            let name = format!("random {kind}, seed {seed}");
             let input = Input { matrix: Matrix::Dense(matrix), kind: InputKind::Matrix };
-            Ok(Source { input, name })
+            (input, format!("random {}, seed {seed}", kind.name()))
         }
         (path, None) => {
             let path = path.unwrap_or(Path::new("")); // clap asks for one of the two
-            Ok(Source { input: input::read(path)?, name: path.display().to_string() })
+            (input::read(path)?, path.display().to_string())
         }
-    }
+    };
+    Ok(Source { input, name, seconds: started.elapsed().as_secs_f64() })
 }

@@ -3,38 +3,59 @@
 use crate::Outcome;
 use crate::args::{BoundArguments, MethodName};
 use crate::decimal::{down, up};
+use crate::machine::peak_memory;
 use crate::progress::{LiveBracket, catch_interrupts};
-use crate::source;
+use crate::source::{self, Source};
 use anyhow::{Context, bail};
 use gambeson_checker::Domain;
 use gambeson_lowrank::bound::{BoundParams, Bracket, Method, Stop, bracket};
 use gambeson_lowrank::certificate::CertificateFile;
 use gambeson_lowrank::observe::StopReason;
 use gambeson_lowrank::problem::{Norm, Problem, Reading};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::io::Write;
 use std::path::Path;
 
 /// Significant digits for people. JSON has all of them.
 const DIGITS: usize = 8;
 
-#[derive(Serialize)]
-struct Record {
-    n: usize,
-    norm: Norm,
-    domain: &'static str,
-    method: &'static str,
-    upper: f64,
-    lower: f64,
-    sdp_lower: f64,
+/// What `bound --json` prints. Numbers are in the units of the norm asked for, the square for inf-to-two.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct BoundRecord {
+    pub(crate) n: usize,
+    pub(crate) norm: Norm,
+    pub(crate) domain: String,
+    pub(crate) method: String,
+    /// Proven upper end of both brackets.
+    pub(crate) upper: f64,
+    /// Proven lower end for the maximum.
+    pub(crate) lower: f64,
+    /// Proven lower end for the relaxation.
+    pub(crate) sdp_lower: f64,
     /// upper/sdp_lower − 1; null where that is infinite.
-    gap: Option<f64>,
-    kappa: Option<f64>,
-    iterations: usize,
-    seconds_solve: f64,
-    seconds_check: f64,
-    stop: &'static str,
-    trivial: bool,
+    pub(crate) gap: Option<f64>,
+    pub(crate) kappa: Option<f64>,
+    pub(crate) iterations: usize,
+    /// Seconds for reading the matrix, or generating it.
+    pub(crate) seconds_read: f64,
+    pub(crate) seconds_solve: f64,
+    pub(crate) seconds_check: f64,
+    /// The most memory the process has held, in bytes; null where the system does not tell.
+    pub(crate) peak_memory: Option<u64>,
+    pub(crate) stop: String,
+    pub(crate) trivial: bool,
+}
+
+impl BoundRecord {
+    /// Whether the solver did all iterations it was allowed.
+    pub(crate) fn used_all_iterations(&self) -> bool {
+        self.stop == stop_name(Stop::Solver(StopReason::IterationLimit))
+    }
+
+    /// Whether Ctrl-C ended the search.
+    pub(crate) fn was_interrupted(&self) -> bool {
+        self.stop == stop_name(Stop::Interrupted)
+    }
 }
 
 pub(crate) fn run(
@@ -51,8 +72,9 @@ pub(crate) fn run(
     // The hash is of the matrix as given, so it is taken before the matrix becomes a problem.
     let hash = arguments.certificate.as_ref().map(|_| source.input.matrix.sha256());
     let domain = arguments.source.domain.map(Domain::from);
-    let problem = Problem::new(source.input.matrix, source.input.kind, norm, reading, domain, threads)
-        .with_context(|| source.name.clone())?;
+    let Source { input, name, seconds } = source;
+    let problem = Problem::new(input.matrix, input.kind, norm, reading, domain, threads)
+        .with_context(|| name.clone())?;
     let mut params = BoundParams {
         time_limit: arguments.time_limit,
         seed: arguments.seed,
@@ -75,18 +97,20 @@ pub(crate) fn run(
     params.mwu.width = arguments.width;
     params.mwu.early_stop = arguments.early_stop;
     params.mwu.accuracy = arguments.accuracy.unwrap_or(params.mwu.accuracy.min(params.gap));
+    // Progress that matters to the gap asked for is no stall.
+    params.mwu.stall = params.mwu.stall.min(0.01 * params.gap);
     if let Some(iterations) = arguments.iterations {
         params.mwu.max_iterations = iterations as usize;
         params.burer_monteiro.max_iterations = iterations as usize;
     }
-    catch_interrupts();
+    catch_interrupts("stopping: proving the best found so far (press again to quit)");
     let mut live = LiveBracket::new();
     live.message("first steps");
     let found = bracket(&problem, &params, &mut live);
     live.finish();
-    let found = found.with_context(|| source.name.clone())?;
+    let found = found.with_context(|| name.clone())?;
     // Neither a result nor a certificate is lost where the other cannot be written.
-    let printed = report(arguments, &source.name, &problem, method, &found, stdout);
+    let printed = report(arguments, &name, seconds, &problem, method, &found, stdout);
     let short = arguments.gap.is_some_and(|gap| !(found.gap() <= gap));
     if let (Some(path), Some(hash)) = (&arguments.certificate, hash) {
         CertificateFile::new(found.certificate, norm, reading, hash).write(path)?;
@@ -118,37 +142,41 @@ fn ensure_writable(path: &Path) -> anyhow::Result<()> {
 fn report(
     arguments: &BoundArguments,
     name: &str,
+    seconds_read: f64,
     problem: &Problem,
     method: &'static str,
     found: &Bracket,
     stdout: &mut impl Write,
 ) -> anyhow::Result<()> {
     if arguments.json {
-        let record = Record {
+        let record = BoundRecord {
             n: found.certificate.weights.len(),
             norm: problem.norm,
-            domain: domain_name(problem.domain),
-            method,
+            domain: domain_name(problem.domain).to_owned(),
+            method: method.to_owned(),
             upper: found.upper.value(),
             lower: found.lower.value(),
             sdp_lower: found.sdp_lower.value(),
             gap: Some(found.gap()).filter(|gap| gap.is_finite()),
             kappa: found.upper.kappa().map(gambeson_checker::InfToTwoBound::value),
             iterations: found.iterations,
+            seconds_read,
             seconds_solve: found.seconds_solve,
             seconds_check: found.seconds_check,
-            stop: stop_name(found.stop),
+            peak_memory: peak_memory(),
+            stop: stop_name(found.stop).to_owned(),
             trivial: found.trivial,
         };
         writeln!(stdout, "{}", serde_json::to_string(&record)?)?;
     } else {
-        print(name, problem, method, found, stdout)?;
+        print(name, seconds_read, problem, method, found, stdout)?;
     }
     Ok(stdout.flush()?)
 }
 
 fn print(
     name: &str,
+    seconds_read: f64,
     problem: &Problem,
     method: &str,
     found: &Bracket,
@@ -161,7 +189,11 @@ fn print(
         Norm::InfToTwo => "inf->2 norm squared",
     };
     let (upper, gap) = (up(found.upper.value(), DIGITS), found.gap());
-    writeln!(stdout, "matrix       {name}, n = {n}, {}", domain_name(problem.domain))?;
+    writeln!(
+        stdout,
+        "matrix       {name}, n = {n}, {}; ready in {seconds_read:.2} s",
+        domain_name(problem.domain)
+    )?;
     writeln!(stdout, "{what}: proven bracket")?;
     writeln!(stdout, "  maximum    {} .. {upper}", down(found.lower.value(), DIGITS))?;
     let gap = if gap.is_finite() { up(gap, 3) } else { "unknown".to_owned() };
@@ -183,7 +215,11 @@ fn print(
         found.seconds_solve,
         stop_name(found.stop)
     )?;
-    writeln!(stdout, "proof        {:.2} s", found.seconds_check)
+    writeln!(stdout, "proof        {:.2} s", found.seconds_check)?;
+    match peak_memory() {
+        Some(bytes) => writeln!(stdout, "memory       {} GB at the peak", up(bytes as f64 / 1e9, 3)),
+        None => Ok(()),
+    }
 }
 
 pub(crate) fn domain_name(domain: Domain) -> &'static str {

@@ -4,6 +4,7 @@ use crate::Outcome;
 use crate::args::CheckArguments;
 use crate::commands::bound::domain_name;
 use crate::decimal::up;
+use crate::machine::peak_memory;
 use crate::source;
 use crate::symmetric::is_symmetric;
 use anyhow::{Context, bail};
@@ -13,26 +14,31 @@ use gambeson_lowrank::certificate::CertificateFile;
 use gambeson_lowrank::input::InputKind;
 use gambeson_lowrank::matrix::Matrix;
 use gambeson_lowrank::problem::{Norm, Problem, Reading};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::io::Write;
 use std::time::Instant;
 
-#[derive(Serialize)]
-struct Record {
-    proven: bool,
+/// What `check --json` prints.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct CheckRecord {
+    pub(crate) proven: bool,
     /// What the question was: the norm,
-    norm: Norm,
+    pub(crate) norm: Norm,
     /// whether the matrix is the factor U of M = UUᵀ,
-    gram: bool,
+    pub(crate) gram: bool,
     /// and where x lies.
-    domain: &'static str,
+    pub(crate) domain: String,
     /// The proven bound (the square for inf-to-two), whether or not it is as small as asked for.
-    bound: Option<f64>,
-    kappa: Option<f64>,
+    pub(crate) bound: Option<f64>,
+    pub(crate) kappa: Option<f64>,
     /// Why the certificate was rejected.
-    reason: Option<String>,
-    /// Time for the proof, without reading and hashing the matrix.
-    seconds_check: f64,
+    pub(crate) reason: Option<String>,
+    /// Seconds for reading the matrix, or generating it.
+    pub(crate) seconds_read: f64,
+    /// Seconds for the proof, without reading and hashing the matrix.
+    pub(crate) seconds_check: f64,
+    /// The most memory the process has held, in bytes; null where the system does not tell.
+    pub(crate) peak_memory: Option<u64>,
 }
 
 pub(crate) fn run(
@@ -55,15 +61,17 @@ pub(crate) fn run(
     let verdict =
         verdict(source.input.matrix, kind, file, &asked, threads).with_context(|| source.name.clone())?;
     if arguments.json {
-        let record = Record {
+        let record = CheckRecord {
             proven: verdict.reason.is_none(),
             norm: verdict.question.norm,
             gram: verdict.question.reading == Reading::Gram,
-            domain: domain_name(verdict.question.domain),
+            domain: domain_name(verdict.question.domain).to_owned(),
             bound: verdict.upper.map(Upper::value),
             kappa: verdict.upper.and_then(Upper::kappa).map(gambeson_checker::InfToTwoBound::value),
             reason: verdict.reason.clone(),
+            seconds_read: source.seconds,
             seconds_check: verdict.seconds,
+            peak_memory: peak_memory(),
         };
         writeln!(stdout, "{}", serde_json::to_string(&record)?)?;
     } else {

@@ -1,8 +1,9 @@
 //! One file a verb.
 
-mod bound;
-mod check;
+pub(crate) mod bound;
+pub(crate) mod check;
 mod quickstart;
+mod reproduce;
 
 use crate::Outcome;
 use crate::args::{Arguments, Command};
@@ -20,6 +21,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Quickstart => quickstart::run(&mut stdout, threads),
         Command::Bound(arguments) => bound::run(&arguments, &mut stdout, threads),
         Command::Check(arguments) => check::run(&arguments, &mut stdout, threads),
+        Command::Reproduce(arguments) => reproduce::run(&arguments, &mut stdout, threads),
         Command::Completions { shell } => {
             let mut script = Vec::new(); // generators panic where a writer fails
             clap_complete::generate(shell, &mut Arguments::command(), "gambeson", &mut script);

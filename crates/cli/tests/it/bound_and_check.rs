@@ -45,6 +45,21 @@ fn a_graph_is_bounded_on_the_vertices() {
 }
 
 #[test]
+fn both_say_what_they_cost() {
+    let bench = Bench::new();
+    let bound = bench.run("bound --random psd:200:1 --certificate c.json --json").json();
+    let check = bench.run("check --random psd:200:1 c.json --json").json();
+    for json in [bound, check] {
+        assert!(json["seconds_read"].as_f64().is_some_and(|seconds| seconds > 0.0), "{json}");
+        let matrix = 8 * 200 * 200;
+        let memory = json.get("peak_memory").expect("the key is there on every system");
+        assert!(memory.as_u64().map_or(cfg!(not(target_os = "linux")), |bytes| bytes > matrix), "{json}");
+    }
+    let people = bench.run("bound --random psd:200:1").stdout;
+    assert_eq!(people.contains("GB at the peak"), cfg!(target_os = "linux"), "{people}");
+}
+
+#[test]
 fn norms_and_factors() {
     let bench = Bench::new();
     // A = [1 2; 3 4; -1 1]: the norms by hand over the four sign vectors.

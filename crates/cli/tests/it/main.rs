@@ -4,6 +4,10 @@
 mod bound_and_check;
 /// Bad input: a clear error naming file and place, exit 2.
 mod errors;
+/// Tables and figures against the records they are made from.
+mod rendering;
+/// `reproduce`: runs, records, and what becomes of broken ones.
+mod reproduce;
 /// Running the binary.
 mod support;
 /// Certificates that somebody has tampered with.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 /// A temporary folder and the binary.
 pub(crate) struct Bench {
@@ -43,6 +43,10 @@ impl Bench {
         std::fs::write(self.path(name), content).expect("written");
     }
 
+    pub(crate) fn read_bytes(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).expect("a file that was written")
+    }
+
     pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).expect("a file that was written")
     }
@@ -60,14 +64,24 @@ impl Bench {
     }
 
     fn run_with(&self, line: &str, stdout: impl Into<Stdio>) -> Run {
-        let output: Output = Command::new(env!("CARGO_BIN_EXE_gambeson"))
+        Self::finish(line, self.spawn(line, stdout))
+    }
+
+    /// Starts `gambeson` and does not wait for it.
+    pub(crate) fn spawn(&self, line: &str, stdout: impl Into<Stdio>) -> Child {
+        Command::new(env!("CARGO_BIN_EXE_gambeson"))
             .args(line.split_whitespace())
             .current_dir(self.folder.path())
             .stdin(Stdio::null())
             .stdout(stdout)
             .stderr(Stdio::piped())
-            .output()
-            .expect("the binary runs");
+            .spawn()
+            .expect("the binary runs")
+    }
+
+    /// Waits for it.
+    pub(crate) fn finish(line: &str, child: Child) -> Run {
+        let output: Output = child.wait_with_output().expect("it ends");
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
         let code = output.status.code().expect("not killed");
         let run = Run { code, stdout: text(output.stdout), stderr: text(output.stderr) };

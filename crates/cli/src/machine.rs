@@ -1,0 +1,22 @@
+//! What the machine says about itself, where it does (Linux).
+
+/// The most memory this process has held, in bytes.
+pub(crate) fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let kibibytes = value(&status, "VmHWM")?.strip_suffix("kB")?.trim().parse::<u64>().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
+/// The model of the processor.
+pub(crate) fn cpu_model() -> Option<String> {
+    let info = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    value(&info, "model name").map(str::to_owned)
+}
+
+/// The value of the first line `key: value`.
+fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    text.lines()
+        .filter_map(|line| line.split_once(':'))
+        .find(|(name, _)| name.trim() == key)
+        .map(|(_, value)| value.trim())
+}

@@ -1,0 +1,65 @@
+//! A drawing as SVG.
+
+use super::{Anchor, BLACK, Colour, Drawing, Place, Shape, Stroke, font};
+
+pub(crate) fn write(drawing: &Drawing) -> String {
+    let Drawing { width, height, shapes } = drawing;
+    let mut lines = vec![
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"0 0 {width} {height}\" font-family=\"{}\">",
+            font::FAMILY
+        ),
+        "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>".to_owned(),
+    ];
+    lines.extend(shapes.iter().map(element));
+    lines.push("</svg>\n".to_owned());
+    lines.join("\n")
+}
+
+fn element(shape: &Shape) -> String {
+    match shape {
+        Shape::Line { places, stroke } => {
+            format!("<polyline points=\"{}\" fill=\"none\" {}/>", list(places), outline(*stroke))
+        }
+        Shape::Polygon { places, fill, stroke } => {
+            let (places, fill, stroke) = (list(places), hex(*fill), outline(*stroke));
+            format!("<polygon points=\"{places}\" fill=\"{fill}\" {stroke}/>")
+        }
+        Shape::Circle { centre: (x, y), radius, fill, stroke } => {
+            let (fill, stroke) = (hex(*fill), outline(*stroke));
+            format!("<circle cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"{radius}\" fill=\"{fill}\" {stroke}/>")
+        }
+        Shape::Text { place: (x, y), size, anchor, turned, text } => {
+            let anchor = match anchor {
+                Anchor::Start => "start",
+                Anchor::Middle => "middle",
+                Anchor::End => "end",
+            };
+            let turn =
+                if *turned { format!(" transform=\"rotate(-90 {x:.2} {y:.2})\"") } else { String::new() };
+            let (fill, text) = (hex(BLACK), escape(text));
+            format!(
+                "<text x=\"{x:.2}\" y=\"{y:.2}\" font-size=\"{size}\" text-anchor=\"{anchor}\" \
+                 fill=\"{fill}\"{turn}>{text}</text>"
+            )
+        }
+    }
+}
+
+fn hex(Colour(red, green, blue): Colour) -> String {
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+fn list(places: &[Place]) -> String {
+    places.iter().map(|(x, y)| format!("{x:.2},{y:.2}")).collect::<Vec<_>>().join(" ")
+}
+
+fn outline(Stroke { colour, width, dashed }: Stroke) -> String {
+    let dashes = if dashed { " stroke-dasharray=\"6 4\"" } else { "" };
+    format!("stroke=\"{}\" stroke-width=\"{width}\" stroke-linejoin=\"round\"{dashes}", hex(colour))
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

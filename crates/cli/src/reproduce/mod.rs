@@ -1,0 +1,92 @@
+//! The paper's experiments as data: `experiments/*.toml` -> runs -> `results/*.jsonl` -> tables and figures.
+//!
+//! To add a table or figure: its experiment as `experiments/NAME.toml`, a file here that renders it, and a line in
+//! [`OBJECTS`].
+
+pub(crate) mod experiment;
+mod figure;
+pub(crate) mod record;
+pub(crate) mod results;
+pub(crate) mod run;
+mod sdp_figures;
+mod sdp_tables;
+mod table;
+
+use crate::output::write_file;
+use anyhow::Context;
+use figure::Figure;
+use results::Results;
+use std::path::{Path, PathBuf};
+use table::Table;
+
+/// A table or figure of the paper.
+pub(crate) struct Object {
+    pub(crate) name: &'static str,
+    /// One line for `--list`.
+    pub(crate) about: &'static str,
+    /// The experiment built in.
+    pub(crate) toml: &'static str,
+    pub(crate) render: fn(&Results) -> Rendered,
+}
+
+pub(crate) const OBJECTS: &[Object] = &[
+    Object {
+        name: "fig-mwu-psd",
+        about: "Figure 8: time, value and error of Algorithm 2 on positive semidefinite matrices",
+        toml: include_str!("../../../../experiments/fig-mwu-psd.toml"),
+        render: sdp_figures::comparison,
+    },
+    Object {
+        name: "fig-mwu-qp",
+        about: "Figure 9: the same on symmetric matrices with non-negative diagonal",
+        toml: include_str!("../../../../experiments/fig-mwu-qp.toml"),
+        render: sdp_figures::comparison,
+    },
+    Object {
+        name: "table-runtime",
+        about: "Table 2: run time on positive semidefinite matrices, n = 500 to 4500",
+        toml: include_str!("../../../../experiments/table-runtime.toml"),
+        render: sdp_tables::runtime,
+    },
+    Object {
+        name: "table-large-n",
+        about: "Table 3: run time and memory on large matrices, n = 5000 to 20000",
+        toml: include_str!("../../../../experiments/table-large-n.toml"),
+        render: sdp_tables::large_n,
+    },
+];
+
+/// What a reader gets to see; a function of the records alone.
+pub(crate) struct Rendered {
+    pub(crate) table: Table,
+    pub(crate) figure: Option<Figure>,
+}
+
+impl Rendered {
+    /// Writes `STEM.md` and `STEM.tex`, for figures also `STEM.svg` and `STEM.png`, and says where.
+    pub(crate) fn write(&self, stem: &Path) -> anyhow::Result<Vec<PathBuf>> {
+        let mut files =
+            vec![("md", self.table.markdown().into_bytes()), ("tex", self.table.latex().into_bytes())];
+        if let Some(figure) = &self.figure {
+            let drawing = figure.draw();
+            files.push(("svg", figure::svg::write(&drawing).into_bytes()));
+            files.push(("png", figure::png::write(&drawing)?));
+        }
+        files
+            .into_iter()
+            .map(|(extension, bytes)| {
+                let path = file(stem, extension);
+                write_file(&path, &bytes).with_context(|| path.display().to_string())?;
+                Ok(path)
+            })
+            .collect()
+    }
+}
+
+/// `STEM.extension`, whatever dots the stem has.
+pub(crate) fn file(stem: &Path, extension: &str) -> PathBuf {
+    let mut path = stem.as_os_str().to_owned();
+    path.push(".");
+    path.push(extension);
+    path.into()
+}

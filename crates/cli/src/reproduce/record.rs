@@ -1,0 +1,132 @@
+//! Records of runs, one JSON object a line; written as soon as a run is done, never rewritten.
+
+use crate::commands::bound::BoundRecord;
+use crate::commands::check::CheckRecord;
+use crate::progress::say;
+use anyhow::{Context, bail};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+/// One run of `gambeson bound`, and of `gambeson check` where the experiment asks for it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Record {
+    pub(crate) experiment: String,
+    /// The family of random matrices, `psd` or `qp`.
+    pub(crate) kind: String,
+    pub(crate) n: usize,
+    /// The trial, and the seed of its matrix.
+    pub(crate) seed: u32,
+    /// The label of the solver.
+    pub(crate) solver: String,
+    /// What `gambeson` was called with, but for threads and the place of the certificate.
+    pub(crate) arguments: Vec<String>,
+    pub(crate) exit: i32,
+    /// Wall-clock seconds of the whole process.
+    pub(crate) seconds_wall: f64,
+    /// What `bound` printed.
+    pub(crate) bound: BoundRecord,
+    pub(crate) check: Option<CheckRun>,
+    pub(crate) threads: usize,
+    /// Version of the program.
+    pub(crate) version: String,
+    /// Model of the processor, where the system tells.
+    pub(crate) cpu: Option<String>,
+}
+
+/// A check of the certificate in a process of its own.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct CheckRun {
+    pub(crate) exit: i32,
+    /// Wall-clock seconds of the whole process.
+    pub(crate) seconds_wall: f64,
+    /// What `check` printed.
+    pub(crate) result: CheckRecord,
+}
+
+/// A run of another solver, as `bench/peers/sdp/solvers.py` writes it.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct PeerRecord {
+    pub(crate) kind: String,
+    pub(crate) n: usize,
+    pub(crate) solver: String,
+    pub(crate) seconds: f64,
+}
+
+/// Lines of a file of records.
+struct Lines<T> {
+    records: Vec<T>,
+    /// Bytes up to the end of the last good line.
+    good: usize,
+    /// The last line if it is broken, counted from 1: its writer was stopped.
+    broken: Option<usize>,
+}
+
+fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> anyhow::Result<Lines<T>> {
+    let mut lines = Lines { records: Vec::new(), good: 0, broken: None };
+    let mut end = 0;
+    for (at, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
+        end += line.len();
+        if !line.trim_ascii().is_empty() {
+            match serde_json::from_slice(line) {
+                Ok(record) => lines.records.push(record),
+                // Broken is what is no JSON. What is JSON but no record was not left by a writer that was stopped.
+                Err(error) if end == bytes.len() && !error.is_data() => {
+                    lines.broken = Some(at + 1);
+                    break;
+                }
+                Err(error) => bail!("{}, line {}: not a record: {error}", path.display(), at + 1),
+            }
+        }
+        lines.good = end;
+    }
+    Ok(lines)
+}
+
+/// Reads records without touching the file; a broken last line is reported and left out.
+pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Vec<T>> {
+    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+    let lines = parse(path, &bytes)?;
+    if let Some(line) = lines.broken {
+        say(&format!("{}, line {line}: broken off, left out", path.display()));
+    }
+    Ok(lines.records)
+}
+
+/// A file of records to append to.
+pub(crate) struct Store {
+    path: PathBuf,
+    file: File,
+}
+
+impl Store {
+    /// Opens or creates the file, and takes off a last line that was broken off. The file is this process's alone.
+    pub(crate) fn open(path: &Path) -> anyhow::Result<(Self, Vec<Record>)> {
+        let name = || path.display().to_string();
+        let mut file =
+            OpenOptions::new().read(true).append(true).create(true).open(path).with_context(name)?;
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            bail!("{}: another process is adding to it", name());
+        } // a file system without locks is no reason to stop
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).with_context(name)?;
+        let lines: Lines<Record> = parse(path, &bytes)?;
+        if let Some(line) = lines.broken {
+            say(&format!("{}, line {line}: broken off; taken off, that run is made again", name()));
+            file.set_len(lines.good as u64).with_context(name)?;
+        } else if bytes.last().is_some_and(|&last| last != b'\n') {
+            file.write_all(b"\n").with_context(name)?;
+        }
+        Ok((Self { path: path.to_path_buf(), file }, lines.records))
+    }
+
+    /// One more record; on the disk when this returns.
+    pub(crate) fn append(&mut self, record: &Record) -> anyhow::Result<()> {
+        let mut line = serde_json::to_vec(record)?;
+        line.push(b'\n');
+        let written = self.file.write_all(&line).and_then(|()| self.file.sync_data());
+        written.with_context(|| self.path.display().to_string())
+    }
+}
