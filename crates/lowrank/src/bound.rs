@@ -7,22 +7,24 @@ use crate::certify::certify;
 pub use crate::certify::{Upper, prove};
 use crate::lanczos::TopEigenspace;
 use crate::mwu::{MwuParams, ParameterError, multiplicative_weights};
-use crate::observe::{Observer, Progress, StopReason};
+use crate::observe::{Observer, StopReason, relative_gap};
 use crate::operator::Operator;
 use crate::primal::UnitRows;
 use crate::problem::{Norm, Problem, Unit};
 use crate::round::best_vertex;
+use crate::watch::Watch;
 use gambeson_checker::{
     Certificate, CheckError, Domain, Quadratic, RelaxationValue, VertexValue, relaxation_value, vertex_value,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
 /// Steps spent at most on raising the lower end of the relaxation to the gap asked for.
 const ASCENT_STEPS: usize = 30;
+/// Weights are enlarged by a fraction of the gap to make the proof pass; this much of a gap at most.
+const LARGEST_MARGIN: f64 = 2e-3;
 /// Vertices tried by rounding.
 const ROUNDING_TRIALS: usize = 16;
 
@@ -138,49 +140,12 @@ pub struct Bracket {
 }
 
 impl Bracket {
-    /// upper/sdp_lower − 1, rounded up; zero for an exact zero, infinite where nothing positive is known below.
+    /// upper/sdp_lower − 1, rounded up. Of negative values (vertices with a negative diagonal) the same with both
+    /// signs changed; zero where the ends meet, infinite where zero lies between them.
     pub fn gap(&self) -> f64 {
-        let (upper, lower) = (self.upper.value(), self.sdp_lower.value());
-        if upper <= lower {
-            0.0
-        } else if lower > 0.0 {
-            ((upper / lower).next_up() - 1.0).next_up()
-        } else {
-            f64::INFINITY
-        }
-    }
-}
-
-/// Stops a solver at the gap or the time limit and passes everything on.
-struct Watch<'a, O> {
-    inner: &'a mut O,
-    gap: f64,
-    constant: f64,
-    /// From the solver's numbers to those of the result.
-    unit: Unit,
-    scale: f64,
-    deadline: Option<Instant>,
-    stop: Option<Stop>,
-    /// The gap by the latest estimates.
-    reached: f64,
-}
-
-impl<O: Observer> Observer for Watch<'_, O> {
-    fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
-        let upper = self.scale * (progress.upper + self.constant);
-        let lower = self.scale * (progress.lower + self.constant);
-        let shown = Progress { upper: self.unit.of(upper), lower: self.unit.of(lower), ..*progress };
-        self.reached = if lower > 0.0 { upper / lower - 1.0 } else { f64::INFINITY };
-        self.stop = if self.inner.observe(&shown).is_break() {
-            Some(Stop::Interrupted)
-        } else if self.reached <= self.gap {
-            Some(Stop::Gap)
-        } else if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            Some(Stop::TimeLimit)
-        } else {
-            None
-        };
-        if self.stop.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        let gap = relative_gap(self.upper.value(), self.sdp_lower.value());
+        // Two roundings: of the quotient, which is one plus the gap, and of the difference.
+        if gap > 0.0 { (gap + f64::EPSILON * (1.0 + gap)).next_up() } else { 0.0 }
     }
 }
 
@@ -222,14 +187,20 @@ fn solve_and_prove(
         deadline,
         stop: None,
         reached: f64::INFINITY,
+        earlier: 0,
+        upper: f64::INFINITY,
+        lower: f64::NEG_INFINITY,
     };
     // What is proven is a little wider than what is estimated, so the solver aims lower: much lower if it must.
     let mut total = Totals::default();
     let mut ambitions = params.method.ambitions().iter();
     let mut start = params.start.clone();
+    let mut proven: Option<(Certificate, Upper)> = None;
+    let mut raised: Option<(UnitRows, RelaxationValue)> = None;
     let (mut certificate, mut upper, point, sdp_lower) = loop {
         let ambition = ambitions.next();
         watch.gap = ambition.unwrap_or(&1.0) * params.gap;
+        watch.earlier = total.iterations;
         let found = if operator.is_zero() {
             Found::zero(n)
         } else {
@@ -239,18 +210,30 @@ fn solve_and_prove(
         let weights: Vec<f64> = found.weights.iter().map(|&weight| unit.of(weight)).collect();
         let solved = Instant::now();
         // A solver that was stopped early is not worth a margin as small as the gap it was asked for.
-        let gap = if watch.reached.is_finite() { watch.reached.max(params.gap) } else { params.gap };
-        let (certificate, upper) = certify(problem, &weights, gap, params.threads)?;
+        let gap = watch.reached.clamp(params.gap.min(LARGEST_MARGIN), LARGEST_MARGIN);
+        let attempt = certify(problem, &weights, gap, params.threads)?;
         total.seconds_check += solved.elapsed().as_secs_f64();
+        // Whatever an attempt comes to, what earlier ones proved stays.
+        let (certificate, upper) = match proven.take() {
+            Some(earlier) if earlier.1.value() <= attempt.1.value() => earlier,
+            _ => attempt,
+        };
         // The lower end is raised after the proof, when it is known what would do.
-        let enough = unit.inverse(upper.value()) / (scale * (1.0 + 0.95 * params.gap)) - constant;
+        let most = 1.0 + 0.95 * params.gap;
+        let value = unit.inverse(upper.value());
+        let enough = if value > 0.0 { value / most } else { value * most } / scale - constant;
         let mut point = found.point;
         point.ascend(&operator, &found.weights, if total.in_a_hurry() { 0 } else { ASCENT_STEPS }, enough);
-        let sdp_lower =
-            relaxation_value(matrix, problem.domain, &point.entries, point.columns, params.threads)?;
-        let reached = scale * sdp_lower.value() * (1.0 + params.gap) >= upper.value();
-        if !reached && total.stop == Stop::Gap && ambitions.len() > 0 {
-            start = Some(point);
+        let value = relaxation_value(matrix, problem.domain, &point.entries, point.columns, params.threads)?;
+        let (point, sdp_lower) = match raised.take() {
+            Some(earlier) if earlier.1.value() >= value.value() => earlier,
+            _ => (point, value),
+        };
+        let reached = relative_gap(upper.value(), scale * sdp_lower.value()) <= params.gap;
+        let left = total.iterations < params.burer_monteiro.max_iterations;
+        if !reached && total.stop == Stop::Gap && ambitions.len() > 0 && left {
+            start = Some(point.clone());
+            (proven, raised) = (Some((certificate, upper)), Some((point, sdp_lower)));
             continue;
         }
         if !reached && total.stop == Stop::Gap {
@@ -258,13 +241,9 @@ fn solve_and_prove(
         }
         break (certificate, upper, point, sdp_lower);
     };
-    let trivial = total.stop != Stop::Zero && {
-        let solved = Instant::now();
-        let trivial =
-            is_trivial(problem, &operator, &point, unit, &mut certificate, &mut upper, params.threads);
-        total.seconds_check += solved.elapsed().as_secs_f64();
-        trivial
-    };
+    let trivial = total.stop != Stop::Zero
+        && !total.in_a_hurry()
+        && is_trivial(problem, &operator, &point, unit, &mut certificate, &mut upper, params.threads);
     let trials = if total.in_a_hurry() { 2 } else { ROUNDING_TRIALS };
     let vertex = best_vertex(&operator, &point, trials, &mut rng);
     let mut lower = vertex_value(matrix, &vertex, params.threads)?;
@@ -363,6 +342,7 @@ fn solve(
             let mut own = params.burer_monteiro.clone();
             // It stops by itself where the watch would stop it, and plans its looks at the dual by that.
             (own.gap, own.offset) = (watch.gap, watch.constant);
+            own.max_iterations -= watch.earlier;
             let solution = burer_monteiro(operator, &own, start, rng, watch)?;
             Found {
                 weights: solution.weights,

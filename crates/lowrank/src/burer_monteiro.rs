@@ -1,7 +1,8 @@
 //! Low-rank factorisation: maximise ⟨M, VVᵀ⟩ over n × k matrices with unit rows, and read the dual off.
 //!
 //! **Problem.** The same relaxation as Algorithm 2, max ⟨M, X⟩ over X ⪰ 0, X_ii = 1, with X = VVᵀ (Burer and Monteiro,
-//! Math. Prog. 95, 2003). For a diagonal that is zero or M ⪰ 0, X_ii ≤ 1 has the same value.
+//! Math. Prog. 95, 2003). For M_ii ≥ 0, X_ii ≤ 1 has the same value: Diag(1 − X_ii) may be
+//! added to X.
 //!
 //! **Method.** L-BFGS on the product of spheres (`lbfgs.rs`), one block product a step, in single precision on the
 //! difference to the last point whose product is known in double (`rough.rs`); where it crawls, a truncated Newton
@@ -9,6 +10,9 @@
 //! y_i = ⟨v_i, (MV)_i⟩; if also Diag(y) ⪰ M then V is optimal and y the dual optimum. The eigenspace that decides
 //! this starts from the columns of V, which span the cluster at the top. An eigenvector that violates
 //! Diag(y) ⪰ M is a direction to climb along: it becomes a further column (escape).
+//!
+//! **Deviation.** Beyond V and its like it keeps a copy of M in single precision, half the size of M, unless M is
+//! sparse or known by its products alone.
 //!
 //! **Guarantee.** None: the checker proves what (Σ y)·λ_max(D^−½MD^−½) the weights give. The optimal X has rank far
 //! below √(2n) in practice, so k stays small; the proof would notice if it were too small.
@@ -18,8 +22,8 @@ use crate::lanczos::TopEigenspace;
 use crate::lbfgs::Memory;
 use crate::mwu::ParameterError;
 use crate::newton;
-use crate::observe::{Observer, Progress, StopReason};
-use crate::operator::{Operator, dot};
+use crate::observe::{Observer, Progress, StopReason, relative_gap};
+use crate::operator::Operator;
 use crate::primal::UnitRows;
 use crate::sphere::{add, inner, normalise, project, retract};
 use rand::Rng;
@@ -34,6 +38,9 @@ const PATIENCE: usize = 60;
 const FIRST_LOOK: f64 = 0.02;
 /// By how much the criticality falls between two looks, at least and at most.
 const NEXT_LOOK: (f64, f64) = (0.5, 0.02);
+/// What every weight gets on top, in criticalities or gaps of the mean weight, whichever is larger: weights far below
+/// the mean are not known to a small part of themselves, and would have to be multiplied by a lot to be safe.
+const SLACK: f64 = 0.1;
 /// Share of V, against its criticality, below which a column may go.
 const NEGLIGIBLE_COLUMN: f64 = 0.03;
 /// Steps that failed in single precision within one climb after which it is given up.
@@ -75,6 +82,12 @@ impl BurerMonteiroParams {
         }
         Ok(())
     }
+
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a small positive number
+    fn columns(&self, n: usize) -> usize {
+        let enough = ((2.0 * n as f64).sqrt().ceil() as usize + 1).min(32);
+        self.columns.unwrap_or(enough).max(1).next_multiple_of(COLUMN_STEP)
+    }
 }
 
 /// Outcome of a run. Nothing in here is proven.
@@ -93,7 +106,7 @@ pub struct BurerMonteiroSolution {
     pub stop: StopReason,
 }
 
-/// Runs the method. The operator must not be zero. `start` is a point to begin from, of an earlier run say: n rows,
+/// Runs the method. `start` is a point to begin from, of an earlier run say: n rows,
 /// which are brought to length one. The dual weights follow from it.
 pub fn burer_monteiro(
     operator: &Operator<'_>,
@@ -104,6 +117,11 @@ pub fn burer_monteiro(
 ) -> Result<BurerMonteiroSolution, ParameterError> {
     params.validate()?;
     let n = operator.dim();
+    if operator.is_zero() {
+        let point = UnitRows { entries: vec![1.0; n], columns: 1 };
+        let (weights, stop) = (vec![0.0; n], StopReason::Converged);
+        return Ok(BurerMonteiroSolution { weights, estimate: 0.0, point, iterations: 0, products: 0, stop });
+    }
     if let Some(UnitRows { entries, columns }) = start {
         if *columns == 0 || entries.len() != n * columns {
             let value = entries.len() as f64;
@@ -114,23 +132,41 @@ pub fn burer_monteiro(
         }
     }
     let mut evaluator = Evaluator::new(operator);
-    let state = begin(&mut evaluator, params, start, rng);
-    let mut run =
-        Run { evaluator, state, memory: Memory::default(), iterations: 0, highest: f64::NEG_INFINITY };
+    let state = match start {
+        Some(rows) => evaluator.given(rows),
+        None => evaluator.random(params.columns(n), rng),
+    };
+    let probe: Vec<f64> = (0..n).map(|_| StandardNormal.sample(rng)).collect();
+    let mut probe_image = vec![0.0; n];
+    operator.apply(&probe, &mut probe_image);
+    evaluator.products += 1;
+    let mut run = Run {
+        evaluator,
+        state,
+        memory: Memory::default(),
+        probe: (probe, probe_image),
+        iterations: 0,
+        highest: f64::NEG_INFINITY,
+    };
     let mut best: Option<(f64, Vec<f64>)> = None;
     // Criticality at which the dual is looked at next.
     let mut target = run.first_target();
     let mut stop = StopReason::IterationLimit;
     while run.iterations < params.max_iterations {
-        let before = run.state.criticality();
+        let (before, steps_before) = (run.state.criticality(), run.iterations);
         let least = best.as_ref().map_or(f64::INFINITY, |(least, _)| *least);
         let climbed = run.climb(target, params.max_iterations, least, observer);
         if climbed == Climb::Interrupted && best.is_some() && run.state.criticality() > 0.5 * before {
             stop = StopReason::Interrupted; // another look would not find much more
             break;
         }
+        if run.iterations == steps_before && best.is_some() {
+            stop = StopReason::Stalled; // nothing left to climb, and that has been looked at
+            break;
+        }
         run.settle();
-        let (weights, theta, violating) = run.dual(0.1 * target.min(1e-2));
+        let slack = SLACK * run.state.criticality().max(params.gap);
+        let (weights, theta, violating) = run.dual(slack, 0.1 * target.min(1e-2));
         let upper: f64 = weights.iter().sum::<f64>() * theta;
         if upper < least {
             best = Some((upper, weights.iter().map(|y| y * theta).collect()));
@@ -141,7 +177,7 @@ pub fn burer_monteiro(
             stop = StopReason::Interrupted;
             break;
         }
-        if (least + params.offset) / (lower + params.offset) - 1.0 <= params.gap {
+        if relative_gap(least + params.offset, lower + params.offset) <= params.gap {
             stop = StopReason::Converged;
             break;
         }
@@ -153,9 +189,10 @@ pub fn burer_monteiro(
             break;
         } else {
             // The gap follows the criticality: on to where it should be reached.
-            let gap = (upper + params.offset) / (lower + params.offset) - 1.0;
+            let gap = relative_gap(upper + params.offset, lower + params.offset);
             let (most, least) = NEXT_LOOK;
-            target *= (0.6 * params.gap / gap).max(least).min(most);
+            let factor = (0.6 * params.gap / gap).max(least).min(most);
+            target = factor * target.min(run.state.criticality());
             run.narrow();
         }
     }
@@ -182,42 +219,12 @@ enum Climb {
     Interrupted,
 }
 
-/// The first point: the given one, or random rows after a few steps of V ← rows of M·V.
-fn begin(
-    evaluator: &mut Evaluator<'_>,
-    params: &BurerMonteiroParams,
-    start: Option<&UnitRows>,
-    rng: &mut impl Rng,
-) -> State {
-    if let Some(rows) = start {
-        let mut v = rows.entries.clone();
-        normalise(&mut v, rows.columns);
-        return evaluator.exact(v, rows.columns);
-    }
-    let n = evaluator.operator.dim();
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a small positive number
-    let enough = ((2.0 * n as f64).sqrt().ceil() as usize + 1).min(32);
-    let columns = params.columns.unwrap_or(enough).max(1).next_multiple_of(COLUMN_STEP);
-    let mut v: Vec<f64> = (0..n * columns).map(|_| StandardNormal.sample(rng)).collect();
-    normalise(&mut v, columns);
-    for _ in 0..5 {
-        let mut image = evaluator.product(&v, columns);
-        evaluator.products += 1;
-        // Half of the present row keeps the step from overshooting where M is indefinite.
-        for (image, v) in image.chunks_exact_mut(columns).zip(v.chunks_exact(columns)) {
-            let half = 0.5 * dot(image, image).sqrt();
-            image.iter_mut().zip(v).for_each(|(image, v)| *image += half * v);
-        }
-        normalise(&mut image, columns);
-        v = image;
-    }
-    evaluator.exact(v, columns)
-}
-
 struct Run<'a> {
     evaluator: Evaluator<'a>,
     state: State,
     memory: Memory,
+    /// A random vector and M times it: without it, the eigenspace of a symmetric point might see nothing beyond it.
+    probe: (Vec<f64>, Vec<f64>),
     iterations: usize,
     highest: f64,
 }
@@ -258,9 +265,11 @@ impl Run<'_> {
             let moved = if since_progress > PATIENCE {
                 self.memory.clear();
                 since_progress = 0;
-                let step = newton::step(|u| self.evaluator.product(u, self.state.point.columns), &self.state);
+                let seen = Progress { iteration: self.iterations, upper, lower: self.highest() };
+                let product = |u: &[f64]| self.evaluator.product(u, self.state.point.columns);
+                let step = newton::step(product, &self.state, || observer.observe(&seen).is_continue());
                 self.evaluator.products += step.products;
-                self.accept_if_better(&step.direction)
+                self.accept_if_better(&step.direction) || self.quasi_newton_step()
             } else {
                 self.quasi_newton_step()
             };
@@ -304,6 +313,9 @@ impl Run<'_> {
                 return true;
             }
             step *= 0.3;
+            if step * slope < f64::EPSILON * self.state.size {
+                break; // no gain that small can be told from rounding errors
+            }
         }
         let fresh = self.memory.is_empty();
         self.memory.clear();
@@ -311,9 +323,9 @@ impl Run<'_> {
     }
 
     fn quasi_newton_direction(&self) -> Vec<f64> {
-        let State { dual, value, gradient, point, .. } = &self.state;
+        let State { dual, size, gradient, point, .. } = &self.state;
         // Without a memory, a guess at the curvature: the mean dual.
-        let guess = dual.len() as f64 / value.abs().max(f64::MIN_POSITIVE);
+        let guess = dual.len() as f64 / size.max(f64::MIN_POSITIVE);
         let mut direction = self.memory.direction(gradient, guess);
         project(&point.entries, &mut direction, point.columns);
         direction
@@ -344,12 +356,14 @@ impl Run<'_> {
         false
     }
 
-    /// Positive weights from the dual, their top generalised eigenvalue θ, and its vector: (Σ y)·θ is the bound.
-    fn dual(&mut self, tolerance: f64) -> (Vec<f64>, f64, Vec<f64>) {
-        let State { point, image, dual, value, .. } = &self.state;
-        let floor = 1e-9 * value.abs() / dual.len() as f64;
-        let weights: Vec<f64> = dual.iter().map(|y| y.max(floor)).collect();
+    /// Positive weights from the dual, `slack` mean weights added to each, their top generalised eigenvalue θ, and its
+    /// vector: (Σ y)·θ is the bound.
+    fn dual(&mut self, slack: f64, tolerance: f64) -> (Vec<f64>, f64, Vec<f64>) {
+        let State { point, image, dual, size, .. } = &self.state;
+        let mean = size / dual.len() as f64;
+        let weights: Vec<f64> = dual.iter().map(|y| (y + slack * mean).max(1e-9 * mean)).collect();
         let mut space = TopEigenspace::spanned_by(point, image);
+        space.include(self.probe.0.clone(), self.probe.1.clone());
         let top = space.solve(self.evaluator.operator, &weights, tolerance, 60);
         self.evaluator.products += space.products;
         (weights, top.value, top.vector)

@@ -3,10 +3,12 @@
 //! A product with M is nearly all a step costs. So it is done in single precision, on the difference to the last
 //! point whose product is known in double (see `rough.rs`); now and then a point is computed in double precision.
 
-use crate::operator::Operator;
+use crate::operator::{Operator, dot};
 use crate::primal::UnitRows;
 use crate::rough::Rough;
-use crate::sphere::{add, combination, inner, project, row_products};
+use crate::sphere::{add, combination, inner, normalise, project, row_products};
+use rand::Rng;
+use rand_distr::{Distribution, StandardNormal};
 
 /// Below this dimension there is nothing to gain from single precision.
 const ROUGH_FROM: usize = 256;
@@ -22,6 +24,8 @@ pub(crate) struct State {
     pub(crate) gradient: Vec<f64>,
     /// ⟨M, VVᵀ⟩, in exact arithmetic Σ y.
     pub(crate) value: f64,
+    /// Σ |(MV)_i|: near a maximum Σ |y|, and never zero by cancellation.
+    pub(crate) size: f64,
 }
 
 impl State {
@@ -30,13 +34,14 @@ impl State {
         let mut gradient = image.clone();
         project(&v, &mut gradient, columns);
         let value = dual.iter().sum();
-        Self { point: UnitRows { entries: v, columns }, image, dual, gradient, value }
+        let size = row_products(&image, &image, columns).iter().map(|square| square.sqrt()).sum();
+        Self { point: UnitRows { entries: v, columns }, image, dual, gradient, value, size }
     }
 
-    /// |gradient|/value·√n: how far from critical, without units.
+    /// |gradient|/size·√n: how far from critical, without units.
     pub(crate) fn criticality(&self) -> f64 {
         let n = self.dual.len() as f64;
-        (inner(&self.gradient, &self.gradient) * n).sqrt() / self.value.abs().max(f64::MIN_POSITIVE)
+        (inner(&self.gradient, &self.gradient) * n).sqrt() / self.size.max(f64::MIN_POSITIVE)
     }
 }
 
@@ -55,6 +60,32 @@ impl<'a> Evaluator<'a> {
     pub(crate) fn new(operator: &'a Operator<'a>) -> Self {
         let rough = if operator.dim() < ROUGH_FROM { None } else { Rough::new(operator) };
         Self { operator, rough, reference: None, products: 0 }
+    }
+
+    /// A point of somebody else's, its rows brought to length one.
+    pub(crate) fn given(&mut self, rows: &UnitRows) -> State {
+        let mut v = rows.entries.clone();
+        normalise(&mut v, rows.columns);
+        self.exact(v, rows.columns)
+    }
+
+    /// Random rows after a few steps of V ← rows of M·V.
+    pub(crate) fn random(&mut self, columns: usize, rng: &mut impl Rng) -> State {
+        let n = self.operator.dim();
+        let mut v: Vec<f64> = (0..n * columns).map(|_| StandardNormal.sample(rng)).collect();
+        normalise(&mut v, columns);
+        for _ in 0..5 {
+            let mut image = self.product(&v, columns);
+            self.products += 1;
+            // Half of the present row keeps the step from overshooting where M is indefinite.
+            for (image, v) in image.chunks_exact_mut(columns).zip(v.chunks_exact(columns)) {
+                let half = 0.5 * dot(image, image).sqrt();
+                image.iter_mut().zip(v).for_each(|(image, v)| *image += half * v);
+            }
+            normalise(&mut image, columns);
+            v = image;
+        }
+        self.exact(v, columns)
     }
 
     /// M·U, as good as a direction needs.

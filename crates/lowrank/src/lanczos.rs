@@ -73,6 +73,12 @@ impl TopEigenspace {
         Self::seeded(columns(&v.entries), columns(image))
     }
 
+    /// Adds a vector whose product with M is known already.
+    pub(crate) fn include(&mut self, vector: Vec<f64>, image: Vec<f64>) {
+        self.basis.push(vector);
+        self.images.push(image);
+    }
+
     fn seeded(basis: Vec<Vec<f64>>, images: Vec<Vec<f64>>) -> Self {
         let full = FULL.max(basis.len() + 4 * BURST);
         Self { basis, images, projected: Vec::new(), full, calls: 0, products: 0 }

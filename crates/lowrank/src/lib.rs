@@ -34,3 +34,4 @@ pub mod random;
 mod rough;
 pub mod round;
 mod sphere;
+mod watch;

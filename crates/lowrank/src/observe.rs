@@ -13,6 +13,20 @@ pub struct Progress {
     pub lower: f64,
 }
 
+/// How far apart two ends are, relative to the one nearer to zero: upper/lower − 1 for positive values. Zero where they
+/// meet, infinite where zero lies between them.
+pub(crate) fn relative_gap(upper: f64, lower: f64) -> f64 {
+    if upper <= lower {
+        0.0
+    } else if lower > 0.0 {
+        upper / lower - 1.0
+    } else if upper < 0.0 {
+        lower / upper - 1.0
+    } else {
+        f64::INFINITY
+    }
+}
+
 /// Sees progress and may end the run.
 pub trait Observer {
     /// Called every round; `Break` ends the run with what it has.

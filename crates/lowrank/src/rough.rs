@@ -65,10 +65,11 @@ impl Rough {
     }
 }
 
-/// The values times `factor`, in single precision.
+/// The values times `factor`, in single precision; what would be subnormal there, and slow, is zero.
 fn single(values: &[f64], factor: f64) -> Vec<f32> {
     #[allow(clippy::cast_possible_truncation)] // the purpose
-    values.par_iter().with_min_len(1 << 14).map(|x| (x * factor) as f32).collect()
+    let rounded = |x: f64| if x.abs() < f64::from(f32::MIN_POSITIVE) { 0.0 } else { x as f32 };
+    values.par_iter().with_min_len(1 << 14).map(|x| rounded(x * factor)).collect()
 }
 
 /// A power of two not below any |value|, so that dividing by it is exact; one for zeros.

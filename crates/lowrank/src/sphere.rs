@@ -65,15 +65,21 @@ pub(crate) fn project(v: &[f64], a: &mut [f64], columns: usize) {
     });
 }
 
-/// Brings every row to length one; a row of zeros becomes the first unit vector.
+/// Brings every row of finite numbers to length one; a row of zeros becomes the first unit vector.
 pub(crate) fn normalise(v: &mut [f64], columns: usize) {
     v.par_chunks_mut(columns).with_min_len(512).for_each(|row| {
-        let length = dot(row, row).sqrt();
-        if length > 0.0 {
-            row.iter_mut().for_each(|x| *x /= length);
-        } else {
-            row[0] = 1.0;
+        let mut length = dot(row, row).sqrt();
+        if !(length.is_finite() && length > 1e-150) {
+            // The squares went over or under: once more with the largest entry at one.
+            let largest = row.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+            if largest == 0.0 {
+                row[0] = 1.0;
+                return;
+            }
+            row.iter_mut().for_each(|x| *x /= largest);
+            length = dot(row, row).sqrt();
         }
+        row.iter_mut().for_each(|x| *x /= length);
     });
 }
 

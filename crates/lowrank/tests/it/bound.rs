@@ -24,7 +24,7 @@ fn solve(problem: &Problem) -> Bracket {
     found
 }
 
-fn solve_by(problem: &Problem, method: Method, gap: f64) -> Bracket {
+pub(crate) fn solve_by(problem: &Problem, method: Method, gap: f64) -> Bracket {
     let params = BoundParams { threads: 1, method, gap, ..BoundParams::default() };
     let found = bracket(problem, &params, &mut ()).expect("a bracket");
     // The certificate alone proves the same number again.

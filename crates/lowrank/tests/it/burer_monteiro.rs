@@ -207,3 +207,36 @@ fn a_start_of_the_wrong_shape_is_refused() {
         assert!(burer_monteiro(&operator, &params, Some(&start), &mut rng, &mut ()).is_err());
     }
 }
+
+/// Points from which a climb sees nothing: a symmetric one, where the columns of V span an invariant space, and one of
+/// value zero.
+#[test]
+fn hopeless_starts_are_left() {
+    let n = 8;
+    let cycle = |i: usize, j: usize| match (i + n - j) % n {
+        0 => 3.0,
+        1 | 7 => -1.0,
+        _ => 0.0,
+    };
+    let cycle =
+        DenseMatrix { rows: n, columns: n, entries: (0..n * n).map(|at| cycle(at / n, at % n)).collect() };
+    let ones = UnitRows { entries: vec![1.0; n], columns: 1 };
+    let hollow = random::quadratic_program(n, 2).expect("it fits");
+    let hollow = DenseMatrix {
+        entries: hollow
+            .entries
+            .iter()
+            .enumerate()
+            .map(|(at, x)| if at.is_multiple_of(n + 1) { 0.0 } else { *x })
+            .collect(),
+        ..hollow
+    };
+    let identity = |at: usize| if at.is_multiple_of(n + 1) { 1e200 } else { 0.0 };
+    let identity = UnitRows { entries: (0..n * n).map(identity).collect(), columns: n };
+    for (matrix, start) in [(&cycle, &ones), (&hollow, &identity)] {
+        let params = BurerMonteiroParams { gap: 1e-7, ..BurerMonteiroParams::default() };
+        let solution = solve(dense(matrix), Domain::Cube, &params, Some(start), &mut ());
+        let gap = proven_gap(dense(matrix), Domain::Cube, &solution);
+        assert!(gap <= 1e-6, "{gap}, {:?}", solution.stop);
+    }
+}

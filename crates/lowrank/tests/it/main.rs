@@ -6,6 +6,8 @@ mod bound;
 mod burer_monteiro;
 /// Certificate files and matrix hashes.
 mod certificate;
+/// Where solvers are tempted to go wrong.
+mod edges;
 /// Matrix and graph files.
 mod input;
 /// Algorithm 2.
