@@ -7,7 +7,8 @@
 
 Writes one JSON object a run to --out (results/peers-sdp.jsonl) and a table of medians over the instances beside it
 (.md). The families are those of appendix E. Every solver sees every matrix before the next one is drawn, so that all
-meet the same noise. A peer that is not installed is skipped with a note on stderr.
+meet the same noise. A peer that is not installed is skipped with a note on stderr. One that times out or fails has a
+record too, with `value` null: `seconds` is then the limit, or null where it failed.
 
 Values. Errors are relative to the proven lower end of the SDP (the largest of gambeson's runs on that matrix). A
 `value` below it is no upper bound and is marked. Solvers claim the sum of a dual y that is feasible only up to their
@@ -42,7 +43,6 @@ import json
 import os
 import re
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -59,15 +59,13 @@ import scipy
 from scipy.sparse.linalg import eigsh
 
 from algorithm2 import published_rounds, rounds
+from rendering import COARSE, FINE, report, table
 
-FINE, COARSE = "gambeson, gap 1e-6", "gambeson, gap 1e-3"
 OURS = {
     FINE: ["--gap", "1e-6"],
     COARSE: ["--gap", "1e-3"],
     "gambeson mwu, gap 5e-3": ["--method", "mwu", "--gap", "5e-3"],
 }
-MISSED = ("not reached", "not converged", "reduced accuracy", "inaccurate")  # notes of runs that stopped short
-HEAD = "| solver | seconds | times ours at 1e-3 | times ours at 1e-6 | error claimed | error repaired | bound |"
 
 
 @dataclass
@@ -82,18 +80,28 @@ class Problem:
 
 @dataclass
 class Run:
-    """What one solver did: seconds, the upper bound it claims, the bound its dual proves after repair."""
+    """What one solver did: seconds, the upper bound it claims, the bound its dual proves after repair.
 
-    seconds: float
-    value: float
+    Without a result there are no bounds, and the seconds are the limit that was not enough, if that was the reason.
+    """
+
+    seconds: float | None
+    value: float | None
     note: str
-    version: str
-    valid: float
+    version: str | None
+    valid: float | None
     gap: float | None = None
 
 
 class Failed(Exception):
     """A peer came to no result."""
+
+
+class TimedOut(Exception):
+    """A peer came to no result within so many seconds."""
+
+
+TIMED_OUT = 124  # exit code of `timeout`
 
 
 def instance(kind, n, seed):
@@ -151,10 +159,13 @@ def dsdp(problem, limit, tolerance):
     solution = problem.sdpa.with_name("dsdp.solution")
     command = ["timeout", str(limit), "dsdp5", str(problem.sdpa), "-gaptol", tolerance, "-save", str(solution)]
     # It drops results-dsdp-<version> where it runs.
-    output = subprocess.run(command, capture_output=True, text=True, cwd=problem.sdpa.parent).stdout
+    run = subprocess.run(command, capture_output=True, text=True, cwd=problem.sdpa.parent)
+    if run.returncode == TIMED_OUT:
+        raise TimedOut(limit)
+    output = run.stdout
     seconds = re.search(r"DSDP Solve\s+\d+\s+(\S+)", output)
     if seconds is None:
-        raise Failed("no result of dsdp5 within the time limit")
+        raise Failed(f"dsdp5 ended with {run.returncode} and no result")
     version = next(problem.sdpa.parent.glob("results-dsdp-*")).name.removeprefix("results-dsdp-")
     iterations = re.findall(r"^(\d+)\s+-?\d\.\d+e", output, re.MULTILINE)[-1]
     dual = first_line(solution)
@@ -168,9 +179,11 @@ def csdp(problem, limit):
     command = ["timeout", str(limit), "stdbuf", "-oL", "csdp", str(problem.sdpa), str(solution)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=problem.sdpa.parent) as process:
         stamped = [(time.perf_counter(), line) for line in process.stdout]
+    if process.returncode == TIMED_OUT:
+        raise TimedOut(limit)
     output = "".join(line for _, line in stamped)
     if "SDP solved" not in output:
-        raise Failed("no result of csdp within the time limit")
+        raise Failed(f"csdp ended with {process.returncode} and no result")
     iterations = [index for index, (_, line) in enumerate(stamped) if line.startswith("Iter:")]
     seconds = stamped[iterations[-1] + 1][0] - stamped[iterations[0]][0]
     dual = first_line(solution)
@@ -287,10 +300,18 @@ def runs(binary, chosen, kind, n, seed):
         for name, run in ours.items():
             yield name, run, problem.lower
         for name, solve in chosen:
-            try:
-                yield name, solve(problem), problem.lower
-            except Failed as error:
-                print(f"{kind} n = {n} seed {seed}: {name}: {error}", file=sys.stderr)
+            yield name, attempt(solve, problem), problem.lower
+
+
+def attempt(solve, problem):
+    """The run of a peer, whatever comes of it: its trouble must not cost the runs of the others."""
+    try:
+        return solve(problem)
+    except TimedOut as error:
+        (limit,) = error.args
+        return Run(limit, None, f"timed out after {limit:g} s", None, None)
+    except Exception as error:
+        return Run(None, None, f"failed: {error or type(error).__name__}", None, None)
 
 
 def cpu_model():
@@ -301,17 +322,18 @@ def cpu_model():
 
 
 def as_record(kind, n, seed, solver, run, lower):
+    above = lambda value: None if value is None else float(value / lower - 1)
     return {
         "kind": kind,
         "n": n,
         "seed": seed,
         "solver": solver,
-        "seconds": round(run.seconds, 5),
-        "value": float(run.value),
-        "relative_to_proven_lower": float(run.value / lower - 1),
-        "below_proven_lower": bool(run.value < lower),
-        "valid": float(run.valid),
-        "valid_relative_to_proven_lower": float(run.valid / lower - 1),
+        "seconds": None if run.seconds is None else round(run.seconds, 5),
+        "value": None if run.value is None else float(run.value),
+        "relative_to_proven_lower": above(run.value),
+        "below_proven_lower": None if run.value is None else bool(run.value < lower),
+        "valid": None if run.valid is None else float(run.valid),
+        "valid_relative_to_proven_lower": above(run.valid),
         "gap": run.gap,
         "note": run.note,
         "threads": CORES,
@@ -335,51 +357,6 @@ def measure(options, out):
                 file.flush()
                 report(record)
     temporary.rename(out)
-
-
-def report(record):
-    error, valid = record["relative_to_proven_lower"], record["valid_relative_to_proven_lower"]
-    print(
-        f"{record['kind']} n = {record['n']:5d} seed {record['seed']}  {record['solver']:32s} "
-        f"{record['seconds']:9.3f} s  {error:+.1e}  valid {valid:+.1e}  {record['note']}"
-        + ("  BELOW THE PROVEN LOWER END" if record["below_proven_lower"] else ""),
-        flush=True,
-    )
-
-
-def standing(records):
-    """Whether the bounds of one row are proven or claimed, and how many cannot be upper bounds."""
-    if all(record["gap"] is not None for record in records):
-        return "proven"
-    false = sum(record["below_proven_lower"] for record in records)
-    return "claimed" + (f", below the proven lower end in {false} of {len(records)}" if false else "")
-
-
-def row(name, records, seconds):
-    median = lambda key: statistics.median(record[key] for record in records)
-    ratios = [f"{seconds[name] / seconds[ours]:.2f}" for ours in (COARSE, FINE)]
-    errors = [f"{median(key):+.1e}" for key in ("relative_to_proven_lower", "valid_relative_to_proven_lower")]
-    missed = sum(any(sign in record["note"] for sign in MISSED) for record in records)
-    remark = standing(records) + (f"; target missed in {missed} of {len(records)}" if missed else "")
-    return "| " + " | ".join([name, f"{seconds[name]:.3g}", *ratios, *errors, remark]) + " |"
-
-
-def table(records):
-    """The records as markdown: for each family and size one row a solver, medians over the instances."""
-    groups = {}
-    for record in records:
-        solver = f"{record['solver']} ({record['version']})" if record["gap"] is None else record["solver"]
-        groups.setdefault((record["kind"], record["n"]), {}).setdefault(solver, []).append(record)
-    machine = f"{records[0]['cpu']}, {records[0]['threads']} cores, offered to every solver; SCS as packaged uses one."
-    lines = ["# SDP solvers on the matrices of appendix E", "", machine, ""]
-    lines += ["Written by `bench/peers/sdp/solvers.py`, whose head says what is timed and what the errors mean."]
-    for (kind, n), solvers in groups.items():
-        count = max(map(len, solvers.values()))
-        lines += ["", f"## {kind}, n = {n}" + (f", medians of {count} instances" if count > 1 else ""), ""]
-        lines += [HEAD, "|---|---:|---:|---:|---:|---:|---|"]
-        seconds = {name: statistics.median(record["seconds"] for record in own) for name, own in solvers.items()}
-        lines += [row(name, own, seconds) for name, own in solvers.items()]
-    return "\n".join(lines) + "\n"
 
 
 def arguments():
@@ -409,7 +386,9 @@ def main():
         measure(options, options.out)
     records = [json.loads(line) for line in options.out.read_text().splitlines()]
     rendered = table(records)
-    options.out.with_suffix(".md").write_text(rendered)
+    temporary = options.out.with_suffix(".md.tmp")
+    temporary.write_text(rendered)
+    temporary.rename(options.out.with_suffix(".md"))
     print(rendered)
 
 

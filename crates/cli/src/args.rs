@@ -48,13 +48,15 @@ of max-cut shape. Graphs mean M = L/4 on the vertices {-1, 1}^n (max-cut).
 JSON: upper, lower, sdp_lower, gap and kappa are proven; seconds_read (or generate), seconds_solve and seconds_check \
 are wall-clock seconds; peak_memory is in bytes, null where the system does not tell.
 
-Exit codes: 0 done (and the gap reached, where --gap is given), 1 the gap was not reached, 2 error.";
+Exit codes: 0 done (and the gap reached, where --gap is given), 1 the gap was not reached (without --gap: because of \
+--time-limit or Ctrl-C), 2 error.";
 
 const REPRODUCE_HELP: &str = "\
 Every run is a process of its own, and its record is appended to DIR/NAME.SCALE.jsonl as soon as it is there: a command \
 that was stopped goes on where it was. The .md, .tex, .svg and .png beside it are functions of the records alone.
 
-Exit codes: 0 all runs there and as asked, 1 runs are missing or fell short of their gap, 2 error.";
+Exit codes: 0 all runs there and as asked, 1 runs are missing or fell short of their gap, 2 error: also where a run \
+failed, after all the others.";
 
 const CHECK_USAGE: &str = "\
 gambeson check [OPTIONS] <INPUT> <CERTIFICATE>
@@ -88,7 +90,8 @@ pub(crate) struct BoundArguments {
     /// The solver.
     #[arg(long, value_enum, default_value_t = MethodName::Auto)]
     pub(crate) method: MethodName,
-    /// Stop when upper/sdp_lower - 1 is at most this; exit 1 if it is not reached [default: 1e-4, for mwu 5e-3, not insisted on].
+    /// Stop when upper/sdp_lower - 1 is at most this; exit 1 if it is not reached [default: 1e-4, for mwu 5e-3, not
+    /// insisted on unless --time-limit or Ctrl-C cuts the run short].
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) gap: Option<f64>,
     /// Solve for at most so many seconds, then prove the best there is.
@@ -149,6 +152,7 @@ pub(crate) struct CheckArguments {
 }
 
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // one a flag
 pub(crate) struct ReproduceArguments {
     /// Table or figure; --list says which there are.
     #[arg(required_unless_present = "list", value_parser = PossibleValuesParser::new(names()))]

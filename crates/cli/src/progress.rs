@@ -4,20 +4,26 @@ use gambeson_lowrank::observe::{Observer, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Set by the first Ctrl-C; the second ends the program.
+/// Set by the first Ctrl-C; a second one ends the program.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// Signals this close together are one: `timeout` signals its child and then the group the child is in.
+const ONE_SIGNAL: Duration = Duration::from_millis(500);
 
 /// From now on the first Ctrl-C says `message` and is told by [`interrupted`].
 pub(crate) fn catch_interrupts(message: &'static str) {
     // Without a handler Ctrl-C ends the program as ever: not worth an error.
-    let _ = ctrlc::set_handler(move || {
-        if INTERRUPTED.swap(true, Ordering::SeqCst) {
-            #[allow(clippy::exit)] // asked twice
-            std::process::exit(130);
+    let mut first: Option<Instant> = None;
+    let _ = ctrlc::set_handler(move || match first {
+        None => {
+            first = Some(Instant::now());
+            INTERRUPTED.store(true, Ordering::SeqCst);
+            say(message);
         }
-        say(message);
+        Some(first) if first.elapsed() < ONE_SIGNAL => {}
+        #[allow(clippy::exit)] // asked twice
+        Some(_) => std::process::exit(130),
     });
 }
 

@@ -111,7 +111,10 @@ pub(crate) fn run(
     let found = found.with_context(|| name.clone())?;
     // Neither a result nor a certificate is lost where the other cannot be written.
     let printed = report(arguments, &name, seconds, &problem, method, &found, stdout);
-    let short = arguments.gap.is_some_and(|gap| !(found.gap() <= gap));
+    // A default gap is not insisted on, but a run that was cut short of it is not all that was to be had.
+    let cut_short =
+        matches!(found.stop, Stop::TimeLimit | Stop::Interrupted | Stop::Solver(StopReason::Interrupted));
+    let short = !(found.gap() <= params.gap) && (arguments.gap.is_some() || cut_short);
     if let (Some(path), Some(hash)) = (&arguments.certificate, hash) {
         CertificateFile::new(found.certificate, norm, reading, hash).write(path)?;
         if !arguments.json {

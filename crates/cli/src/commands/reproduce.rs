@@ -4,20 +4,21 @@ use crate::Outcome;
 use crate::args::ReproduceArguments;
 use crate::progress::{catch_interrupts, live_line, say};
 use crate::reproduce::experiment::Experiment;
-use crate::reproduce::record::{Store, read};
+use crate::reproduce::record::{Setup, Store, read};
 use crate::reproduce::results::Results;
 use crate::reproduce::{OBJECTS, Object, file, run};
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use clap::ValueEnum;
 use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How the runs ended.
-#[derive(PartialEq, Eq)]
 enum End {
-    /// All there are, or all there was time for.
-    Done,
+    /// All there are, or all there was time for, but for so many that failed.
+    Done {
+        failed: usize,
+    },
     Interrupted,
 }
 
@@ -42,7 +43,7 @@ pub(crate) fn run(
     let path = file(&stem, "jsonl");
     let peers = arguments.results.join("peers-sdp.jsonl");
     let peers = if peers.exists() { read(&peers)? } else { Vec::new() };
-    let (mut store, records) = if arguments.render_only {
+    let (mut store, mut records) = if arguments.render_only {
         ensure!(path.exists(), "{}: no records yet; without --render-only the runs are made", path.display());
         (None, read(&path)?)
     } else {
@@ -51,35 +52,59 @@ pub(crate) fn run(
         let (store, records) = Store::open(&path)?;
         (Some(store), records)
     };
+    // Means over two machines or versions would be of neither: a report is of one setup, this one if runs are made.
+    let latest = records.last().filter(|_| arguments.render_only).map(|record| record.setup.clone());
+    let setup = latest.unwrap_or_else(|| Setup::here(threads));
+    let all = records.len();
+    records.retain(|record| record.setup == setup);
+    if records.len() < all {
+        let others = all - records.len();
+        say(&format!("{}: {others} records are not of {setup}, and are left alone", path.display()));
+    }
     let mut results = Results::new(&experiment, experiment.scale(arguments.scale), records, peers);
-    if let Some(store) = &mut store
-        && make_missing(object.name, &mut results, store, threads, arguments.time_limit)? == End::Interrupted
-    {
+    let mut end = End::Done { failed: 0 };
+    if let Some(store) = &mut store {
+        end = make_missing(object.name, &mut results, store, &setup, arguments.time_limit)?;
+    }
+    let End::Done { failed } = end else {
         say(&format!("stopped; the same command goes on from {}", path.display()));
         return Ok(Outcome::FellShort);
+    };
+    let outcome = report(object, &results, &stem, arguments.json, stdout)?;
+    if failed > 0 {
+        bail!("runs that failed, with the messages above: {failed}; the same command makes them again");
     }
-    report(object, &results, &stem, arguments.json, stdout)
+    Ok(outcome)
 }
 
 fn make_missing(
     name: &str,
     results: &mut Results,
     store: &mut Store,
-    threads: usize,
+    setup: &Setup,
     time_limit: Option<Duration>,
 ) -> anyhow::Result<End> {
     let started = Instant::now();
     catch_interrupts("stopping; what is done is kept (press again to quit)");
     let missing = results.missing() as u64;
     let bar = live_line(Some(missing), "{spinner} {elapsed} run {pos} of {len} done, now {msg}");
+    let mut failed = 0;
     for (planned, record) in results.runs_mut().filter(|(_, record)| record.is_none()) {
         if time_limit.is_some_and(|limit| started.elapsed() >= limit) {
             break;
         }
         bar.set_message(planned.to_string());
-        let Some(made) = run::make(name, &planned, threads)? else {
-            bar.finish_and_clear();
-            return Ok(End::Interrupted);
+        let made = match run::make(name, &planned, setup) {
+            Ok(Some(made)) => made,
+            Ok(None) => {
+                bar.finish_and_clear();
+                return Ok(End::Interrupted);
+            }
+            Err(error) => {
+                bar.suspend(|| say(&format!("{planned}: failed: {error:#}")));
+                failed += 1;
+                continue;
+            }
         };
         store.append(&made)?;
         if !planned.as_asked(&made) {
@@ -89,7 +114,7 @@ fn make_missing(
         bar.inc(1);
     }
     bar.finish_and_clear();
-    Ok(End::Done)
+    Ok(End::Done { failed })
 }
 
 /// Table and figure, from the records alone.

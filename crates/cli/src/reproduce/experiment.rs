@@ -2,6 +2,7 @@
 
 use super::Object;
 use super::record::Record;
+use super::table::latex_letter;
 use crate::args::{DIMENSIONS, MethodName, RandomKind, ScaleName};
 use anyhow::{Context, bail, ensure};
 use clap::ValueEnum;
@@ -135,7 +136,8 @@ impl Experiment {
                 bail!("solver `{label}`: against: the paper has no series `{against}` here");
             }
         }
-        if self.paper.is_some() {
+        if let Some(paper) = &self.paper {
+            printable(&paper.machine).context("paper.machine")?;
             labels(published.iter().map(|series| &series.label)).context("paper.series")?;
         }
         for PublishedSeries { label, points } in published {
@@ -226,11 +228,17 @@ fn labels<'a>(all: impl Iterator<Item = &'a String>) -> anyhow::Result<()> {
     let all: Vec<_> = all.collect();
     ensure!(!all.is_empty(), "empty, at least one is needed");
     for (at, label) in all.iter().enumerate() {
-        ensure!(
-            !label.trim().is_empty() && !label.contains(char::is_control),
-            "label: {label:?} is no label"
-        );
+        printable(label).context("label")?;
         ensure!(!all[..at].contains(label), "label: `{label}` is there twice");
+    }
+    Ok(())
+}
+
+/// Whether a text can be printed in a table, in LaTeX too.
+fn printable(text: &str) -> anyhow::Result<()> {
+    ensure!(!text.trim().is_empty(), "empty, a text is needed");
+    if let Some(letter) = text.chars().find(|letter| latex_letter(*letter).is_none()) {
+        bail!("{text:?}: {letter:?} cannot be printed in LaTeX");
     }
     Ok(())
 }

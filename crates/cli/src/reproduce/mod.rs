@@ -5,6 +5,7 @@
 
 pub(crate) mod experiment;
 mod figure;
+mod peers;
 pub(crate) mod record;
 pub(crate) mod results;
 pub(crate) mod run;

@@ -2,6 +2,7 @@
 
 use crate::commands::bound::BoundRecord;
 use crate::commands::check::CheckRecord;
+use crate::machine::cpu_model;
 use crate::progress::say;
 use anyhow::{Context, bail};
 use serde::de::DeserializeOwned;
@@ -29,11 +30,36 @@ pub(crate) struct Record {
     /// What `bound` printed.
     pub(crate) bound: BoundRecord,
     pub(crate) check: Option<CheckRun>,
+    #[serde(flatten)]
+    pub(crate) setup: Setup,
+}
+
+/// What times depend on besides the run itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Setup {
     pub(crate) threads: usize,
     /// Version of the program.
-    pub(crate) version: String,
+    version: String,
     /// Model of the processor, where the system tells.
-    pub(crate) cpu: Option<String>,
+    cpu: Option<String>,
+}
+
+impl Setup {
+    /// This program on this machine.
+    pub(crate) fn here(threads: usize) -> Self {
+        Self { threads, version: env!("CARGO_PKG_VERSION").to_owned(), cpu: cpu_model() }
+    }
+
+    fn cpu(&self) -> &str {
+        self.cpu.as_deref().unwrap_or("unknown processor")
+    }
+}
+
+impl std::fmt::Display for Setup {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let plural = if self.threads == 1 { "" } else { "s" };
+        write!(f, "gambeson {} on {}, {} thread{plural}", self.version, self.cpu(), self.threads)
+    }
 }
 
 /// A check of the certificate in a process of its own.
@@ -52,7 +78,23 @@ pub(crate) struct PeerRecord {
     pub(crate) kind: String,
     pub(crate) n: usize,
     pub(crate) solver: String,
-    pub(crate) seconds: f64,
+    /// Of a run that timed out the limit; none if it failed.
+    pub(crate) seconds: Option<f64>,
+    /// What it claims; none if it came to no result.
+    pub(crate) value: Option<f64>,
+    below_proven_lower: Option<bool>,
+    note: Option<String>,
+    pub(crate) threads: Option<usize>,
+    pub(crate) cpu: Option<String>,
+}
+
+impl PeerRecord {
+    /// Whether the run came to a result, but not to the one asked for.
+    pub(crate) fn is_short(&self) -> bool {
+        let signs = ["not reached", "not converged", "reduced accuracy", "inaccurate"]; // as in solvers.py
+        let noted = self.note.as_deref().is_some_and(|note| signs.iter().any(|sign| note.contains(sign)));
+        self.value.is_some() && (noted || self.below_proven_lower == Some(true))
+    }
 }
 
 /// Lines of a file of records.

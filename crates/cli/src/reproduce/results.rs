@@ -1,6 +1,7 @@
 //! The records of an experiment, in the order of its plan, and what tables and figures ask of them.
 
 use super::experiment::{Experiment, Planned, PublishedPoint, Scale, Solver};
+use super::peers::Peers;
 use super::record::{PeerRecord, Record};
 use crate::decimal::{up, up_to_places};
 
@@ -14,7 +15,7 @@ pub(crate) struct Results<'a> {
     pub(crate) experiment: &'a Experiment,
     pub(crate) scale: &'a Scale,
     runs: Vec<(Planned<'a>, Option<Record>)>,
-    peers: Vec<PeerRecord>,
+    pub(crate) peers: Peers,
 }
 
 impl<'a> Results<'a> {
@@ -32,7 +33,7 @@ impl<'a> Results<'a> {
                 (run, found.map(|at| records.remove(at)))
             })
             .collect();
-        Self { experiment, scale, runs, peers }
+        Self { experiment, scale, runs, peers: Peers::new(peers, experiment, scale) }
     }
 
     pub(crate) fn runs_mut(&mut self) -> impl Iterator<Item = (Planned<'a>, &mut Option<Record>)> {
@@ -72,7 +73,7 @@ impl<'a> Results<'a> {
         of: impl Fn(&Record) -> Option<f64>,
     ) -> Option<Spread> {
         let all: Option<Vec<f64>> = self.of(n, solver).map(of).collect();
-        Spread::of(&all?)
+        Spread::of(&all?, self.scale.trials as usize)
     }
 
     /// The largest over the trials, none if any trial has none: what holds for all of them.
@@ -81,41 +82,18 @@ impl<'a> Results<'a> {
         n: usize,
         solver: &Solver,
         of: impl Fn(&Record) -> Option<f64>,
-    ) -> Option<f64> {
+    ) -> Option<Largest> {
         let all: Option<Vec<f64>> = self.of(n, solver).map(of).collect();
-        all?.into_iter().reduce(f64::max)
-    }
-
-    /// Seconds of another solver on matrices of this family.
-    pub(crate) fn peer(&self, n: usize, solver: &str) -> Option<Spread> {
-        let of = self.peers().filter(|peer| peer.n == n && peer.solver == solver);
-        Spread::of(&of.map(|peer| peer.seconds).collect::<Vec<_>>())
-    }
-
-    /// Other solvers measured at a dimension of the plan, in the order of the file.
-    pub(crate) fn peer_names(&self) -> Vec<&str> {
-        let mut names = Vec::new();
-        for peer in self.peers().filter(|peer| self.scale.n.contains(&peer.n)) {
-            if !names.contains(&peer.solver.as_str()) {
-                names.push(&peer.solver);
-            }
-        }
-        names
-    }
-
-    /// Without gambeson's own rows, which are there as the judge of the others.
-    fn peers(&self) -> impl Iterator<Item = &PeerRecord> {
-        let ours = |peer: &PeerRecord| peer.solver.starts_with(env!("CARGO_PKG_NAME"));
-        self.peers.iter().filter(move |peer| peer.kind == self.experiment.kind.name() && !ours(peer))
+        let all = all?;
+        let trials = Trials { there: all.len(), planned: self.scale.trials as usize };
+        all.into_iter().reduce(f64::max).map(|value| Largest { value, trials })
     }
 
     /// What a reader has to know: where it was measured, what is missing, what fell short.
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut machines: Vec<String> = Vec::new();
-        for Record { threads, version, cpu, .. } in self.records() {
-            let cpu = cpu.as_deref().unwrap_or("unknown processor");
-            let plural = if *threads == 1 { "" } else { "s" };
-            let machine = format!("gambeson {version} on {cpu}, {threads} thread{plural}");
+        for record in self.records() {
+            let machine = record.setup.to_string();
             if !machines.contains(&machine) {
                 machines.push(machine);
             }
@@ -139,7 +117,7 @@ impl<'a> Results<'a> {
         }
         if self.missing() > 0 {
             notes.push(format!(
-                "Incomplete: {} of {} runs are there.",
+                "Incomplete: {} of {} runs are there; (1 of 3): from so many of the trials planned.",
                 self.records().count(),
                 self.runs.len()
             ));
@@ -157,31 +135,64 @@ pub(crate) fn seconds(record: &Record) -> f64 {
     record.bound.seconds_solve + record.bound.seconds_check
 }
 
+/// How many trials a number is from; shown where some are missing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Trials {
+    pub(crate) there: usize,
+    pub(crate) planned: usize,
+}
+
+impl Trials {
+    pub(crate) fn are_partial(self) -> bool {
+        self.there < self.planned
+    }
+}
+
+impl std::fmt::Display for Trials {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.are_partial() { write!(f, " ({} of {})", self.there, self.planned) } else { Ok(()) }
+    }
+}
+
+/// The largest number of all trials.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Largest {
+    pub(crate) value: f64,
+    pub(crate) trials: Trials,
+}
+
+impl Largest {
+    /// In another unit.
+    pub(crate) fn per(self, unit: f64) -> Self {
+        Self { value: self.value / unit, ..self }
+    }
+}
+
 /// Mean and standard deviation, the latter with n − 1 below and only where there are two numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spread {
     pub(crate) mean: f64,
     pub(crate) deviation: Option<f64>,
+    pub(crate) trials: Trials,
 }
 
 impl Spread {
-    pub(crate) fn of(values: &[f64]) -> Option<Self> {
+    pub(crate) fn of(values: &[f64], planned: usize) -> Option<Self> {
+        let trials = Trials { there: values.len(), planned };
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         let deviation = (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt());
-        (!values.is_empty()).then_some(Self { mean, deviation })
+        (!values.is_empty()).then_some(Self { mean, deviation, trials })
     }
 
     /// `mean ± deviation`, both rounded up, to as many places as the mean shows.
     pub(crate) fn text(self, digits: usize) -> String {
-        let mean = up(self.mean, digits);
-        let Some(deviation) = self.deviation else { return mean };
+        let (mean, trials) = (up(self.mean, digits), self.trials);
+        let Some(deviation) = self.deviation else { return format!("{mean}{trials}") };
         let places = mean.split_once('.').map_or(0, |(_, places)| places.len());
-        if mean.contains('e') {
-            return format!("{mean} ± {}", up(deviation, 2));
-        }
-        format!("{mean} ± {}", up_to_places(deviation, places))
+        let deviation = if mean.contains('e') { up(deviation, 2) } else { up_to_places(deviation, places) };
+        format!("{mean} ± {deviation}{trials}")
     }
 }
 
@@ -191,8 +202,8 @@ pub(crate) fn cell(spread: Option<Spread>) -> String {
 }
 
 /// A bound, a size or another number that is safe rounded up, as a cell.
-pub(crate) fn bound_cell(value: Option<f64>) -> String {
-    value.map_or(NOTHING.to_owned(), |value| up(value, DIGITS))
+pub(crate) fn bound_cell(largest: Option<Largest>) -> String {
+    largest.map_or(NOTHING.to_owned(), |Largest { value, trials }| format!("{}{trials}", up(value, DIGITS)))
 }
 
 /// As the paper prints it.

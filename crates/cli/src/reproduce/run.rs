@@ -1,13 +1,13 @@
 //! One run: the program itself in a process of its own, so that its memory is its own and a crash costs one run.
 
 use super::experiment::Planned;
-use super::record::{CheckRun, Record};
+use super::record::{CheckRun, Record, Setup};
 use crate::commands::bound::BoundRecord;
-use crate::machine::cpu_model;
 use crate::progress::interrupted;
 use anyhow::{Context, bail};
 use serde::de::DeserializeOwned;
 use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -17,7 +17,8 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Makes the run; none if it was interrupted, for what an interrupted process returns is no measurement.
-pub(crate) fn make(experiment: &str, run: &Planned, threads: usize) -> anyhow::Result<Option<Record>> {
+pub(crate) fn make(experiment: &str, run: &Planned, setup: &Setup) -> anyhow::Result<Option<Record>> {
+    let threads = setup.threads;
     let folder = tempfile::tempdir().context("a folder for the certificate")?;
     let certificate = folder.path().join("certificate.json").display().to_string();
     let arguments = run.arguments();
@@ -46,10 +47,17 @@ pub(crate) fn make(experiment: &str, run: &Planned, threads: usize) -> anyhow::R
         seconds_wall,
         bound,
         check,
-        threads,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        cpu: cpu_model(),
+        setup: setup.clone(),
     }))
+}
+
+/// This program, also where its file has been replaced since it started.
+fn program() -> anyhow::Result<PathBuf> {
+    let running = Path::new("/proc/self/exe"); // what runs, not what has its name now
+    if cfg!(target_os = "linux") && running.metadata().is_ok() {
+        return Ok(running.to_owned());
+    }
+    std::env::current_exe().context("the program does not know where it is")
 }
 
 /// Exit code, wall-clock seconds and the object printed; none if interrupted. Exit 2 is an error here too.
@@ -59,7 +67,7 @@ fn call<T: DeserializeOwned>(
 ) -> anyhow::Result<Option<(i32, f64, T)>> {
     words.extend(["--threads".to_owned(), threads.to_string()]);
     let name = || format!("gambeson {}", words.join(" "));
-    let program = std::env::current_exe().context("the program does not know where it is")?;
+    let program = program()?;
     let started = Instant::now();
     let mut child = Command::new(program)
         .args(&words)

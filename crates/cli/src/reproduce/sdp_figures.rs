@@ -28,7 +28,7 @@ fn error(results: &Results, n: usize, solver: &Solver) -> Option<Spread> {
         let exact = results.of(n, reference).find(|exact| exact.seed == ours.seed)?;
         per_cent_above(ours.bound.upper, exact.bound.sdp_lower)
     });
-    Spread::of(&pairs.collect::<Vec<_>>())
+    Spread::of(&pairs.collect::<Vec<_>>(), results.scale.trials as usize)
 }
 
 /// 100·(upper/lower − 1), every rounding upwards.
@@ -73,7 +73,7 @@ fn figure(results: &Results) -> Figure {
     let solvers = &results.experiment.solvers;
     let n = Axis::linear("n");
     let series = |at: usize, label: String, of: &dyn Fn(usize) -> Option<Spread>| {
-        let points = results.scale.n.iter().filter_map(|&n| of(n).map(|spread| Point::new(n as f64, spread)));
+        let points = results.scale.n.iter().map(|&n| of(n).map(|spread| Point::measured(n as f64, spread)));
         Series { label, points: points.collect(), style: Style::ours(at) }
     };
     let mut time: Vec<Series> = solvers
@@ -85,9 +85,10 @@ fn figure(results: &Results) -> Figure {
         })
         .collect();
     for (at, published) in results.experiment.paper.iter().flat_map(|paper| &paper.series).enumerate() {
-        let points = published.points.iter().map(|point| {
-            Point::new(point.n as f64, Spread { mean: point.mean, deviation: Some(point.deviation) })
-        });
+        let points = published
+            .points
+            .iter()
+            .map(|point| Some(Point::quoted(point.n as f64, point.mean, point.deviation)));
         let label = format!("{} (paper)", published.label);
         time.push(Series { label, points: points.collect(), style: Style::quoted(at) });
     }

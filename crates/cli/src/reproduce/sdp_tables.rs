@@ -3,7 +3,7 @@
 use super::Rendered;
 use super::experiment::{PublishedSeries, Solver};
 use super::record::Record;
-use super::results::{NOTHING, Results, bound_cell, cell, published_cell, seconds};
+use super::results::{Largest, NOTHING, Results, bound_cell, cell, published_cell, seconds};
 use super::table::Table;
 use crate::decimal::down;
 
@@ -19,8 +19,8 @@ pub(crate) fn runtime(results: &Results) -> Rendered {
             cell(results.spread(n, solver, |record| Some(seconds(record))))
         });
     }
-    for peer in results.peer_names() {
-        table.column("peers here (s)", peer, rows, |n| cell(results.peer(n, peer)));
+    for peer in results.peers.names() {
+        table.column("peers here (s)", peer, rows, |n| results.peers.cell(n, peer));
     }
     for solver in &results.experiment.solvers {
         if let Some(series) =
@@ -30,12 +30,7 @@ pub(crate) fn runtime(results: &Results) -> Rendered {
             table.column("paper / here", &heading, rows, |n| ratio(results, n, series, solver));
         }
     }
-    if !results.peer_names().is_empty() {
-        table.notes.push(
-            "Peers: measured by bench/peers/sdp on matrices of the same family; they prove nothing."
-                .to_owned(),
-        );
-    }
+    table.notes.extend(results.peers.notes());
     Rendered { table, figure: None }
 }
 
@@ -84,10 +79,9 @@ fn memory(
     peak: impl Fn(&Record) -> Option<f64> + Copy,
 ) {
     let most = |n| results.largest(n, solver, peak);
-    table.column(group, "memory (GB)", rows, |n| bound_cell(most(n).map(|bytes| bytes / 1e9)));
-    table.column(group, "× matrix", rows, |n| {
-        bound_cell(most(n).map(|bytes| bytes / (8.0 * (n as f64).powi(2))))
-    });
+    let per = |n, unit| bound_cell(most(n).map(|bytes: Largest| bytes.per(unit)));
+    table.column(group, "memory (GB)", rows, |n| per(n, 1e9));
+    table.column(group, "× matrix", rows, |n| per(n, 8.0 * (n as f64).powi(2)));
 }
 
 /// The columns every table of this family begins with, and the dimensions of its rows.
@@ -108,7 +102,9 @@ fn published<'a>(results: &'a Results) -> &'a [PublishedSeries] {
 /// How many of our runs fit into the time the paper needed, rounded down.
 fn ratio(results: &Results, n: usize, series: &PublishedSeries, solver: &Solver) -> String {
     match (series.at(n), results.spread(n, solver, |record| Some(seconds(record)))) {
-        (Some(paper), Some(ours)) if ours.mean > 0.0 => down(paper.mean / ours.mean, RATIO_DIGITS),
+        (Some(paper), Some(ours)) if ours.mean > 0.0 => {
+            down(paper.mean / ours.mean, RATIO_DIGITS) + &ours.trials.to_string()
+        }
         _ => NOTHING.to_owned(),
     }
 }

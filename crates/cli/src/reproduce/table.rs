@@ -35,25 +35,25 @@ impl Table {
     }
 
     pub(crate) fn markdown(&self) -> String {
-        let escape = |text: &str| text.replace('|', "\\|");
+        let escape = |text: &str| one_line(text).replace('|', "\\|");
         let heading = |column: &Column| match column.group.as_str() {
             "" => escape(&column.heading),
             group => escape(&format!("{group}: {}", column.heading)),
         };
         let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
-        let mut lines = vec![self.caption.clone(), String::new()];
+        let mut lines = vec![one_line(&self.caption), String::new()];
         lines.push(line(self.columns.iter().map(heading).collect()));
         lines.push(line(vec!["---:".to_owned(); self.columns.len()]));
         lines.extend(self.rows.iter().map(|row| line(row.iter().map(|cell| escape(cell)).collect())));
-        lines.extend(self.notes.iter().map(|note| format!("\n{note}")));
+        lines.extend(self.notes.iter().map(|note| format!("\n{}", one_line(note))));
         lines.join("\n") + "\n"
     }
 
     /// A `tabular` to be included in a `table` of the reader's own; caption and notes are comments.
     pub(crate) fn latex(&self) -> String {
         let line = |cells: Vec<String>| format!("{} \\\\", cells.join(" & "));
-        let mut lines = vec![format!("% {}", self.caption)];
-        lines.extend(self.notes.iter().map(|note| format!("% {note}")));
+        let mut lines = vec![format!("% {}", one_line(&self.caption))];
+        lines.extend(self.notes.iter().map(|note| format!("% {}", one_line(note))));
         lines.push("% Needs \\usepackage{booktabs}.".to_owned());
         lines.push(format!("\\begin{{tabular}}{{{}}}", "r".repeat(self.columns.len())));
         lines.push("\\toprule".to_owned());
@@ -80,26 +80,83 @@ impl Table {
     }
 }
 
-/// Text as LaTeX prints it.
+/// Text without letters that would end its line: names come from files.
+fn one_line(text: &str) -> String {
+    text.replace(|letter: char| letter.is_control() || ['\u{2028}', '\u{2029}'].contains(&letter), " ")
+}
+
+/// Text as LaTeX prints it; `?` for a letter that it cannot print.
 fn latex(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' | '%' | '$' | '#' | '_' | '{' | '}' => out.extend(['\\', letter]),
-            '\\' => out += "\\textbackslash{}",
-            '~' => out += "\\textasciitilde{}",
-            '^' => out += "\\textasciicircum{}",
-            '<' => out += "$<$",
-            '>' => out += "$>$",
-            '±' => out += "$\\pm$",
-            '×' => out += "$\\times$",
-            '≤' => out += "$\\le$",
-            '²' => out += "$^2$",
-            '–' => out += "--",
-            other => out.push(other),
-        }
-    }
-    out
+    one_line(text).chars().map(|letter| latex_letter(letter).unwrap_or_else(|| "?".to_owned())).collect()
+}
+
+/// A letter as pdfLaTeX takes it without further packages; none if it takes none such.
+pub(crate) fn latex_letter(letter: char) -> Option<String> {
+    let command = match letter {
+        '&' | '%' | '$' | '#' | '_' | '{' | '}' => return Some(format!("\\{letter}")),
+        '\\' => "\\textbackslash{}",
+        '~' => "\\textasciitilde{}",
+        '^' => "\\textasciicircum{}",
+        '<' => "$<$",
+        '>' => "$>$",
+        '±' => "$\\pm$",
+        '×' => "$\\times$",
+        '÷' => "$\\div$",
+        '·' => "$\\cdot$",
+        '≤' => "$\\le$",
+        '≥' => "$\\ge$",
+        '≠' => "$\\ne$",
+        '≈' => "$\\approx$",
+        '∞' => "$\\infty$",
+        '√' => "$\\surd$",
+        '∑' => "$\\sum$",
+        '→' => "$\\to$",
+        '−' => "$-$",
+        '°' => "$^\\circ$",
+        '¹' => "$^1$",
+        '²' => "$^2$",
+        '³' => "$^3$",
+        'µ' => "$\\mu$",
+        '–' => "--",
+        '—' => "---",
+        '‘' => "`",
+        '’' => "'",
+        '“' => "``",
+        '”' => "\'\'",
+        '…' => "\\dots{}",
+        '†' => "$\\dagger$",
+        '‡' => "$\\ddagger$",
+        '®' => "\\textregistered{}",
+        '™' => "\\texttrademark{}",
+        '\u{a0}' | '\u{2009}' | '\u{202f}' => "~",
+        ' '..='~' | 'À'..='Ö' | 'Ø'..='ö' | 'ø'..='ÿ' => return Some(letter.to_string()),
+        _ => return greek(letter).map(|name| format!("$\\{name}$")),
+    };
+    Some(command.to_owned())
+}
+
+/// The name of a Greek letter that has one in LaTeX.
+fn greek(letter: char) -> Option<&'static str> {
+    const SMALL: [&str; 25] = [
+        "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda",
+        "mu", "nu", "xi", "", "pi", "rho", "varsigma", "sigma", "tau", "upsilon", "phi", "chi", "psi",
+        "omega",
+    ];
+    let capital = match letter {
+        'Γ' => "Gamma",
+        'Δ' => "Delta",
+        'Θ' => "Theta",
+        'Λ' => "Lambda",
+        'Ξ' => "Xi",
+        'Π' => "Pi",
+        'Σ' => "Sigma",
+        'Φ' => "Phi",
+        'Ψ' => "Psi",
+        'Ω' => "Omega",
+        _ => "",
+    };
+    let small = (letter as usize).checked_sub('α' as usize).and_then(|at| SMALL.get(at)).copied();
+    small.or(Some(capital)).filter(|name| !name.is_empty())
 }
 
 #[cfg(test)]
@@ -125,5 +182,18 @@ mod tests {
         );
         assert!(text.contains("\\cmidrule(lr){2-3}\nn & s \\& t & \\% \\\\\n"), "{text}");
         assert!(text.contains("\n1 & 1 $\\pm$ 0 & -- \\\\\n"), "{text}");
+    }
+
+    #[test]
+    fn what_is_written_into_a_tex_file_compiles() {
+        assert_eq!(latex("≥ δ ∞ ρκ†"), "$\\ge$ $\\delta$ $\\infty$ $\\rho$$\\kappa$$\\dagger$");
+        assert_eq!(latex("é 漢\u{7}"), "é ? ");
+        assert_eq!((latex_letter('ο'), latex_letter('ω')), (None, Some("$\\omega$".to_owned())));
+        let mut table = Table::new("a\nb".to_owned(), vec!["c\r\nd".to_owned()]);
+        table.column("", "n\nm", &[1], |_| "x\ny".to_owned());
+        let text = table.latex();
+        let head: Vec<&str> = text.lines().take_while(|line| !line.starts_with("\\begin")).collect();
+        assert!(head.iter().all(|line| line.starts_with('%')) && !text.contains('\r'), "{text}");
+        assert!(text.contains("n m \\\\\n") && table.markdown().contains("| x y |\n"), "{text}");
     }
 }

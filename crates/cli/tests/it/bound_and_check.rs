@@ -135,6 +135,18 @@ fn a_gap_out_of_reach_is_exit_1_with_a_proven_bracket() {
 }
 
 #[test]
+fn a_default_gap_is_insisted_on_only_where_the_run_was_cut_short() {
+    let bench = Bench::new();
+    let run = bench.run("bound --random psd:900:1 --method mwu --time-limit 0.001 --json");
+    assert_eq!((run.code, run.json()["stop"].as_str()), (1, Some("time-limit")), "{run:?}");
+    assert!(run.json()["gap"].as_f64() > Some(5e-3), "{run:?}");
+    let run = bench.run("bound --random psd:60:1 --method mwu --iterations 2 --time-limit 600 --json");
+    assert_eq!((run.code, run.json()["stop"].as_str()), (0, Some("iteration-limit")), "{run:?}");
+    assert!(run.json()["gap"].as_f64() > Some(5e-3), "{run:?}");
+    assert_eq!(bench.run("bound --random psd:60:1 --time-limit 600").code, 0, "reached in time");
+}
+
+#[test]
 fn early_stops_are_those_of_the_box() {
     let bench = Bench::new();
     let line = "bound --random psd:60:1 --method mwu --gap 1e-9 --accuracy 0.45 --json";

@@ -160,6 +160,62 @@ fn run_times_are_those_of_the_records() {
 }
 
 #[test]
+fn peers_that_missed_their_target_are_told_apart() {
+    let bench = Bench::new();
+    write(&bench, "table-runtime", "desk", &[500], 1, &[]);
+    let peer = |n: u64, solver: &str, seconds: Value, more: Value| {
+        let mut record = json!({"kind": "psd", "n": n, "solver": solver, "seconds": seconds, "value": 3.5, "note": "9 \
+            iterations", "below_proven_lower": false, "threads": 2, "cpu": "Abacus 7"});
+        let more = more.as_object().expect("an object").clone();
+        record.as_object_mut().expect("an object").extend(more);
+        record.to_string() + "\n"
+    };
+    let stopped = json!({"value": null, "below_proven_lower": null, "note": "timed out after 1200 s"});
+    let lines = [
+        peer(500, "good", json!(2.5), json!({})),
+        peer(500, "good", json!(2.5), json!({})),
+        peer(500, "short", json!(2.5), json!({"note": "9 iterations, 5e-3 not reached"})),
+        peer(1000, "short", json!(2.5), json!({"below_proven_lower": true})),
+        peer(500, "slow", json!(1200), stopped.clone()),
+        peer(1000, "slow", json!(600), json!({})),
+        peer(1000, "slow", json!(1200), stopped.clone()),
+        peer(500, "broken", Value::Null, json!({"value": null, "note": "failed: core dumped"})),
+    ];
+    bench.write("results/peers-sdp.jsonl", lines.concat());
+    let run = bench.run("reproduce table-runtime --render-only");
+    let shown = |n, solver: &str| cell(&run.stdout, n, &format!("peers here (s): {solver}"));
+    assert_eq!([shown(500, "good"), shown(1000, "good")], ["2.50 ± 0.00", "–"]);
+    assert_eq!([shown(500, "short"), shown(1000, "short")], ["2.50 †", "2.50 †"]);
+    assert_eq!([shown(500, "slow"), shown(1000, "slow")], ["> 1200", "> 900 (1 of 2)"]);
+    assert_eq!(shown(500, "broken"), "failed");
+    for note in ["on Abacus 7, 2 threads, on 1 to 2 other instances", "†: some run", "\"> N\""] {
+        assert!(run.stdout.contains(note), "{note}: {run:?}");
+    }
+    bench.write("results/peers-sdp.jsonl", lines[..2].concat());
+    let run = bench.run("reproduce table-runtime --render-only");
+    assert!(!run.stdout.contains('†') && !run.stdout.contains("> N"), "no marks, no notes: {run:?}");
+}
+
+#[test]
+fn cells_of_fewer_trials_than_planned_say_so() {
+    let bench = Bench::new();
+    let solver = ("gambeson, gap 1e-6", "auto", "1e-6");
+    let mut records = write(&bench, "table-runtime", "desk", &[500, 1000, 2000], 3, &[(solver, &[])]);
+    records.retain(|record| record["n"] != 1000 && (record["n"] != 2000 || record["seed"] == 2));
+    let lines: Vec<String> = records.iter().map(Value::to_string).collect();
+    bench.write("results/table-runtime.desk.jsonl", lines.join("\n"));
+    let run = bench.run("reproduce table-runtime --render-only");
+    let shown = |n| cell(&run.stdout, n, "here (s): gambeson, gap 1e-6");
+    mean_and_deviation(&shown(500), spread(&records, 500, solver.0, seconds));
+    assert_eq!(shown(1000), "–");
+    let value = shown(2000);
+    let one = records.iter().find(|record| record["n"] == 2000).expect("one");
+    rounded_up(value.strip_suffix(" (1 of 3)").unwrap_or_else(|| panic!("{value}")), seconds(one), 3.0);
+    let ratio = cell(&run.stdout, 2000, "paper / here: MOSEK / gambeson, gap 1e-6");
+    assert!(ratio.ends_with(" (1 of 3)"), "{ratio}");
+}
+
+#[test]
 fn memory_is_that_of_the_records() {
     let bench = Bench::new();
     let (mwu, ours) = ("Algorithm 2, 200 iterations", "gambeson, gap 1e-2");

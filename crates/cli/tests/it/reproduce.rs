@@ -183,6 +183,10 @@ fn bad_experiments_are_refused_by_file_and_key() {
         ("method = \"mwu\"", "method = \"magic\"", &["method", "magic"]),
         ("label = \"gambeson\"", "label = \"Algorithm 2\"", &["label", "Algorithm 2"]),
         ("label = \"gambeson\"", "label = \"\"", &["label"]),
+        ("label = \"gambeson\"", "label = \"a\\nb\"", &["solver", "label", "\\n"]),
+        ("label = \"gambeson\"", "label = \"漢\"", &["solver", "label", "漢"]),
+        ("a slide rule", "a\\nb", &["paper.machine", "\\n"]),
+        ("a slide rule", " ", &["paper.machine"]),
         ("mean = 8.5", "mean = 0.0", &["MOSEK", "n = 12"]),
         ("[scale.desk]", "[scale.desk", &["line 3"]),
     ] {
@@ -224,7 +228,7 @@ fn falling_short_is_shown_and_told() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_run_that_fails_ends_the_command_with_its_message() {
+fn runs_that_fail_are_told_and_the_others_are_made() {
     let bench = bench();
     bench.write("fig-mwu-psd.toml", TINY.replace("[12, 20]", "[12, 9000]"));
     let limited = format!("ulimit -v 500000; exec {} {LINE} --threads 1", env!("CARGO_BIN_EXE_gambeson"));
@@ -233,20 +237,83 @@ fn a_run_that_fails_ends_the_command_with_its_message() {
     let output = output.expect("a shell");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{stderr}");
-    assert!(stderr.contains("psd:9000:1") && stderr.contains("does not fit into memory"), "{stderr}");
-    assert_eq!(records(&bench).len(), 6, "the runs before it are kept");
+    for trial in 1..=3 {
+        assert!(stderr.contains(&format!("gambeson, n = 9000, trial {trial}: failed: ")), "{stderr}");
+    }
+    assert_eq!(stderr.matches("does not fit into memory").count(), 6, "{stderr}");
+    assert_eq!(records(&bench).len(), 6, "nothing is recorded of what failed");
+    let table = bench.read("results/fig-mwu-psd.desk.md");
+    assert!(
+        String::from_utf8_lossy(&output.stdout) == table && table.contains("Incomplete: 6 of 12"),
+        "{table}"
+    );
 }
 
-/// Starts, waits for the first record, interrupts.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_program_may_be_replaced_while_it_runs() {
+    let bench = bench();
+    let copy = bench.path("copy");
+    std::fs::copy(env!("CARGO_BIN_EXE_gambeson"), &copy).expect("copied");
+    let child = std::process::Command::new(&copy)
+        .args(LINE.split_whitespace())
+        .current_dir(bench.path(""))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let child = child.expect("the copy runs");
+    wait_until(|| bench.path(RECORDS).exists());
+    std::fs::remove_file(&copy).expect("removed");
+    let run = Bench::finish(LINE, child);
+    assert!(run.code == 0 && records(&bench).len() == 12, "{run:?}");
+}
+
+#[test]
+fn a_report_is_of_one_setup() {
+    let bench = bench();
+    bench.write("fig-mwu-psd.toml", TINY.replace("[12, 20]", "[12]").replace("trials = 3", "trials = 2"));
+    assert_eq!(bench.run(&format!("{LINE} --threads 2")).code, 0);
+    let whole = bench.read(RECORDS);
+    let cpu = records(&bench)[0]["cpu"].to_string();
+    for (here, there) in [
+        ("\"threads\":2", "\"threads\":3"),
+        ("\"version\":\"", "\"version\":\"0.0."),
+        (&format!("\"cpu\":{cpu}"), "\"cpu\":\"Abacus 9\""),
+    ] {
+        // One of four is another's: it stays, and the run is made again.
+        let mixed = whole.replacen(here, there, 1);
+        assert_ne!(mixed, whole);
+        bench.write(RECORDS, &mixed);
+        let run = bench.run(&format!("{LINE} --threads 2"));
+        assert!(run.code == 0 && run.stderr.contains("1 records are not of"), "{run:?}");
+        let now = bench.read(RECORDS);
+        assert_eq!(now.strip_prefix(&mixed).expect("old records stay").lines().count(), 1);
+        // Of another's records alone: shown where nothing is run.
+        let theirs = whole.replace(here, there);
+        bench.write(RECORDS, &theirs);
+        assert_eq!(bench.run(&format!("{LINE} --render-only --threads 2")).code, 0);
+        assert_eq!(bench.read(RECORDS), theirs);
+    }
+}
+
+/// Looks again and again, for a minute at most.
+#[cfg(unix)]
+fn wait_until(done: impl Fn() -> bool) {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !done() {
+        assert!(std::time::Instant::now() < deadline, "not in a minute");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+/// Starts, waits for the first record, interrupts: by two signals at once, as `timeout` does.
 #[cfg(unix)]
 fn interrupt(bench: &Bench) -> Run {
     let child = bench.spawn(LINE, Stdio::piped());
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    while std::fs::metadata(bench.path(RECORDS)).map_or(0, |file| file.len()) == 0 {
-        assert!(std::time::Instant::now() < deadline, "no record in a minute");
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
-    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    wait_until(|| std::fs::metadata(bench.path(RECORDS)).is_ok_and(|file| file.len() > 0));
+    // Two of one kind might be delivered as one.
+    let signals = format!("kill -TERM {0} && kill -INT {0}", child.id());
+    let kill = std::process::Command::new("sh").args(["-c", &signals]).status();
     assert!(kill.expect("kill runs").success());
     Bench::finish(LINE, child)
 }

@@ -5,6 +5,8 @@ mod axis;
 mod font;
 pub(crate) mod png;
 pub(crate) mod svg;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use axis::Axis;
 
@@ -60,8 +62,8 @@ pub(crate) struct Panel {
 
 pub(crate) struct Series {
     pub(crate) label: String,
-    /// By ascending x.
-    pub(crate) points: Vec<Point>,
+    /// By ascending x; none where a number is missing: the line is broken there.
+    pub(crate) points: Vec<Option<Point>>,
     pub(crate) style: Style,
 }
 
@@ -71,11 +73,17 @@ pub(crate) struct Point {
     x: f64,
     y: f64,
     deviation: f64,
+    /// Trials are missing: the marker is hollow.
+    partial: bool,
 }
 
 impl Point {
-    pub(crate) fn new(x: f64, spread: Spread) -> Self {
-        Self { x, y: spread.mean, deviation: spread.deviation.unwrap_or(0.0) }
+    pub(crate) fn measured(x: f64, Spread { mean, deviation, trials }: Spread) -> Self {
+        Self { x, y: mean, deviation: deviation.unwrap_or(0.0), partial: trials.are_partial() }
+    }
+
+    pub(crate) fn quoted(x: f64, y: f64, deviation: f64) -> Self {
+        Self { x, y, deviation, partial: false }
     }
 }
 
@@ -84,8 +92,9 @@ impl Point {
 pub(crate) struct Style {
     colour: Colour,
     marker: Marker,
-    /// Numbers quoted from elsewhere: dashed, hollow.
-    quoted: bool,
+    /// Numbers quoted from elsewhere: dashed.
+    dashed: bool,
+    hollow: bool,
     /// Radius of the marker.
     radius: f64,
 }
@@ -97,7 +106,8 @@ impl Style {
         Self {
             colour: PALETTE[at % PALETTE.len()],
             marker: markers[at % markers.len()],
-            quoted: false,
+            dashed: false,
+            hollow: false,
             radius: MARKER,
         }
     }
@@ -108,7 +118,8 @@ impl Style {
         Self {
             colour: GREYS[at % GREYS.len()],
             marker: markers[at % markers.len()],
-            quoted: true,
+            dashed: true,
+            hollow: true,
             radius: MARKER,
         }
     }
@@ -194,20 +205,33 @@ impl Figure {
             let frame = Frame { left, top, right: left + room, bottom: HEIGHT - BOTTOM };
             drawing.panel(panel, &legend, &frame);
         }
+        let mut points = self.panels.iter().flat_map(Panel::points);
+        if points.any(|point| point.partial) {
+            let place = (width - RIGHT, HEIGHT - 12.0);
+            drawing.text(place, LEGEND_TEXT, Anchor::End, "hollow: trials missing");
+        }
         drawing
     }
 }
 
-/// Where an entry of the legend stands: its line, and how far from the left.
+impl Panel {
+    fn points(&self) -> impl Iterator<Item = &Point> {
+        self.series.iter().flat_map(|series| series.points.iter().flatten())
+    }
+}
+
+/// Where an entry of the legend stands: its line, and how far from the left; and the size of its letters.
 struct Entry {
     line: usize,
     offset: f64,
+    size: f64,
 }
 
-/// Entries in as many columns as there is room for, never over the data.
+/// Entries in as many columns as there is room for, never over the data. What is too long for a line of its own is
+/// written smaller.
 fn legend(series: &[Series], room: f64) -> Vec<Entry> {
-    let widths: Vec<f64> =
-        series.iter().map(|series| LEGEND_SAMPLE + font::width(&series.label, LEGEND_TEXT)).collect();
+    let length = |at: usize| font::width(&series[at].label, LEGEND_TEXT);
+    let widths: Vec<f64> = (0..series.len()).map(|at| LEGEND_SAMPLE + length(at)).collect();
     let columns = |count: usize| -> Vec<f64> {
         let widest = |column| widths.iter().skip(column).step_by(count).copied().fold(0.0, f64::max);
         (0..count).map(|column| widest(column) + LEGEND_SPACE).collect()
@@ -215,8 +239,11 @@ fn legend(series: &[Series], room: f64) -> Vec<Entry> {
     let fitting =
         (2..=series.len()).rev().map(columns).find(|all| all.iter().sum::<f64>() - LEGEND_SPACE <= room);
     let columns = fitting.unwrap_or_else(|| columns(1));
-    let place =
-        |at: usize| Entry { line: at / columns.len(), offset: columns[..at % columns.len()].iter().sum() };
+    let place = |at: usize| Entry {
+        line: at / columns.len(),
+        offset: columns[..at % columns.len()].iter().sum(),
+        size: LEGEND_TEXT * ((room - LEGEND_SAMPLE) / length(at)).min(1.0),
+    };
     (0..series.len()).map(place).collect()
 }
 
@@ -248,10 +275,9 @@ impl Drawing {
     }
 
     fn panel(&mut self, panel: &Panel, legend: &[Entry], frame: &Frame) {
-        let points = || panel.series.iter().flat_map(|series| &series.points);
-        let x = panel.x.range(points().map(|point| point.x));
-        let ends = points().flat_map(|point| [point.y, point.y - point.deviation, point.y + point.deviation]);
-        let y = panel.y.range(ends);
+        let x = panel.x.range(panel.points().map(|point| point.x));
+        let ends = |point: &Point| [point.y, point.y - point.deviation, point.y + point.deviation];
+        let y = panel.y.range(panel.points().flat_map(ends));
         self.axes(panel, frame, &x, &y);
         for series in &panel.series {
             self.series(series, frame, &x, &y);
@@ -263,7 +289,7 @@ impl Drawing {
             let height = TITLE_BASE + LEGEND_LINE * (entry.line + 1) as f64;
             self.joined(vec![(left, height - 5.0), (left + LEGEND_SAMPLE - 8.0, height - 5.0)], series.style);
             self.marker((left + (LEGEND_SAMPLE - 8.0) / 2.0, height - 5.0), series.style);
-            self.text((left + LEGEND_SAMPLE, height), LEGEND_TEXT, Anchor::Start, &series.label);
+            self.text((left + LEGEND_SAMPLE, height), entry.size, Anchor::Start, &series.label);
         }
     }
 
@@ -300,37 +326,40 @@ impl Drawing {
     }
 
     fn series(&mut self, series: &Series, frame: &Frame, x: &Range, y: &Range) {
-        let shown: Vec<&Point> = series.points.iter().filter(|point| y.shows(point.y)).collect();
-        let place = |point: &&Point| (frame.x(x, point.x), frame.y(y, point.y));
-        self.joined(shown.iter().map(place).collect(), series.style);
-        for point in shown.iter().filter(|point| point.deviation > 0.0) {
+        let shown = |point: &Option<Point>| point.filter(|point| y.shows(point.y));
+        let place = |point: Point| (frame.x(x, point.x), frame.y(y, point.y));
+        for piece in series.points.split(|point| shown(point).is_none()) {
+            self.joined(piece.iter().flatten().copied().map(place).collect(), series.style);
+        }
+        let points = || series.points.iter().filter_map(shown);
+        for point in points().filter(|point| point.deviation > 0.0) {
             let at = frame.x(x, point.x);
-            let (low, high) = (frame.y(y, point.y - point.deviation), frame.y(y, point.y + point.deviation));
-            for places in [
-                vec![(at, low), (at, high)],
-                vec![(at - CAP, low), (at + CAP, low)],
-                vec![(at - CAP, high), (at + CAP, high)],
-            ] {
-                self.line(places, series.style.colour, 1.3);
+            let ends = [point.y - point.deviation, point.y + point.deviation];
+            let [low, high] = ends.map(|end| frame.y(y, end));
+            self.line(vec![(at, low), (at, high)], series.style.colour, 1.3);
+            // A bar that leaves a logarithmic axis has no end there.
+            for (_, height) in ends.into_iter().zip([low, high]).filter(|(end, _)| y.shows(*end)) {
+                self.line(vec![(at - CAP, height), (at + CAP, height)], series.style.colour, 1.3);
             }
         }
-        for point in &shown {
-            self.marker(place(point), series.style);
+        for point in points() {
+            let hollow = series.style.hollow || point.partial;
+            self.marker(place(point), Style { hollow, ..series.style });
         }
     }
 
     fn joined(&mut self, places: Vec<Place>, style: Style) {
         if places.len() > 1 {
-            let stroke = Stroke { colour: style.colour, width: 1.8, dashed: style.quoted };
+            let stroke = Stroke { colour: style.colour, width: 1.8, dashed: style.dashed };
             self.shapes.push(Shape::Line { places, stroke });
         }
     }
 
-    fn marker(&mut self, (x, y): Place, Style { colour, marker, quoted, radius: r }: Style) {
-        let fill = if quoted { WHITE } else { colour };
+    fn marker(&mut self, (x, y): Place, Style { colour, marker, hollow, radius: r, .. }: Style) {
+        let fill = if hollow { WHITE } else { colour };
         let stroke = Stroke {
-            colour: if quoted { colour } else { WHITE },
-            width: if quoted { 1.5 } else { 0.8 },
+            colour: if hollow { colour } else { WHITE },
+            width: if hollow { 1.5 } else { 0.8 },
             dashed: false,
         };
         let places = match marker {
