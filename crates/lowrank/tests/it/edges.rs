@@ -50,7 +50,7 @@ fn negative_values_are_bracketed_as_sharply_as_positive_ones() {
 /// A gap beyond what rounding errors allow ends in a stall, not in a loop.
 #[test]
 fn gaps_out_of_reach_end() {
-    for n in [1, 3, 4] {
+    for n in [1_usize, 3, 4] {
         let entries = (0..n * n).map(|at| if at.is_multiple_of(n + 1) { 1.0 } else { 0.0 }).collect();
         let found =
             solve_by(&quadratic(&DenseMatrix { rows: n, columns: n, entries }), Method::BurerMonteiro, 1e-17);
