@@ -1,9 +1,9 @@
 //! Certificates as files: JSON, one object, numbers as shortest decimals that read back exactly.
 
+use crate::file::write_file;
 use crate::problem::{Norm, Reading};
 use gambeson_checker::{Certificate, Domain};
 use serde::{Deserialize, Serialize};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -95,22 +95,12 @@ impl CertificateFile {
         Ok(file)
     }
 
-    /// Writes a file: first beside it under a temporary name, so that nothing half-written is ever seen.
+    /// Writes a file, whole or not at all.
     pub fn write(&self, path: &Path) -> Result<(), CertificateFileError> {
         let failed = |reason: std::io::Error| CertificateFileError::File { path: path.to_path_buf(), reason };
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-        serde_json::to_writer(&mut file, self).map_err(|reason| failed(reason.into()))?;
-        file.write_all(b"\n").map_err(failed)?;
-        file.as_file().sync_all().map_err(failed)?;
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            let readable = std::fs::Permissions::from_mode(0o644); // temporary files are private by default
-            file.as_file().set_permissions(readable).map_err(failed)?;
-        }
-        file.persist(path).map_err(|error| failed(error.error))?;
-        Ok(())
+        let mut text = serde_json::to_vec(self).map_err(|reason| failed(reason.into()))?;
+        text.push(b'\n');
+        write_file(path, &text).map_err(failed)
     }
 }
 

@@ -19,6 +19,7 @@ pub mod certificate;
 mod certify;
 mod eigen;
 mod evaluate;
+pub mod file;
 pub mod input;
 pub mod lanczos;
 mod lbfgs;

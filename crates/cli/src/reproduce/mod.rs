@@ -13,9 +13,9 @@ mod sdp_figures;
 mod sdp_tables;
 mod table;
 
-use crate::output::write_file;
 use anyhow::Context;
 use figure::Figure;
+use gambeson_lowrank::file::write_file;
 use results::Results;
 use std::path::{Path, PathBuf};
 use table::Table;

@@ -1,0 +1,20 @@
+//! Files that are there whole or not at all.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Writes a file first beside its place under a temporary name, so that nothing half-written is ever seen.
+pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let readable = std::fs::Permissions::from_mode(0o644); // temporary files are private by default
+        file.as_file().set_permissions(readable)?;
+    }
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
