@@ -6,7 +6,7 @@
 
 mod error;
 mod matrix_market;
-mod npy;
+pub mod npy;
 mod npz;
 mod problem;
 mod rudy;

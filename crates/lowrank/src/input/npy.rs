@@ -1,6 +1,7 @@
 //! Arrays as `numpy.save` writes them, format versions 1 to 3.
 //!
-//! Read as a stream in chunks, each converted by one loop over one element type.
+//! Read as a stream in chunks, each converted by one loop over one element type. [`Header`] and [`values`] are open to
+//! readers of arrays that are not matrices.
 
 use std::io::Read;
 
@@ -46,7 +47,7 @@ pub(super) fn matrix(
 
 /// The elements in the order of the file. `length` is the number of bytes there are, header included, as
 /// far as is known; at most `reserve` elements are allocated before they have been read.
-pub(super) fn values(
+pub fn values(
     reader: &mut impl Read,
     header: &Header,
     length: u64,
@@ -132,19 +133,21 @@ impl<R: Read> Source<'_, R> {
 }
 
 /// What comes before the elements.
-pub(super) struct Header {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
     /// Type of the elements as numpy spells it, such as `<f8`.
-    pub(super) descr: String,
+    pub descr: String,
     /// Whether the first index runs fastest.
-    fortran_order: bool,
-    pub(super) shape: Vec<usize>,
+    pub fortran_order: bool,
+    /// Sizes, the first index first.
+    pub shape: Vec<usize>,
     /// Bytes before the first element.
-    pub(super) bytes: u64,
+    pub bytes: u64,
 }
 
 impl Header {
     /// Reads the header; `length` is the number of bytes of the whole array, header included.
-    pub(super) fn read(reader: &mut impl Read, length: u64) -> Result<Self, ParseError> {
+    pub fn read(reader: &mut impl Read, length: u64) -> Result<Self, ParseError> {
         let bad = |problem| ParseError::BadHeader { problem };
         let mut bytes = 0;
         let mut take = |wanted: u32| {
@@ -200,7 +203,7 @@ impl Header {
     }
 
     /// The number of elements.
-    fn count(&self) -> Result<usize, ParseError> {
+    pub fn count(&self) -> Result<usize, ParseError> {
         if self.shape.contains(&0) {
             return Ok(0);
         }
@@ -211,7 +214,7 @@ impl Header {
     }
 
     /// Checks that `length` bytes are the header and `count` elements of `size` bytes.
-    fn check_length(&self, count: usize, size: usize, length: u64) -> Result<(), ParseError> {
+    pub fn check_length(&self, count: usize, size: usize, length: u64) -> Result<(), ParseError> {
         let expected = (count as u64).saturating_mul(size as u64).saturating_add(self.bytes);
         match expected.cmp(&length) {
             std::cmp::Ordering::Less => Err(ParseError::TrailingBytes { expected, found: length }),

@@ -1,0 +1,158 @@
+//! IDX files, the format of MNIST and its family, plain or compressed with gzip.
+//!
+//! Two zero bytes, a byte for the type of the elements, one for the number of dimensions, each dimension as a
+//! big-endian u32, then the elements. Read are images (u8, three dimensions: count, rows, columns) and labels (u8, one
+//! dimension). The labels of `…-images-idx3-ubyte` are looked for beside it as `…-labels-idx1-ubyte`, with `.` in place
+//! of the `-` before `idx` too, and with `.gz` at the end or without. Training files have `train` in their name, test
+//! files `t10k` or `test`.
+
+use crate::dataset::{Dataset, Parts, Shape, SourceFile, Split, Values};
+use crate::error::DataError;
+use crate::file::{Progress, base_name, read_whole};
+use crate::source::Stage;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// What is wrong with an IDX file.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum IdxProblem {
+    /// It does not start as IDX files of bytes do.
+    #[error("not an IDX file of bytes: it starts with {start:02x?}, 00 00 08 expected")]
+    Magic {
+        /// The first bytes, at most four.
+        start: Vec<u8>,
+    },
+    /// Neither images nor labels.
+    #[error("{found} dimension(s), {expected} expected")]
+    Dimensions {
+        /// Dimensions found.
+        found: u8,
+        /// 3 for images, 1 for labels.
+        expected: u8,
+    },
+    /// Shorter or longer than its header says.
+    #[error("{expected} bytes expected, {found} found")]
+    Length {
+        /// Bytes by the header, itself included.
+        expected: u64,
+        /// Bytes there are, unpacked; at most one more than expected is looked for.
+        found: u64,
+    },
+    /// The gzip stream is damaged.
+    #[error("gzip: {kind}")]
+    Gzip {
+        /// What the decoder said.
+        kind: std::io::ErrorKind,
+    },
+}
+
+/// The elements of an IDX file of bytes and its dimensions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Idx {
+    /// Sizes, slowest index first.
+    pub dimensions: Vec<usize>,
+    /// As many as the product of the dimensions.
+    pub elements: Vec<u8>,
+}
+
+/// Whether bytes start as an IDX file of bytes does.
+pub fn recognises(start: &[u8]) -> bool {
+    matches!(start, [0, 0, 8, 1 | 3, ..])
+}
+
+/// Reads an IDX file of bytes with this number of dimensions.
+pub fn parse(mut reader: impl Read, dimensions: u8) -> Result<Idx, IdxProblem> {
+    let failed = |error: std::io::Error| IdxProblem::Gzip { kind: error.kind() };
+    let header_bytes = 4 + 4 * u64::from(dimensions);
+    let mut header = Vec::new();
+    reader.by_ref().take(header_bytes).read_to_end(&mut header).map_err(failed)?;
+    let found = match header.as_slice() {
+        [0, 0, 8, found, ..] => *found,
+        other => return Err(IdxProblem::Magic { start: other[..other.len().min(4)].to_vec() }),
+    };
+    if found != dimensions {
+        return Err(IdxProblem::Dimensions { found, expected: dimensions });
+    }
+    if (header.len() as u64) < header_bytes {
+        return Err(IdxProblem::Length { expected: header_bytes, found: header.len() as u64 });
+    }
+    let (sizes, _) = header[4..].as_chunks::<4>();
+    let sizes: Vec<u32> = sizes.iter().map(|&size| u32::from_be_bytes(size)).collect();
+    let count = sizes.iter().fold(1, |count: u64, &size| count.saturating_mul(size.into()));
+    // Memory grows with what is read, not with what is claimed.
+    let mut elements = Vec::new();
+    reader.take(count.saturating_add(1)).read_to_end(&mut elements).map_err(failed)?;
+    if elements.len() as u64 != count {
+        let (expected, found) = (header_bytes.saturating_add(count), header_bytes + elements.len() as u64);
+        return Err(IdxProblem::Length { expected, found });
+    }
+    Ok(Idx { dimensions: sizes.into_iter().map(|size| size as usize).collect(), elements })
+}
+
+/// Reads images, and the labels beside them where they are there.
+pub fn load(path: &Path, progress: Progress<'_>) -> Result<Dataset, DataError> {
+    let images = read(path, 3, progress)?;
+    let labels = labels_beside(path).map(|labels| Ok((read(&labels, 1, progress)?, labels))).transpose()?;
+    let (labels, path_of_both) = match labels {
+        Some((labels, path)) => (Some(labels.elements), path),
+        None => (None, path.to_owned()),
+    };
+    let &[samples, height, width] = images.dimensions.as_slice() else {
+        let reason = IdxProblem::Dimensions { found: 0, expected: 3 };
+        return Err(DataError::Idx { path: path.to_owned(), reason });
+    };
+    let parts = Parts {
+        name: base_name(path),
+        shape: Shape { channels: 1, height, width },
+        values: Values::U8(images.elements),
+        labels: labels.map(|labels| labels.into_iter().map(u16::from).collect()),
+        classes: Vec::new(),
+        sources: vec![SourceFile { name: base_name(path), samples }],
+    };
+    Dataset::new(parts).map_err(|reason| DataError::Content { path: path_of_both, reason })
+}
+
+fn read(path: &Path, dimensions: u8, progress: Progress<'_>) -> Result<Idx, DataError> {
+    let bytes = read_whole(path, Stage::Read, progress)?;
+    let parsed = if bytes.starts_with(&[0x1f, 0x8b]) {
+        parse(flate2::read::MultiGzDecoder::new(bytes.as_slice()), dimensions)
+    } else {
+        parse(bytes.as_slice(), dimensions)
+    };
+    parsed.map_err(|reason| DataError::Idx { path: path.to_owned(), reason })
+}
+
+/// The file of labels that belongs to a file of images.
+pub fn labels_beside(images: &Path) -> Option<PathBuf> {
+    let name = images.file_name()?.to_str()?;
+    let stem = name.strip_suffix(".gz").unwrap_or(name);
+    let labels = stem.replace("images", "labels").replace("idx3", "idx1");
+    if labels == stem {
+        return None;
+    }
+    [labels.clone(), format!("{labels}.gz")]
+        .into_iter()
+        .map(|name| images.with_file_name(name))
+        .find(|path| path.is_file())
+}
+
+/// The images of a part in a folder of MNIST's kind; `None` where there are none.
+pub fn images_in(folder: &Path, split: Split) -> Option<PathBuf> {
+    let prefixes: &[&str] = match split {
+        Split::Train => &["train"],
+        Split::Test => &["t10k", "test"],
+    };
+    for prefix in prefixes {
+        for name in ["images-idx3-ubyte", "images.idx3-ubyte"] {
+            for ending in ["", ".gz"] {
+                let path = folder.join(format!("{prefix}-{name}{ending}"));
+                if path.is_file() {
+                    return Some(path);
+                }
+            }
+        }
+    }
+    None
+}

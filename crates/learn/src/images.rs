@@ -1,0 +1,206 @@
+//! Folders of images by class: PNG and JPEG files in one sub-folder a class.
+//!
+//! Classes are the sub-folders in the order of their names, samples the files in the order of their paths. Grey images
+//! have one channel and coloured ones three (red, green, blue); 16-bit PNG files are cut to 8 bits. An alpha channel is
+//! dropped where it is opaque throughout and an error otherwise. All images must have one shape. Files are recognised by
+//! content; which files of a folder are images is told by their names (`.png`, `.jpg`, `.jpeg`).
+
+use crate::dataset::{Dataset, Parts, Shape, Values};
+use crate::error::DataError;
+use crate::file::{Progress, base_name, read_error, report, walk};
+use crate::source::Stage;
+use rayon::prelude::*;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+use zune_jpeg::zune_core::bytestream::ZCursor;
+use zune_jpeg::zune_core::colorspace::ColorSpace;
+use zune_jpeg::zune_core::options::DecoderOptions;
+
+/// What is wrong with an image.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ImageProblem {
+    /// Neither PNG nor JPEG.
+    #[error("not a PNG or JPEG file")]
+    UnknownFormat,
+    /// The PNG file is damaged.
+    #[error("PNG: {reason}")]
+    Png {
+        /// What the decoder said.
+        reason: png::DecodingError,
+    },
+    /// The JPEG file is damaged or of a rare kind.
+    #[error("JPEG: {reason:?}")]
+    Jpeg {
+        /// What the decoder said.
+        reason: zune_jpeg::errors::DecodeErrors,
+    },
+    /// The image can be seen through.
+    #[error(
+        "it is transparent at row {row}, column {column} (counting from 0): remove the alpha channel first"
+    )]
+    Transparent {
+        /// Row of the first such pixel.
+        row: usize,
+        /// Its column.
+        column: usize,
+    },
+    /// The image is not in a sub-folder.
+    #[error("images must lie in one sub-folder a class, not beside those folders")]
+    NoClass,
+    /// More classes than labels have room for.
+    #[error("it is in class number {index}: at most 65536 classes")]
+    TooManyClasses {
+        /// Index of the class.
+        index: usize,
+    },
+}
+
+/// Whether a file name ends like that of an image that is read.
+pub fn has_image_name(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    ["png", "jpg", "jpeg"].iter().any(|known| ending.eq_ignore_ascii_case(known))
+}
+
+/// One image: planes by channel, rows from the top.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// Channels (1 or 3), rows, columns.
+    pub shape: Shape,
+    /// As many as the shape says: channel, row, column.
+    pub pixels: Vec<u8>,
+}
+
+/// Reads a folder with one sub-folder of images a class. Images are decoded in parallel.
+pub fn load(folder: &Path, progress: Progress<'_>) -> Result<Dataset, DataError> {
+    let mut files = walk(folder)?;
+    files.retain(|file| has_image_name(file));
+    let of_image = |path: &Path, reason| DataError::Image { path: path.to_owned(), reason };
+    let (mut classes, mut labels): (Vec<String>, Vec<u16>) = (Vec::new(), Vec::new());
+    for file in &files {
+        let mut below = file.strip_prefix(folder).unwrap_or(file).components();
+        let (class, rest) = (below.next(), below.next());
+        let (Some(class), Some(_)) = (class, rest) else {
+            return Err(of_image(file, ImageProblem::NoClass));
+        };
+        let class = class.as_os_str().to_string_lossy();
+        if classes.last().is_none_or(|last| *last != class) {
+            classes.push(class.into_owned()); // files are sorted, so a class comes in one piece
+        }
+        let index = classes.len() - 1;
+        labels
+            .push(u16::try_from(index).map_err(|_| of_image(file, ImageProblem::TooManyClasses { index }))?);
+    }
+    let Some(first) = files.first() else {
+        return Err(DataError::EmptyFolder { path: folder.to_owned() });
+    };
+    let (shape, pixels) = pixels(first, &files, progress)?;
+    let parts = Parts {
+        name: base_name(folder),
+        shape,
+        values: Values::U8(pixels),
+        labels: Some(labels),
+        classes,
+        sources: Vec::new(),
+    };
+    Dataset::new(parts).map_err(|reason| DataError::Content { path: folder.to_owned(), reason })
+}
+
+/// The shape that all files have, and their pixels.
+fn pixels(first: &Path, files: &[PathBuf], progress: Progress<'_>) -> Result<(Shape, Vec<u8>), DataError> {
+    let total = Some(files.len() as u64);
+    report(progress, Stage::Decode, 0, total)?;
+    let (mut shape, mut pixels, mut done) = (None, Vec::new(), 0);
+    // In portions, so that the observer, which belongs to one thread, is asked in between.
+    for portion in files.chunks(64 * rayon::current_num_threads()) {
+        let images: Vec<_> = portion.par_iter().map(|path| read(path)).collect();
+        for (image, path) in images.into_iter().zip(portion) {
+            let image = image?;
+            let known = *shape.get_or_insert(image.shape);
+            if known != image.shape {
+                return Err(DataError::ShapesDiffer {
+                    first: first.to_owned(),
+                    first_shape: known,
+                    second: path.clone(),
+                    second_shape: image.shape,
+                });
+            }
+            pixels.extend(image.pixels);
+        }
+        done += portion.len() as u64;
+        report(progress, Stage::Decode, done, total)?;
+    }
+    Ok((shape.unwrap_or(Shape { channels: 0, height: 0, width: 0 }), pixels))
+}
+
+/// Reads a PNG or JPEG file.
+pub fn read(path: &Path) -> Result<Image, DataError> {
+    let bytes = std::fs::read(path).map_err(read_error(path))?;
+    decode(&bytes).map_err(|reason| DataError::Image { path: path.to_owned(), reason })
+}
+
+/// Decodes a PNG or JPEG file.
+pub fn decode(bytes: &[u8]) -> Result<Image, ImageProblem> {
+    match bytes {
+        [0x89, b'P', b'N', b'G', ..] => {
+            decode_png(bytes).map_err(|reason| ImageProblem::Png { reason })?.planes()
+        }
+        [0xff, 0xd8, 0xff, ..] => {
+            decode_jpeg(bytes).map_err(|reason| ImageProblem::Jpeg { reason })?.planes()
+        }
+        _ => Err(ImageProblem::UnknownFormat),
+    }
+}
+
+/// Pixels with their channels side by side.
+pub(crate) struct Interleaved {
+    pub(crate) channels: usize,
+    pub(crate) height: usize,
+    pub(crate) width: usize,
+    pub(crate) pixels: Vec<u8>,
+}
+
+impl Interleaved {
+    /// One plane a channel, without alpha.
+    fn planes(self) -> Result<Image, ImageProblem> {
+        let Self { channels, height, width, pixels } = self;
+        let coloured = channels - usize::from(channels % 2 == 0); // 2 and 4 have alpha as their last
+        if coloured < channels
+            && let Some(at) = pixels.chunks_exact(channels).position(|pixel| pixel[coloured] != u8::MAX)
+        {
+            return Err(ImageProblem::Transparent { row: at / width, column: at % width });
+        }
+        let planes = (0..coloured)
+            .flat_map(|channel| pixels.iter().skip(channel).step_by(channels))
+            .copied()
+            .collect();
+        Ok(Image { shape: Shape { channels: coloured, height, width }, pixels: planes })
+    }
+}
+
+/// A PNG file as 8-bit pixels with 1 to 4 channels.
+pub(crate) fn decode_png(bytes: &[u8]) -> Result<Interleaved, png::DecodingError> {
+    let mut decoder = png::Decoder::new(Cursor::new(bytes));
+    decoder.set_transformations(png::Transformations::EXPAND | png::Transformations::STRIP_16);
+    let mut reader = decoder.read_info()?;
+    let size = reader.output_buffer_size().ok_or(png::DecodingError::LimitsExceeded)?;
+    let mut pixels = Vec::new();
+    pixels.try_reserve_exact(size).map_err(|_| png::DecodingError::LimitsExceeded)?;
+    pixels.resize(size, 0);
+    let info = reader.next_frame(&mut pixels)?;
+    pixels.truncate(info.buffer_size());
+    let (height, width) = (info.height as usize, info.width as usize);
+    Ok(Interleaved { channels: info.color_type.samples(), height, width, pixels })
+}
+
+fn decode_jpeg(bytes: &[u8]) -> Result<Interleaved, zune_jpeg::errors::DecodeErrors> {
+    let mut decoder = zune_jpeg::JpegDecoder::new(ZCursor::new(bytes));
+    decoder.decode_headers()?;
+    let grey = decoder.input_colorspace() == Some(ColorSpace::Luma);
+    let space = if grey { ColorSpace::Luma } else { ColorSpace::RGB };
+    decoder.set_options(DecoderOptions::default().jpeg_set_out_colorspace(space));
+    let pixels = decoder.decode()?;
+    let (width, height) = decoder.dimensions().unwrap_or((0, 0));
+    Ok(Interleaved { channels: if grey { 1 } else { 3 }, height, width, pixels })
+}
