@@ -24,6 +24,7 @@ pub mod input;
 pub mod lanczos;
 mod lbfgs;
 pub mod matrix;
+pub mod moments;
 pub mod mwu;
 mod newton;
 pub mod observe;

@@ -10,6 +10,8 @@ mod certificate;
 mod edges;
 /// Matrix and graph files.
 mod input;
+/// First and second moments of samples.
+mod moments;
 /// Algorithm 2.
 mod mwu;
 /// Oracles and generators for the others.
