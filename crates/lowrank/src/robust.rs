@@ -1,0 +1,268 @@
+//! Our own search for robust projections: the smallest proven κ for an error, the smallest error for a κ.
+//!
+//! **Limit.** κ ≥ √r for every projection of rank r, with equality for coordinates, and an error e needs at least the
+//! rank of PCA ([`Spectrum::rank_for`]). So for a given *rank* the coordinates of largest energy have the least κ there
+//! is, and are the answer. For a given *error* fewer, tilted directions may do better than whole coordinates.
+//!
+//! **Candidates**, each with a proven κ; the best wins:
+//! * coordinates of largest energy ([`axis`](crate::axis));
+//! * fewer of them, tilted by just as much as the error wants (`tilt.rs`), and once more with the prices that the
+//!   solution of the relaxation gives to every entry: its own gradient;
+//! * components inside small groups of coordinates (`blocks.rs`);
+//! * some principal components, and coordinates for the rest.
+//!
+//! A candidate whose rank is no smaller than the best κ² is not tried: κ² is never below the rank.
+
+use crate::axis;
+use crate::blocks::Blocks;
+use crate::bound::BoundParams;
+use crate::energy::Energy;
+use crate::fit::{FitError, FitObserver, FitStep};
+use crate::kappa::CertifiedBasis;
+use crate::matrix::DenseMatrix;
+use crate::orthonormal::orthonormal_basis;
+use crate::pca::Spectrum;
+use crate::robust_projection::watch;
+use crate::tilt::{Tilt, Tilted};
+
+/// Numbers of coordinates below that of the plain choice that are tried with a tilt.
+const FEWER: usize = 4;
+/// Halvings of a price.
+const HALVINGS: usize = 24;
+/// Numbers of principal components in front of coordinates.
+const PRINCIPAL: [usize; 5] = [1, 2, 4, 8, 16];
+
+/// What the search found, and how.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The basis with its proof.
+    pub certified: CertifiedBasis,
+    /// ⟨M, I − Π⟩.
+    pub error: f64,
+    /// Which candidate won, for people.
+    pub kind: String,
+}
+
+/// One channel's search.
+pub(crate) struct Search<'a> {
+    pub(crate) energy: &'a Energy,
+    pub(crate) spectrum: &'a Spectrum,
+    pub(crate) bound: &'a BoundParams,
+    pub(crate) observer: &'a mut dyn FitObserver,
+}
+
+impl Search<'_> {
+    /// The smallest κ with an error of at most `error`.
+    pub(crate) fn within_error(&mut self, error: f64) -> Result<Found, FitError> {
+        let order = axis::by_energy(self.energy);
+        let errors = axis::errors(self.energy, &order);
+        let plain = errors.iter().position(|&left| left <= error);
+        let Some(plain) = plain.filter(|&rank| rank > 0) else {
+            let least = errors.last().copied().unwrap_or(1.0);
+            return Err(FitError::ErrorOutOfReach { error, least });
+        };
+        let mut best = self.coordinates(&order[..plain], errors[plain])?;
+        let least = self.spectrum.rank_for(error);
+        for fewer in 1..=FEWER {
+            let Some(rank) = plain.checked_sub(fewer).filter(|&rank| rank >= least.max(1)) else { break };
+            let improved = self.tilted_within(&order[..rank], error, &mut best)?;
+            if !improved {
+                break;
+            }
+        }
+        self.blocks_within(error, &mut best)?;
+        self.principal_within(error, &order, &mut best)?;
+        Ok(best)
+    }
+
+    /// The smallest error with a proven κ of at most `kappa`.
+    pub(crate) fn within_kappa(&mut self, kappa: f64) -> Result<Found, FitError> {
+        let order = axis::by_energy(self.energy);
+        let errors = axis::errors(self.energy, &order);
+        let fits = |found: &Found| found.certified.kappa().value() <= kappa;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most the dimension
+        let mut rank = (kappa * kappa * (1.0 + 1e-12)).floor().min(order.len() as f64) as usize;
+        let mut best = loop {
+            if rank == 0 {
+                return Err(FitError::KappaTooSmall { kappa });
+            }
+            let found = self.coordinates(&order[..rank], errors[rank])?;
+            if fits(&found) {
+                break found;
+            }
+            rank -= 1; // κ² of an integer may have been rounded up
+        };
+        for rank in [Some(rank), rank.checked_sub(1)].into_iter().flatten().filter(|&rank| rank > 0) {
+            let chosen = &order[..rank];
+            let tilt = Tilt::new(self.energy, chosen, None);
+            let (mut low, mut high) = (0.0, tilt.highest_price());
+            let mut tilted: Option<Tilted> = None;
+            for _ in 0..10 {
+                if self.observer.step(&FitStep::Candidate { kind: "tilted coordinates" }).is_break() {
+                    return Ok(best);
+                }
+                let price = 0.5 * (low + high);
+                let next = tilt.at(price, tilted.as_ref());
+                // Proofs cost most: none where the estimate is far off.
+                let found = if next.estimate(rank) > 1.2 * kappa * kappa {
+                    None
+                } else {
+                    let basis = tilt.basis(&next).ok_or(FitError::Rank { rank, dim: self.energy.dim })?;
+                    Some(self.certified(basis, format!("{rank} tilted coordinates"))?).filter(|found| fits(found))
+                };
+                tilted = Some(next);
+                match found {
+                    Some(found) => {
+                        if found.error < best.error {
+                            best = found;
+                        }
+                        high = price;
+                    }
+                    None => low = price,
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    fn coordinates(&mut self, chosen: &[usize], error: f64) -> Result<Found, FitError> {
+        let basis = axis::basis(self.energy.dim, chosen);
+        let certified = CertifiedBasis::new(basis, self.bound, &mut watch(self.observer))?;
+        Ok(Found { certified, error, kind: format!("{} coordinates", chosen.len()) })
+    }
+
+    fn certified(&mut self, basis: DenseMatrix, kind: String) -> Result<Found, FitError> {
+        let error = self.energy.error(&basis);
+        let certified = CertifiedBasis::new(basis, self.bound, &mut watch(self.observer))?;
+        Ok(Found { certified, error, kind })
+    }
+
+    /// Keeps the better one; true where the new one is.
+    fn compete(best: &mut Found, found: Found, error: f64) -> bool {
+        let better =
+            found.error <= error && found.certified.square.value() < best.certified.square.value();
+        if better {
+            *best = found;
+        }
+        better
+    }
+
+    /// Tilts the chosen coordinates until the error is met, at the highest price that does it.
+    fn tilted_within(&mut self, chosen: &[usize], error: f64, best: &mut Found) -> Result<bool, FitError> {
+        let mut improved = false;
+        let mut solution = None;
+        for kind in ["tilted coordinates", "tilted coordinates, by the gradient of the relaxation"] {
+            if self.observer.step(&FitStep::Candidate { kind }).is_break() {
+                break;
+            }
+            let tilt = Tilt::new(self.energy, chosen, solution.as_ref());
+            let Some(tilted) = cheapest(&tilt, error) else { break };
+            if solution.is_none() && 0.97 * tilted.estimate(chosen.len()) > best.certified.square.value() {
+                break;
+            }
+            let basis = tilt.basis(&tilted).ok_or(FitError::Rank { rank: chosen.len(), dim: self.energy.dim })?;
+            let found = self.certified(basis, format!("{} {kind}", chosen.len()))?;
+            solution.clone_from(&found.certified.point);
+            improved |= Self::compete(best, found, error);
+            if solution.is_none() {
+                break;
+            }
+        }
+        Ok(improved)
+    }
+
+    fn blocks_within(&mut self, error: f64, best: &mut Found) -> Result<(), FitError> {
+        if self.observer.step(&FitStep::Candidate { kind: "groups of coordinates" }).is_break() {
+            return Ok(());
+        }
+        let blocks = Blocks::new(self.energy);
+        let (mut low, mut high) = (0.0, blocks.highest_price());
+        let mut cheapest = None;
+        for _ in 0..40 {
+            let price = 0.5 * (low + high);
+            match blocks.at(price) {
+                Some((left, square, basis)) if left <= error => {
+                    cheapest = Some((square, basis));
+                    low = price;
+                }
+                _ => high = price,
+            }
+        }
+        if let Some((square, basis)) = cheapest.filter(|(square, _)| *square < best.certified.square.value()) {
+            let _ = square;
+            let found = self.certified(basis, "components of groups of coordinates".to_owned())?;
+            Self::compete(best, found, error);
+        }
+        Ok(())
+    }
+
+    /// Principal components first, then the coordinates with most energy left.
+    fn principal_within(&mut self, error: f64, order: &[usize], best: &mut Found) -> Result<(), FitError> {
+        let n = self.energy.dim;
+        for count in PRINCIPAL {
+            let kind = "principal components and coordinates";
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most the dimension
+            let most = best.certified.square.value().ceil() as usize - 1; // more cannot win
+            if count >= most || self.observer.step(&FitStep::Candidate { kind }).is_break() {
+                break;
+            }
+            let principal: Vec<&[f64]> = (0..count).map(|a| self.spectrum.vector(a)).collect();
+            let left = energy_left(self.energy, self.spectrum, count);
+            let mut by_rest = order.to_vec();
+            by_rest.sort_by(|&i, &j| left[j].total_cmp(&left[i]).then(i.cmp(&j)));
+            let basis_of = |rank: usize| {
+                let units: Vec<Vec<f64>> = by_rest[..rank - count]
+                    .iter()
+                    .map(|&i| (0..n).map(|j| f64::from(u8::from(i == j))).collect())
+                    .collect();
+                let all = principal.iter().copied().chain(units.iter().map(Vec::as_slice));
+                orthonormal_basis(n, all)
+            };
+            let good = |rank: usize| basis_of(rank).filter(|basis| self.energy.error(basis) <= error);
+            let Some(mut basis) = good(most) else { continue };
+            let (mut low, mut high) = (count, most); // the least rank lies in (low, high]
+            while high - low > 1 {
+                let middle = usize::midpoint(low, high);
+                match good(middle) {
+                    Some(found) => (basis, high) = (found, middle),
+                    None => low = middle,
+                }
+            }
+            let found = self.certified(basis, format!("{count} {kind}, rank {high}"))?;
+            if !Self::compete(best, found, error) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The tilt at the highest price that meets the error. None where no tilt does.
+fn cheapest(tilt: &Tilt<'_>, error: f64) -> Option<Tilted> {
+    let (mut low, mut high) = (0.0, tilt.highest_price());
+    let mut found: Option<Tilted> = None;
+    for _ in 0..HALVINGS {
+        let price = 0.5 * (low + high);
+        let tilted = tilt.at(price, found.as_ref());
+        if tilted.error <= error {
+            found = Some(tilted);
+            low = price;
+        } else {
+            high = price;
+        }
+        if high - low < 1e-4 * high && found.is_some() {
+            break;
+        }
+    }
+    found
+}
+
+/// Energy of each coordinate outside the first principal components.
+fn energy_left(energy: &Energy, spectrum: &Spectrum, count: usize) -> Vec<f64> {
+    let mut left = energy.diagonal();
+    for a in 0..count {
+        let value = spectrum.values()[a];
+        left.iter_mut().zip(spectrum.vector(a)).for_each(|(left, x)| *left -= value * x * x);
+    }
+    left
+}
