@@ -5,6 +5,7 @@
 //!
 //! * Algorithm 2: [`mwu`], with its eigenvalue oracle in [`lanczos`] and its primal candidate in [`primal`];
 //! * the quadratic programs and norms of section 3: [`problem`];
+//! * the sparse components of Algorithm 3: [`sparse_pca`];
 //! * the random instances of appendix E: [`random`].
 //!
 //! Far faster than Algorithm 2 is the low-rank factorisation in [`burer_monteiro`].
@@ -35,5 +36,6 @@ mod products;
 pub mod random;
 mod rough;
 pub mod round;
+pub mod sparse_pca;
 mod sphere;
 mod watch;

@@ -1,0 +1,73 @@
+//! Sparse components of a matrix in a file, timed: the part of `bench/peers/projection/sparse_pca.py` that is ours.
+//!
+//!     RAYON_NUM_THREADS=2 cargo run --release -p gambeson-lowrank --example sparse_pca_bench -- \
+//!         matrix.npy ATOMS ALPHA TOLERANCE MAX_ITERATIONS RESULT
+//!
+//! Writes `RESULT.components.npy` (atoms × features) and `RESULT.dictionary.npy` (atoms × samples), and prints one JSON
+//! object: seconds (without reading and writing), objective, rounds, why it stopped, and the objective after each round
+//! with the seconds until then.
+
+#![allow(clippy::print_stdout)]
+
+use gambeson_lowrank::file::write_file;
+use gambeson_lowrank::input;
+use gambeson_lowrank::matrix::Matrix;
+use gambeson_lowrank::observe::Progress;
+use gambeson_lowrank::sparse_pca::{SparsePcaParams, sparse_pca};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use std::error::Error;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Instant;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [matrix, atoms, alpha, tolerance, max_iterations, result] = words.as_slice() else {
+        return Err("usage: sparse_pca_bench matrix.npy ATOMS ALPHA TOLERANCE MAX_ITERATIONS RESULT".into());
+    };
+    let matrix = match input::read(Path::new(matrix))?.matrix {
+        Matrix::Dense(matrix) => matrix,
+        Matrix::Sparse(matrix) => matrix.to_dense()?,
+    };
+    let params = SparsePcaParams {
+        atoms: atoms.parse()?,
+        alpha: alpha.parse()?,
+        tolerance: tolerance.parse()?,
+        max_iterations: max_iterations.parse()?,
+        ..SparsePcaParams::default()
+    };
+    let threads = rayon::current_num_threads(); // starts them
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let started = Instant::now();
+    let mut trace = vec![];
+    let mut observer = |progress: &Progress| {
+        trace.push((started.elapsed().as_secs_f64(), progress.upper));
+        ControlFlow::Continue(())
+    };
+    let (samples, features) = (matrix.rows, matrix.columns);
+    let found = sparse_pca(&matrix.entries, samples, features, None, &params, &mut rng, &mut observer)?;
+    let seconds = started.elapsed().as_secs_f64();
+    write_npy(&format!("{result}.components.npy"), params.atoms, features, &found.components)?;
+    write_npy(&format!("{result}.dictionary.npy"), params.atoms, samples, &found.dictionary)?;
+    let report = serde_json::json!({
+        "seconds": seconds,
+        "objective": found.objective,
+        "iterations": found.iterations,
+        "stop": format!("{:?}", found.stop),
+        "threads": threads,
+        "trace": trace,
+    });
+    println!("{report}");
+    Ok(())
+}
+
+/// An array as `numpy.load` reads it.
+fn write_npy(path: &str, rows: usize, columns: usize, entries: &[f64]) -> std::io::Result<()> {
+    let shape = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+    let header = format!("{shape:<117}\n"); // 10 bytes before it, 128 in all
+    let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    bytes.extend(header.bytes());
+    bytes.extend(entries.iter().flat_map(|x| x.to_le_bytes()));
+    write_file(Path::new(path), &bytes)
+}

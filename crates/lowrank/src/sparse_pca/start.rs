@@ -1,0 +1,81 @@
+//! Where atoms come from: leading singular vectors of what is left, by a randomised block iteration.
+//!
+//! **Reference.** Halko, Martinsson and Tropp, *Finding structure with randomness*, SIAM Review 53 (2011), algorithm
+//! 4.4. Accuracy does not matter here; a few rounds put the vectors in order.
+
+use super::reduced::{Point, Reduced};
+use crate::eigen::symmetric_eigen;
+use crate::operator::dot;
+use crate::products::{rows_times, rows_times_blocked, transpose};
+use rand::Rng;
+use rand_distr::{Distribution, StandardNormal};
+
+/// Vectors beyond those wanted, at least; the number is rounded up to whole registers.
+const SPARE: usize = 8;
+/// Rounds of the iteration.
+const ROUNDS: usize = 3;
+/// Singular values this much smaller than the largest are taken for zero.
+const NEGLIGIBLE: f64 = 1e-10;
+
+/// Fills atoms 0..`atoms` that are zero with singular vectors of Xᵀ − C·D, in order; their codes stay zero.
+pub(super) fn fill_missing(reduced: &Reduced, point: &mut Point, atoms: usize, rng: &mut impl Rng) {
+    let samples = reduced.samples;
+    let zero = |k: &usize| point.dictionary[k * samples..][..samples].iter().all(|d| *d == 0.0);
+    let missing: Vec<usize> = (0..atoms).filter(zero).collect();
+    if missing.is_empty() {
+        return;
+    }
+    let left = reduced.left(point);
+    let vectors = leading_vectors(&left, samples, missing.len(), rng);
+    for (k, vector) in missing.into_iter().zip(vectors.chunks_exact(samples)) {
+        point.dictionary[k * samples..][..samples].copy_from_slice(vector);
+    }
+}
+
+/// Up to `count` right singular vectors of a row-major matrix, as rows, the largest singular value first.
+fn leading_vectors(matrix: &[f64], columns: usize, count: usize, rng: &mut impl Rng) -> Vec<f64> {
+    let rows = matrix.len() / columns;
+    let block = (count + SPARE).next_multiple_of(8).min(rows).min(columns);
+    let mut left: Vec<f64> = (0..block * rows).map(|_| StandardNormal.sample(rng)).collect();
+    let mut basis = vec![];
+    for round in 0..ROUNDS {
+        basis = rows_times(&left, rows, matrix, columns);
+        orthonormalise(&mut basis, columns);
+        if round + 1 < ROUNDS {
+            let images = rows_times(matrix, columns, &transpose(&basis, block, columns), block);
+            left = transpose(&images, rows, block);
+            orthonormalise(&mut left, rows);
+        }
+    }
+    let images = rows_times(matrix, columns, &transpose(&basis, block, columns), block);
+    let gram = rows_times_blocked(&transpose(&images, rows, block), rows, &images, block);
+    let (values, vectors) = symmetric_eigen(gram, block);
+    let least = NEGLIGIBLE * NEGLIGIBLE * values.first().copied().unwrap_or(0.0);
+    let order = values.iter().zip(vectors).take(count);
+    let chosen: Vec<f64> =
+        order.filter(|(value, _)| **value > least).flat_map(|(_, vector)| vector).collect();
+    let mut found = rows_times(&chosen, block, &basis, columns);
+    for vector in found.chunks_exact_mut(columns) {
+        let length = dot(vector, vector).sqrt().max(1.0);
+        vector.iter_mut().for_each(|x| *x /= length); // one, but for rounding errors
+    }
+    found
+}
+
+/// Gram and Schmidt's method on the rows, each taken twice; a row that depends on those before becomes zero.
+fn orthonormalise(rows: &mut [f64], columns: usize) {
+    for k in 0..rows.len() / columns {
+        let (before, own) = rows.split_at_mut(k * columns);
+        let own = &mut own[..columns];
+        let first = dot(own, own).sqrt();
+        for _ in 0..2 {
+            for row in before.chunks_exact(columns) {
+                let overlap = dot(row, own);
+                own.iter_mut().zip(row).for_each(|(x, b)| *x -= overlap * b);
+            }
+        }
+        let length = dot(own, own).sqrt();
+        let scale = if length > 1e-12 * first { 1.0 / length } else { 0.0 };
+        own.iter_mut().for_each(|x| *x *= scale);
+    }
+}
