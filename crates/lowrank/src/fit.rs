@@ -4,10 +4,11 @@
 //! error has a κ below √([`Fitted::limit_rank`]).
 
 use crate::axis;
-use crate::bound::{BoundError, BoundParams, ParameterError};
+use crate::bound::{BoundError, BoundParams};
 use crate::energy::{Energy, EnergyError};
 use crate::kappa::{CertifiedBasis, KappaError};
 use crate::matrix::DenseMatrix;
+use crate::mwu::ParameterError;
 use crate::observe::Progress;
 use crate::pca::Spectrum;
 use crate::robust::Search;

@@ -14,14 +14,20 @@
 //! [`certificate`]. [`bound::bracket`] joins them: solve, certify, check. What is proven is proven by
 //! `gambeson-checker`; nothing here is trusted.
 
+pub mod axis;
+mod blocks;
 pub mod bound;
 pub mod burer_monteiro;
 pub mod certificate;
 mod certify;
+pub mod dct;
 mod eigen;
+pub mod energy;
 mod evaluate;
 pub mod file;
+pub mod fit;
 pub mod input;
+pub mod kappa;
 pub mod lanczos;
 mod lbfgs;
 pub mod matrix;
@@ -30,12 +36,19 @@ pub mod mwu;
 mod newton;
 pub mod observe;
 pub mod operator;
+mod orthonormal;
+pub mod pca;
 pub mod primal;
 pub mod problem;
 mod products;
+pub mod projection;
 pub mod random;
+pub mod robust;
+pub mod robust_projection;
 mod rough;
 pub mod round;
+pub mod safetensors;
 pub mod sparse_pca;
 mod sphere;
+mod tilt;
 mod watch;
