@@ -1,5 +1,11 @@
 //! The command line.
 
+mod data;
+
+pub(crate) use data::{
+    AudioArguments, DataCommand, FetchArguments, ImportArguments, InfoArguments, SourceName,
+};
+
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use gambeson_checker::Domain;
@@ -32,6 +38,9 @@ pub(crate) enum Command {
     /// Run an experiment of the paper again: records, then its table or figure.
     #[command(after_help = REPRODUCE_HELP)]
     Reproduce(ReproduceArguments),
+    /// Data sets: say what they are, fetch them, import your own.
+    #[command(subcommand, after_help = data::HELP)]
+    Data(DataCommand),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.

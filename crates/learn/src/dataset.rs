@@ -106,7 +106,7 @@ impl std::fmt::Display for Shape {
 }
 
 /// Which part of a set: the one to learn from or the one to test on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Split {
     /// To learn from.
     #[default]

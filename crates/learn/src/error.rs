@@ -3,11 +3,15 @@
 //!
 //! Causes are part of the message and not repeated as [`std::error::Error::source`].
 
+use crate::archive::ArchiveProblem;
 use crate::array::ArrayProblem;
 use crate::audio::AudioProblem;
 use crate::dataset::{DatasetError, Shape};
+use crate::download::DownloadProblem;
+use crate::fetch::NpmProblem;
 use crate::idx::IdxProblem;
 use crate::images::ImageProblem;
+use crate::store::StoreProblem;
 use gambeson_lowrank::input::ParseError;
 use std::io;
 use std::path::PathBuf;
@@ -17,7 +21,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum DataError {
-    /// The observer asked to stop. Nothing was changed.
+    /// The observer asked to stop. Nothing was changed, but that a download keeps what has come in its `.part` file.
     #[error("stopped")]
     Stopped,
     /// A file or folder could not be read.
@@ -255,4 +259,49 @@ pub enum DataError {
     /// No audio files are chosen.
     #[error("no audio files are chosen")]
     NoFiles,
+    /// An archive is damaged, or not the one wanted.
+    #[error("{}: {reason}", path.display())]
+    Archive {
+        /// The archive.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: ArchiveProblem,
+    },
+    /// A download failed.
+    #[error("{url}: {reason}")]
+    Download {
+        /// The address.
+        url: String,
+        /// Why.
+        reason: DownloadProblem,
+    },
+    /// npm did not bring the package.
+    #[error("{reason}")]
+    Npm {
+        /// Why.
+        reason: NpmProblem,
+    },
+    /// A file as `gambeson data import` writes it is damaged.
+    #[error("{}: {reason}", path.display())]
+    Store {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: StoreProblem,
+    },
+    /// A name that an imported set cannot have.
+    #[error(
+        "`{name}` cannot name an imported set: letters, digits, `-`, `_` and `.` (not first), and none of fashion, \
+         cifar10, cifar100"
+    )]
+    BadName {
+        /// The name.
+        name: String,
+    },
+    /// An imported set of this name is there already.
+    #[error("{} is there already: choose another name, or replace it with --replace", path.display())]
+    Exists {
+        /// Its file.
+        path: PathBuf,
+    },
 }

@@ -8,13 +8,18 @@
 //! What is known by name is verified by SHA-256 each time it is read. Nothing is trusted for what its header merely
 //! claims, and nothing is ever left half-written.
 
+pub mod archive;
 pub mod array;
 pub mod audio;
 pub mod cifar;
 pub mod dataset;
+pub mod download;
 pub mod error;
 pub mod fashion;
+pub mod fetch;
 mod file;
 pub mod idx;
 pub mod images;
+pub mod moments;
 pub mod source;
+pub mod store;

@@ -12,7 +12,7 @@ use crate::cifar::Cifar;
 use crate::dataset::{Dataset, Split};
 use crate::error::DataError;
 use crate::file::{Progress, base_name, read_error, walk};
-use crate::{array, fashion, idx, images};
+use crate::{array, fashion, idx, images, store};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::fs::File;
@@ -111,6 +111,10 @@ pub enum Source {
     Fashion,
     /// A folder of CIFAR batches.
     Cifar(Cifar, PathBuf),
+    /// An imported set.
+    Imported(PathBuf, String),
+    /// One file of an imported set.
+    Stored(PathBuf),
     /// A folder of IDX files by MNIST's naming.
     IdxFolder(PathBuf),
     /// A file of IDX images.
@@ -129,8 +133,12 @@ impl Source {
     /// Whether it has a training and a test part.
     pub fn has_parts(&self) -> bool {
         match self {
-            Self::Fashion | Self::Cifar(..) | Self::IdxFolder(_) | Self::ImageParts(_) => true,
-            Self::Idx(_) | Self::Array(_) | Self::Images(_) | Self::Audio(_) => false,
+            Self::Fashion
+            | Self::Cifar(..)
+            | Self::IdxFolder(_)
+            | Self::ImageParts(_)
+            | Self::Imported(..) => true,
+            Self::Stored(_) | Self::Idx(_) | Self::Array(_) | Self::Images(_) | Self::Audio(_) => false,
         }
     }
 
@@ -139,6 +147,19 @@ impl Source {
         match self {
             Self::Fashion => fashion::load(options.split),
             Self::Cifar(set, folder) => set.load(folder, options.split, progress),
+            Self::Imported(data_dir, name) => {
+                let path = store::path(data_dir, name, options.split);
+                if !path.is_file() {
+                    let folder = data_dir.join(name);
+                    return Err(DataError::NoSuchPart {
+                        name: name.clone(),
+                        split: options.split.name(),
+                        folder,
+                    });
+                }
+                store::load(&path, progress)
+            }
+            Self::Stored(path) => store::load(path, progress),
             Self::IdxFolder(folder) => match idx::images_in(folder, options.split) {
                 Some(path) => idx::load(&path, progress),
                 None => Err(DataError::NoSuchPart {
@@ -205,6 +226,10 @@ pub fn find(name_or_path: &str, data_dir: &Path) -> Result<Source, DataError> {
     if path.exists() {
         return file(path);
     }
+    let imported = |split| store::path(data_dir, name_or_path, split).is_file();
+    if store::is_name(name_or_path) && (imported(Split::Train) || imported(Split::Test)) {
+        return Ok(Source::Imported(data_dir.to_owned(), name_or_path.to_owned()));
+    }
     Err(DataError::UnknownName { name: name_or_path.to_owned(), data_dir: data_dir.to_owned() })
 }
 
@@ -256,6 +281,8 @@ fn file(path: &Path) -> Result<Source, DataError> {
         || (start.starts_with(&[0x1f, 0x8b]) && base_name(&path).contains("idx"))
     {
         Ok(Source::Idx(path))
+    } else if store::recognises(&start) {
+        Ok(Source::Stored(path))
     } else if audio::recognises(&start) || audio::has_audio_name(&path) {
         Ok(Source::Audio(path))
     } else {

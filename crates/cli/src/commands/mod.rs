@@ -2,6 +2,7 @@
 
 pub(crate) mod bound;
 pub(crate) mod check;
+mod data;
 mod quickstart;
 mod reproduce;
 
@@ -22,6 +23,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Bound(arguments) => bound::run(&arguments, &mut stdout, threads),
         Command::Check(arguments) => check::run(&arguments, &mut stdout, threads),
         Command::Reproduce(arguments) => reproduce::run(&arguments, &mut stdout, threads),
+        Command::Data(command) => data::run(&command, &mut stdout),
         Command::Completions { shell } => {
             let mut script = Vec::new(); // generators panic where a writer fails
             clap_complete::generate(shell, &mut Arguments::command(), "gambeson", &mut script);

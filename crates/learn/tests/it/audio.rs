@@ -99,11 +99,12 @@ fn flac_and_mp3_hold_the_tone() {
     for (sample, value) in flac.samples.iter().zip(&tone) {
         assert!((f64::from(*sample) - 32768.0 * value).abs() <= 1.0, "{sample} for {value}");
     }
-    // MP3 loses some, but neither length nor place: delay and padding are cut off.
+    // MP3 loses some, but neither length nor place: delay and padding are cut off. What this file lost is 0.0252 at most
+    // by ffmpeg's decoder too; one sample off would be 0.0377.
     let mp3 = decode(&fixture("tone.mp3")).expect("sound");
     assert_eq!((mp3.rate, mp3.samples.len()), (48_000, 4800));
     for (k, (sample, value)) in mp3.samples.iter().zip(&tone).enumerate().skip(600).take(3600) {
-        assert!((f64::from(*sample) / 32768.0 - value).abs() < 0.02, "sample {k}: {sample} for {value}");
+        assert!((f64::from(*sample) / 32768.0 - value).abs() < 0.03, "sample {k}: {sample} for {value}");
     }
 }
 

