@@ -6,7 +6,8 @@ use crate::gram;
 use crate::lower::{inner_product_down, row_squares};
 use crate::quadratic::Reduced;
 use crate::rounding::{
-    UNIT, add_up, div_down, div_up, environment_is_ieee, exponent, power_of_two, sqrt_up, sum_down, sum_up,
+    UNIT, add_up, div_down, div_up, environment_is_ieee, exponent, mul_up, power_of_two, sqrt_up, sum_down,
+    sum_up,
 };
 use crate::{Certificate, CheckError, Domain, MatrixProblem, Quadratic, Rejected};
 
@@ -54,6 +55,11 @@ impl QuadraticBound {
 }
 
 impl InfToTwoBound {
+    /// κ², rounded up: a bound on the quadratic form again.
+    pub fn square(self) -> QuadraticBound {
+        QuadraticBound(mul_up(self.0, self.0))
+    }
+
     /// κ of a block-diagonal map (image channels, say): the squares of its blocks add up.
     pub fn of_blocks(blocks: impl IntoIterator<Item = QuadraticBound>) -> Self {
         InfToTwoBound(sqrt_up(sum_up(blocks.into_iter().map(|block| block.0.max(0.0)))))

@@ -1,9 +1,14 @@
 //! The command line.
 
 mod data;
+mod project;
 
 pub(crate) use data::{
     AudioArguments, DataCommand, FetchArguments, ImportArguments, InfoArguments, SourceName,
+};
+pub(crate) use project::{
+    BasisName, FitArguments, FitDataArguments, FitMethodName, InspectArguments, ProjectCommand,
+    SparseArguments, SweepArguments,
 };
 
 use clap::builder::PossibleValuesParser;
@@ -41,6 +46,9 @@ pub(crate) enum Command {
     /// Data sets: say what they are, fetch them, import your own.
     #[command(subcommand, after_help = data::HELP)]
     Data(DataCommand),
+    /// Projections: fit them to data with a proven kappa, look at them, compare methods.
+    #[command(subcommand, after_help = project::HELP)]
+    Project(ProjectCommand),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -132,10 +140,10 @@ pub(crate) struct BoundArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// Matrix or graph file, none with --random.
+    /// Matrix or graph file, or a projection; none with --random.
     #[arg(required_unless_present = "random", conflicts_with = "random")]
     pub(crate) input: Option<PathBuf>,
-    /// The certificate, as `bound` writes it.
+    /// The certificate, as `bound` or `project fit` writes it.
     #[arg(required = true)]
     pub(crate) certificate: PathBuf,
     /// A random instance instead of a file, as in `bound`.

@@ -21,5 +21,6 @@ mod file;
 pub mod idx;
 pub mod images;
 pub mod moments;
+pub mod second_moments;
 pub mod source;
 pub mod store;

@@ -37,6 +37,8 @@ pub enum Stage {
     Convert,
     /// Writing; in bytes.
     Write,
+    /// Adding up moments; in samples.
+    Sum,
 }
 
 /// A look at long work.

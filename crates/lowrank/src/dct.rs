@@ -128,9 +128,12 @@ impl Transform {
             Representation::Pixel => return None,
             Representation::Dct1 => coordinates.get(..small.dim())?.to_vec(),
             Representation::Dct2 if height > self.height || width > self.width => return None,
-            Representation::Dct2 => {
-                coordinates.chunks_exact(self.width).take(height).flat_map(|row| &row[..width]).copied().collect()
-            }
+            Representation::Dct2 => coordinates
+                .chunks_exact(self.width)
+                .take(height)
+                .flat_map(|row| &row[..width])
+                .copied()
+                .collect(),
         };
         small.inverse(&mut block);
         let scale = (small.dim() as f64 / self.dim() as f64).sqrt();

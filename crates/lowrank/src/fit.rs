@@ -153,7 +153,9 @@ pub enum FitError {
         kappa: f64,
     },
     /// Algorithm 3 found nothing within its budget.
-    #[error("no projection of rank {rank} tried has an error of at most {error}; the least is {least}: allow more, or a larger rank")]
+    #[error(
+        "no projection of rank {rank} tried has an error of at most {error}; the least is {least}: allow more, or a larger rank"
+    )]
     NoneWithinError {
         /// k.
         rank: usize,

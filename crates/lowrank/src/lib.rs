@@ -42,6 +42,7 @@ pub mod primal;
 pub mod problem;
 mod products;
 pub mod projection;
+pub mod projection_certificate;
 pub mod random;
 pub mod robust;
 pub mod robust_projection;

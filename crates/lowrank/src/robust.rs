@@ -108,7 +108,8 @@ impl Search<'_> {
                     None
                 } else {
                     let basis = tilt.basis(&next).ok_or(FitError::Rank { rank, dim: self.energy.dim })?;
-                    Some(self.certified(basis, format!("{rank} tilted coordinates"))?).filter(|found| fits(found))
+                    Some(self.certified(basis, format!("{rank} tilted coordinates"))?)
+                        .filter(|found| fits(found))
                 };
                 tilted = Some(next);
                 match found {
@@ -139,8 +140,7 @@ impl Search<'_> {
 
     /// Keeps the better one; true where the new one is.
     fn compete(best: &mut Found, found: Found, error: f64) -> bool {
-        let better =
-            found.error <= error && found.certified.square.value() < best.certified.square.value();
+        let better = found.error <= error && found.certified.square.value() < best.certified.square.value();
         if better {
             *best = found;
         }
@@ -160,7 +160,8 @@ impl Search<'_> {
             if solution.is_none() && 0.97 * tilted.estimate(chosen.len()) > best.certified.square.value() {
                 break;
             }
-            let basis = tilt.basis(&tilted).ok_or(FitError::Rank { rank: chosen.len(), dim: self.energy.dim })?;
+            let basis =
+                tilt.basis(&tilted).ok_or(FitError::Rank { rank: chosen.len(), dim: self.energy.dim })?;
             let found = self.certified(basis, format!("{} {kind}", chosen.len()))?;
             solution.clone_from(&found.certified.point);
             improved |= Self::compete(best, found, error);
@@ -188,7 +189,8 @@ impl Search<'_> {
                 _ => high = price,
             }
         }
-        if let Some((square, basis)) = cheapest.filter(|(square, _)| *square < best.certified.square.value()) {
+        if let Some((square, basis)) = cheapest.filter(|(square, _)| *square < best.certified.square.value())
+        {
             let _ = square;
             let found = self.certified(basis, "components of groups of coordinates".to_owned())?;
             Self::compete(best, found, error);

@@ -76,7 +76,8 @@ pub struct RobustProjection {
 
 /// The values of r tried where none are given.
 fn ladder(rank: usize) -> Vec<usize> {
-    let mut splits: Vec<usize> = [0, 1, 2, 5, 10, 20, 50, 100, 150].into_iter().filter(|&r| r < rank).collect();
+    let mut splits: Vec<usize> =
+        [0, 1, 2, 5, 10, 20, 50, 100, 150].into_iter().filter(|&r| r < rank).collect();
     splits.push(rank);
     splits
 }
@@ -107,7 +108,8 @@ pub fn robust_projection(
             spectrum.basis(rank)
         } else {
             let rest = deflated(energy, spectrum, r); // M′
-            let found = sparse_components(&rest, rank - r, energy, sparse.as_ref(), &params.sparse, observer)?;
+            let found =
+                sparse_components(&rest, rank - r, energy, sparse.as_ref(), &params.sparse, observer)?;
             let components = found.components.chunks_exact(energy.dim);
             let spanning: Vec<&[f64]> = principal.iter().copied().chain(components).collect();
             let basis = filled_up(&rest, spanning, rank)?; // Π = Π₁ + Π₂

@@ -125,8 +125,7 @@ impl Tensors {
                 result.metadata = serde_json::from_value(entry.clone()).map_err(|_| bad_header())?;
                 continue;
             }
-            let bad =
-                |problem| SafetensorsError::Array { path: path_buf(), name: name.clone(), problem };
+            let bad = |problem| SafetensorsError::Array { path: path_buf(), name: name.clone(), problem };
             if entry.get("dtype").and_then(Value::as_str) != Some("F64") {
                 return Err(bad("its numbers are not F64"));
             }

@@ -14,8 +14,12 @@ use gambeson_lowrank::certificate::CertificateFile;
 use gambeson_lowrank::input::InputKind;
 use gambeson_lowrank::matrix::Matrix;
 use gambeson_lowrank::problem::{Norm, Problem, Reading};
+use gambeson_lowrank::projection::Projection;
+use gambeson_lowrank::projection_certificate::{ProjectionBound, ProjectionCertificate};
+use gambeson_lowrank::safetensors::looks_like;
 use serde::{Deserialize, Serialize};
-use std::io::Write;
+use std::io::{Read, Write};
+use std::path::Path;
 use std::time::Instant;
 
 /// What `check --json` prints.
@@ -49,6 +53,9 @@ pub(crate) fn run(
     if let Some(bound) = arguments.at_most.filter(|bound| bound.is_nan()) {
         bail!("--at-most {bound} is not a number");
     }
+    if let Some(path) = arguments.input.as_deref().filter(|path| is_projection(path)) {
+        return check_projection(path, arguments, stdout, threads);
+    }
     let file = CertificateFile::read(&arguments.certificate)?;
     let source = source::load(arguments.input.as_deref(), arguments.random, threads)?;
     let kind = source.input.kind;
@@ -79,6 +86,95 @@ pub(crate) fn run(
     }
     stdout.flush()?;
     Ok(if verdict.reason.is_none() { Outcome::Success } else { Outcome::FellShort })
+}
+
+/// By content: whether a file is of the kind projections are stored in. What cannot be read is left to the reader.
+fn is_projection(path: &Path) -> bool {
+    let mut head = [0; 9];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut head));
+    read.is_ok() && looks_like(&head)
+}
+
+/// What `check --json` prints of a projection.
+#[derive(Serialize)]
+struct ProjectionCheck {
+    proven: bool,
+    norm: Norm,
+    gram: bool,
+    domain: &'static str,
+    /// κ² of all channels together.
+    bound: Option<f64>,
+    kappa: Option<f64>,
+    /// κ of each channel.
+    channels: Vec<f64>,
+    /// The largest singular value of each channel's basis is at most this.
+    spectral: Vec<f64>,
+    reason: Option<String>,
+    seconds_check: f64,
+    peak_memory: Option<u64>,
+}
+
+fn check_projection(
+    path: &Path,
+    arguments: &CheckArguments,
+    stdout: &mut impl Write,
+    threads: usize,
+) -> anyhow::Result<Outcome> {
+    if arguments.domain.is_some() || arguments.norm.is_some() || arguments.gram {
+        bail!(
+            "--domain, --norm and --gram do not go with a projection: the question is inf-to-two of its bases"
+        );
+    }
+    let projection = Projection::read(path)?;
+    let certificate = ProjectionCertificate::read(&arguments.certificate)?;
+    let started = Instant::now();
+    let proven = certificate.check(&projection, threads);
+    let seconds_check = started.elapsed().as_secs_f64();
+    let square = |bound: &ProjectionBound| bound.kappa.square().value();
+    let too_large = |bound: &ProjectionBound| {
+        arguments
+            .at_most
+            .filter(|&most| square(bound) > most)
+            .map(|most| format!("the proven bound {} is larger than {}", up(square(bound), 17), up(most, 17)))
+    };
+    let reason = match &proven {
+        Ok(bound) => too_large(bound),
+        Err(rejected) => Some(rejected.to_string()),
+    };
+    let bound = proven.as_ref().ok();
+    if arguments.json {
+        let record = ProjectionCheck {
+            proven: reason.is_none(),
+            norm: Norm::InfToTwo,
+            gram: true,
+            domain: domain_name(Domain::Cube),
+            bound: bound.map(square),
+            kappa: bound.map(|bound| bound.kappa.value()),
+            channels: bound.map_or(Vec::new(), |bound| {
+                bound.squares.iter().map(|square| square.sqrt().value()).collect()
+            }),
+            spectral: bound
+                .map_or(Vec::new(), |bound| bound.spectral.iter().map(|spectral| spectral.value()).collect()),
+            reason: reason.clone(),
+            seconds_check,
+            peak_memory: peak_memory(),
+        };
+        writeln!(stdout, "{}", serde_json::to_string(&record)?)?;
+    } else if let Some(reason) = &reason {
+        writeln!(stdout, "REJECTED: {reason}")?;
+    } else if let Some(bound) = bound {
+        writeln!(
+            stdout,
+            "PROVEN: |U'|_{{inf->2}} <= {} for the projection as it is stored",
+            up(bound.kappa.value(), 17)
+        )?;
+        for (c, (square, spectral)) in bound.squares.iter().zip(&bound.spectral).enumerate() {
+            let (kappa, spectral) = (up(square.sqrt().value(), 17), up(spectral.value(), 17));
+            writeln!(stdout, "        channel {c}: kappa <= {kappa}, largest singular value <= {spectral}")?;
+        }
+    }
+    stdout.flush()?;
+    Ok(if reason.is_none() { Outcome::Success } else { Outcome::FellShort })
 }
 
 /// What the caller said about the question.

@@ -64,6 +64,7 @@ impl LiveData {
                 Stage::Unpack => ("unpacking", "{bytes}/{total_bytes}, {eta} left"),
                 Stage::Convert => ("converting", "{pos}/{len} files"),
                 Stage::Write => ("writing", "{bytes}/{total_bytes}"),
+                Stage::Sum => ("adding up", "{pos}/{len} samples, {eta} left"),
             };
             let bar = if step.stage == Stage::Wait { "" } else { "[{bar:30}] " };
             if let Ok(style) =
@@ -89,7 +90,7 @@ impl LiveData {
     }
 }
 
-fn options(audio: &crate::args::AudioArguments, split: Split, data_dir: PathBuf) -> LoadOptions {
+pub(crate) fn options(audio: &crate::args::AudioArguments, split: Split, data_dir: PathBuf) -> LoadOptions {
     LoadOptions {
         split,
         data_dir,

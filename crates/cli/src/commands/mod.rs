@@ -2,7 +2,8 @@
 
 pub(crate) mod bound;
 pub(crate) mod check;
-mod data;
+pub(crate) mod data;
+pub(crate) mod project;
 mod quickstart;
 mod reproduce;
 
@@ -24,6 +25,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Check(arguments) => check::run(&arguments, &mut stdout, threads),
         Command::Reproduce(arguments) => reproduce::run(&arguments, &mut stdout, threads),
         Command::Data(command) => data::run(&command, &mut stdout),
+        Command::Project(command) => project::run(&command, &mut stdout, threads),
         Command::Completions { shell } => {
             let mut script = Vec::new(); // generators panic where a writer fails
             clap_complete::generate(shell, &mut Arguments::command(), "gambeson", &mut script);

@@ -6,6 +6,7 @@
 pub(crate) mod experiment;
 mod figure;
 mod peers;
+pub(crate) mod projection_figures;
 pub(crate) mod record;
 pub(crate) mod results;
 pub(crate) mod run;
@@ -63,15 +64,30 @@ pub(crate) struct Rendered {
     pub(crate) figure: Option<Figure>,
 }
 
+/// A figure as files, by their extensions.
+fn drawn(figure: &Figure) -> anyhow::Result<[(&'static str, Vec<u8>); 2]> {
+    let drawing = figure.draw();
+    Ok([("svg", figure::svg::write(&drawing).into_bytes()), ("png", figure::png::write(&drawing)?)])
+}
+
+impl Figure {
+    /// Writes `STEM.svg` and `STEM.png`.
+    pub(crate) fn write(&self, stem: &Path) -> anyhow::Result<()> {
+        for (extension, bytes) in drawn(self)? {
+            let path = file(stem, extension);
+            write_file(&path, &bytes).with_context(|| path.display().to_string())?;
+        }
+        Ok(())
+    }
+}
+
 impl Rendered {
     /// Writes `STEM.md` and `STEM.tex`, for figures also `STEM.svg` and `STEM.png`, and says where.
     pub(crate) fn write(&self, stem: &Path) -> anyhow::Result<Vec<PathBuf>> {
         let mut files =
             vec![("md", self.table.markdown().into_bytes()), ("tex", self.table.latex().into_bytes())];
         if let Some(figure) = &self.figure {
-            let drawing = figure.draw();
-            files.push(("svg", figure::svg::write(&drawing).into_bytes()));
-            files.push(("png", figure::png::write(&drawing)?));
+            files.extend(drawn(figure)?);
         }
         files
             .into_iter()

@@ -113,15 +113,20 @@ fn figure(results: &Results) -> Figure {
     );
     Figure {
         panels: vec![
-            Panel { title: "Time", x: n, y: Axis::log("seconds to solve and prove"), series: time },
             Panel {
-                title: "Proven upper bound",
+                title: "Time".to_owned(),
+                x: n,
+                y: Axis::log("seconds to solve and prove"),
+                series: time,
+            },
+            Panel {
+                title: "Proven upper bound".to_owned(),
                 x: n,
                 y: Axis::linear("proven value"),
                 series: values.collect(),
             },
             Panel {
-                title: "Relative error and certified gap",
+                title: "Relative error and certified gap".to_owned(),
                 x: n,
                 y: Axis::log("% of the value"),
                 series: errors.chain(gaps).collect(),

@@ -54,7 +54,7 @@ pub(crate) struct Figure {
 }
 
 pub(crate) struct Panel {
-    pub(crate) title: &'static str,
+    pub(crate) title: String,
     pub(crate) x: Axis,
     pub(crate) y: Axis,
     pub(crate) series: Vec<Series>,
@@ -122,6 +122,11 @@ impl Style {
             hollow: true,
             radius: MARKER,
         }
+    }
+
+    /// A plain dashed line, without markers: a limit.
+    pub(crate) fn line(at: usize) -> Self {
+        Self { radius: 0.0, ..Self::quoted(at) }
     }
 
     /// With a marker that shows from under one of another series in the same place.
@@ -283,7 +288,7 @@ impl Drawing {
             self.series(series, frame, &x, &y);
         }
         let middle = f64::midpoint(frame.left, frame.right);
-        self.text((middle, TITLE_BASE), TITLE, Anchor::Middle, panel.title);
+        self.text((middle, TITLE_BASE), TITLE, Anchor::Middle, &panel.title);
         for (series, entry) in panel.series.iter().zip(legend) {
             let left = frame.left + entry.offset;
             let height = TITLE_BASE + LEGEND_LINE * (entry.line + 1) as f64;

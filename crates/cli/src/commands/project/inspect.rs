@@ -1,0 +1,118 @@
+//! `gambeson project inspect`, and `gambeson check` of a projection.
+
+use super::fit::certificate_beside;
+use crate::Outcome;
+use crate::args::InspectArguments;
+use crate::decimal::{up, up_to_places};
+use gambeson_lowrank::projection::Projection;
+use gambeson_lowrank::projection_certificate::{ProjectionBound, ProjectionCertificate};
+use serde::Serialize;
+use std::io::Write;
+
+/// What `project inspect --json` prints.
+#[derive(Serialize)]
+struct Inspected<'a> {
+    basis: &'static str,
+    /// channels, height, width.
+    shape: [usize; 3],
+    rank: usize,
+    centred: bool,
+    method: &'a str,
+    data: &'a str,
+    data_sha256: &'a str,
+    channels: Vec<InspectedChannel>,
+    /// Proven; null without a certificate that proves it.
+    kappa: Option<f64>,
+    /// Why there is no kappa.
+    reason: Option<String>,
+}
+
+#[derive(Serialize)]
+struct InspectedChannel {
+    rank: usize,
+    error: f64,
+    /// Part of the entries of the basis that are not zero.
+    density: f64,
+    kappa: Option<f64>,
+    /// Proven: the largest singular value of the stored basis is at most this.
+    spectral: Option<f64>,
+}
+
+pub(super) fn run(
+    arguments: &InspectArguments,
+    stdout: &mut impl Write,
+    threads: usize,
+) -> anyhow::Result<Outcome> {
+    let projection = Projection::read(&arguments.projection)?;
+    let path = arguments
+        .certificate
+        .clone()
+        .or_else(|| Some(certificate_beside(&arguments.projection)).filter(|path| path.exists()));
+    let proven: Result<ProjectionBound, String> = match &path {
+        None => Err("no certificate".to_owned()),
+        Some(path) => ProjectionCertificate::read(path)?
+            .check(&projection, threads)
+            .map_err(|rejected| rejected.to_string()),
+    };
+    let bound = proven.as_ref().ok();
+    let grid = projection.grid();
+    let channel = |(c, channel): (usize, &gambeson_lowrank::projection::Channel)| {
+        let filled = channel.basis.entries.iter().filter(|&&entry| entry != 0.0).count();
+        InspectedChannel {
+            rank: channel.basis.columns,
+            error: channel.error,
+            density: filled as f64 / channel.basis.entries.len() as f64,
+            kappa: bound.map(|bound| bound.squares[c].sqrt().value()),
+            spectral: bound.map(|bound| bound.spectral[c].value()),
+        }
+    };
+    let inspected = Inspected {
+        basis: projection.representation().name(),
+        shape: [grid.channels, grid.height, grid.width],
+        rank: projection.rank(),
+        centred: projection.channels().iter().any(|channel| channel.mean.is_some()),
+        method: &projection.origin().method,
+        data: &projection.origin().data,
+        data_sha256: &projection.origin().data_sha256,
+        channels: projection.channels().iter().enumerate().map(channel).collect(),
+        kappa: bound.map(|bound| bound.kappa.value()),
+        reason: proven.as_ref().err().cloned(),
+    };
+    if arguments.json {
+        writeln!(stdout, "{}", serde_json::to_string(&inspected)?)?;
+    } else {
+        print(&inspected, stdout)?;
+    }
+    stdout.flush()?;
+    Ok(if path.is_some() && bound.is_none() { Outcome::FellShort } else { Outcome::Success })
+}
+
+fn print(inspected: &Inspected<'_>, stdout: &mut impl Write) -> std::io::Result<()> {
+    let [channels, height, width] = inspected.shape;
+    let centred = if inspected.centred { "centred" } else { "not centred" };
+    writeln!(
+        stdout,
+        "projection of {channels} x {height} x {width} in {} coordinates, {centred}, rank {}",
+        inspected.basis, inspected.rank
+    )?;
+    writeln!(stdout, "method  {}", inspected.method)?;
+    writeln!(stdout, "data    {} (sha256 {})", inspected.data, inspected.data_sha256)?;
+    writeln!(stdout, "channel  rank      kappa     error  density  largest singular value")?;
+    for (c, channel) in inspected.channels.iter().enumerate() {
+        let proven = |value: Option<f64>, digits| value.map_or("-".to_owned(), |value| up(value, digits));
+        writeln!(
+            stdout,
+            "{c:>7} {:>5} {:>10} {:>9} {:>8.4}  <= {}",
+            channel.rank,
+            proven(channel.kappa, 7),
+            up_to_places(channel.error, 6),
+            channel.density,
+            proven(channel.spectral, 15),
+        )?;
+    }
+    match (&inspected.kappa, &inspected.reason) {
+        (Some(kappa), _) => writeln!(stdout, "PROVEN: kappa <= {}", up(*kappa, 17)),
+        (None, Some(reason)) => writeln!(stdout, "nothing proven: {reason}"),
+        (None, None) => Ok(()),
+    }
+}
