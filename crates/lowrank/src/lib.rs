@@ -17,7 +17,7 @@ pub mod bound;
 pub mod burer_monteiro;
 pub mod certificate;
 mod certify;
-mod eigen;
+pub mod eigen;
 mod evaluate;
 pub mod file;
 pub mod input;
