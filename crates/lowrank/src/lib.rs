@@ -13,6 +13,7 @@
 //! [`certificate`]. [`bound::bracket`] joins them: solve, certify, check. What is proven is proven by
 //! `gambeson-checker`; nothing here is trusted.
 
+mod aligned;
 pub mod bound;
 pub mod burer_monteiro;
 pub mod certificate;

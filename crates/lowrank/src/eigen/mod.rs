@@ -14,6 +14,7 @@ mod small;
 mod strips;
 #[cfg(test)]
 mod tests;
+mod values;
 
 /// Dimension from which the blocked reduction is faster.
 const BLOCKED: usize = 96;
@@ -41,7 +42,7 @@ pub fn leading_eigenpairs(mut matrix: Vec<f64>, k: usize, r: usize) -> (Vec<f64>
     }
     // On a thread of the pool, each of the many short parallel steps needs to wake one thread less.
     rayon::scope(|_| {
-        let reduced = reduce::reduce(&mut matrix, k);
+        let reduced = reduce::reduce(&matrix, k);
         drop(matrix);
         let pairs = divide::eigenpairs(&reduced.diagonal, &reduced.beside, r);
         let mut order: Vec<usize> = (0..pairs.values.len()).collect();
@@ -62,11 +63,8 @@ pub fn symmetric_eigenvalues(mut matrix: Vec<f64>, k: usize) -> Vec<f64> {
     let mut values = if k < BLOCKED {
         small::eigenpairs(matrix, k).0
     } else {
-        let reduced = rayon::scope(|_| reduce::reduce(&mut matrix, k));
-        let reduce::Reduced { diagonal: mut values, mut beside, .. } = reduced;
-        small::implicit_ql(&mut values, &mut beside, &mut [], k);
-        values.sort_by(|a, b| b.total_cmp(a));
-        values
+        let reduced = rayon::scope(|_| reduce::reduce(&matrix, k));
+        values::eigenvalues(reduced.diagonal, &reduced.beside)
     };
     values.iter_mut().for_each(|value| *value *= scale);
     values

@@ -7,6 +7,7 @@
 //! threads. **Deviations.** Rows are reflected from the last to the first, so that what is reflected lies together.
 
 use super::strips::{Strips, WIDTH};
+use crate::aligned::Aligned;
 use gambeson_checker::kernel::{Isa, ROWS, dot, row_products};
 use rayon::prelude::*;
 
@@ -39,9 +40,17 @@ pub(super) struct Reduced {
     panels: Vec<Panel>,
 }
 
-/// Reduces a row-major k × k matrix of about size one, k > 0; its lower triangle is read and spoilt.
-pub(super) fn reduce(matrix: &mut [f64], k: usize) -> Reduced {
+/// Reduces a row-major k × k matrix of about size one, k > 0; its lower triangle is read.
+pub(super) fn reduce(matrix: &[f64], k: usize) -> Reduced {
     let isa = Isa::detect();
+    let mut room = Aligned::default();
+    // Rows a whole number of lines apart, but no power of two, by which they would compete for places in the cache.
+    let stride = k.next_multiple_of(16) + 8;
+    let working = room.resized(k * stride);
+    for (a, (row, given)) in working.chunks_exact_mut(stride).zip(matrix.chunks_exact(k)).enumerate() {
+        row[..=a].copy_from_slice(&given[..=a]);
+    }
+    let matrix = working;
     let mut reduced = Reduced { diagonal: vec![0.0; k], beside: vec![0.0; k - 1], panels: Vec::new() };
     let mut sums = vec![0.0; MOST_TASKS * k];
     let mut top = k;
@@ -57,7 +66,7 @@ pub(super) fn reduce(matrix: &mut [f64], k: usize) -> Reduced {
             let (normal, update) = (&mut rest[..j], &mut update[..j]);
             let pairs = || known.chunks_exact(top).zip(known_updates.chunks_exact(top));
             // Row j as the reflections before it have left it.
-            let row = &mut matrix[j * k..=j * k + j];
+            let row = &mut matrix[j * stride..=j * stride + j];
             let terms = pairs().flat_map(|(v, w)| [(-v[j], &w[..=j]), (-w[j], &v[..=j])]);
             add_combination(isa, terms, row);
             reduced.diagonal[j] = row[j];
@@ -68,7 +77,7 @@ pub(super) fn reduce(matrix: &mut [f64], k: usize) -> Reduced {
             if factor == 0.0 {
                 continue;
             }
-            multiply(isa, &matrix[..j * k], k, normal, &mut sums, update);
+            multiply(isa, matrix, stride, normal, &mut sums, update);
             let terms = pairs().flat_map(|(v, w)| {
                 let (v, w) = (&v[..j], &w[..j]);
                 [(-dot(isa, w, normal), v), (-dot(isa, v, normal), w)]
@@ -78,7 +87,7 @@ pub(super) fn reduce(matrix: &mut [f64], k: usize) -> Reduced {
             update.iter_mut().zip(&*normal).for_each(|(w, v)| *w = factor * (*w - overlap * v));
         }
         let next = top - count;
-        update_block(isa, &mut matrix[..next * k], k, &normals, &updates, top);
+        update_block(isa, &mut matrix[..next * stride], stride, &normals, &updates, top);
         reduced.panels.push(Panel { top, normals, factors });
         top = next;
     }
@@ -117,8 +126,8 @@ fn add_combination<'a>(isa: Isa, mut terms: impl Iterator<Item = (f64, &'a [f64]
     }
 }
 
-/// `out` ← A·x from the lower triangle of A, whose rows lie at distance k; j = x.len() of them.
-fn multiply(isa: Isa, matrix: &[f64], k: usize, x: &[f64], sums: &mut [f64], out: &mut [f64]) {
+/// `out` ← A·x from the lower triangle of A, whose rows lie `stride` apart; j = x.len() of them.
+fn multiply(isa: Isa, matrix: &[f64], stride: usize, x: &[f64], sums: &mut [f64], out: &mut [f64]) {
     let j = x.len();
     let tasks = (j * j / 2 / WORTHWHILE).clamp(1, MOST_TASKS);
     // Rows to equal areas of the triangle.
@@ -133,7 +142,7 @@ fn multiply(isa: Isa, matrix: &[f64], k: usize, x: &[f64], sums: &mut [f64], out
         sums.fill(0.0);
         for i in rows.clone().step_by(ROWS) {
             let height = ROWS.min(rows.end - i);
-            let row = |r: usize| &matrix[(i + r.min(height - 1)) * k..];
+            let row = |r: usize| &matrix[(i + r.min(height - 1)) * stride..];
             let mut factors = [0.0; ROWS];
             factors[..height].copy_from_slice(&x[i..i + height]);
             let (before, here) = sums.split_at_mut(i);
@@ -160,18 +169,18 @@ fn multiply(isa: Isa, matrix: &[f64], k: usize, x: &[f64], sums: &mut [f64], out
 }
 
 /// A ← A − V·Wᵀ − W·Vᵀ on and below the diagonal (and a few entries above), V and W given by rows of `top` entries.
-fn update_block(isa: Isa, matrix: &mut [f64], k: usize, normals: &[f64], updates: &[f64], top: usize) {
-    let size = matrix.len() / k;
+fn update_block(isa: Isa, matrix: &mut [f64], stride: usize, normals: &[f64], updates: &[f64], top: usize) {
+    let size = matrix.len() / stride;
     let (vs, ws) = (normals.chunks_exact(top), updates.chunks_exact(top));
     let right: Vec<&[f64]> = ws.clone().chain(vs.clone()).map(|row| &row[..size]).collect();
     let right = Strips::pack(size, right.into_iter());
     let left: Vec<&[f64]> = vs.chain(ws).collect();
-    matrix.par_chunks_mut(WIDTH * k).enumerate().for_each(|(block, rows)| {
-        let height = rows.len() / k;
+    matrix.par_chunks_mut(WIDTH * stride).enumerate().for_each(|(block, rows)| {
+        let height = rows.len() / stride;
         let first = block * WIDTH;
         let factors: Vec<f64> =
             (first..first + height).flat_map(|i| left.iter().map(move |row| -row[i])).collect();
-        right.add_product(isa, (&factors, left.len()), (rows, k), height, first + height);
+        right.add_product(isa, (&factors, left.len()), (rows, stride), height, first + height);
     });
 }
 

@@ -72,7 +72,7 @@ fn transpose_block(matrix: &mut [f64], k: usize, from: usize) {
     }
 }
 
-/// QL iterations with Wilkinson shifts; rotates the rows of `vectors` along, if there are any. Values come unsorted.
+/// QL iterations with Wilkinson shifts; rotates the rows of `vectors` along. Values come unsorted.
 pub(super) fn implicit_ql(diagonal: &mut [f64], beside: &mut Vec<f64>, vectors: &mut [f64], k: usize) {
     beside.push(0.0);
     for start in 0..k {
@@ -105,9 +105,6 @@ pub(super) fn implicit_ql(diagonal: &mut [f64], beside: &mut Vec<f64>, vectors: 
                 carried = sine * both;
                 diagonal[m + 1] = before + carried;
                 shift = cosine * both - b;
-                if vectors.is_empty() {
-                    continue;
-                }
                 let (lower, upper) = vectors.split_at_mut((m + 1) * k);
                 for (x, y) in lower[m * k..].iter_mut().zip(&mut upper[..k]) {
                     (*x, *y) = (cosine * *x - sine * *y, sine * *x + cosine * *y);

@@ -1,5 +1,6 @@
 //! Products of row-major matrices with the right factor packed into strips that stay in the innermost cache.
 
+use crate::aligned::Aligned;
 use gambeson_checker::kernel::{Isa, ROWS, add_rows_times};
 
 /// Columns of a strip at most.
@@ -12,7 +13,7 @@ pub(super) struct Strips {
     depth: usize,
     columns: usize,
     width: usize,
-    data: Vec<f64>,
+    data: Aligned<f64>,
 }
 
 impl Strips {
@@ -20,10 +21,11 @@ impl Strips {
     pub(super) fn pack<'a>(columns: usize, rows: impl ExactSizeIterator<Item = &'a [f64]>) -> Self {
         let depth = rows.len();
         let width = columns.min(WIDTH).next_multiple_of(8);
-        let mut data = vec![0.0; columns.div_ceil(width.max(1)) * width * depth];
+        let mut data = Aligned::default();
+        let entries = data.resized(columns.div_ceil(width.max(1)) * width * depth);
         for (s, row) in rows.enumerate() {
             for (strip, part) in row.chunks(width).enumerate() {
-                data[(strip * depth + s) * width..][..part.len()].copy_from_slice(part);
+                entries[(strip * depth + s) * width..][..part.len()].copy_from_slice(part);
             }
         }
         Self { depth, columns, width, data }
@@ -48,7 +50,7 @@ impl Strips {
         let mut tile = vec![0.0; rows.next_multiple_of(ROWS) * self.width];
         let columns = end.min(self.columns);
         for (strip, start) in (0..columns).step_by(self.width).enumerate() {
-            let strip = &self.data[strip * self.depth * self.width..][..self.depth * self.width];
+            let strip = &self.data.values()[strip * self.depth * self.width..][..self.depth * self.width];
             tile.fill(0.0);
             for (part, right) in strip.chunks(DEPTH * self.width).enumerate() {
                 let range = part * DEPTH..part * DEPTH + right.len() / self.width;
