@@ -197,7 +197,7 @@ impl MomentsAccumulator {
         let mut kinds = kinds.map(Vec::into_iter);
         let divisor = self.count as f64;
         let moments = (0..channels).map(|_| {
-            let sums = kinds.iter_mut().filter_map(Iterator::next).reduce(Sums::join);
+            let sums = kinds.iter_mut().filter_map(Iterator::next).reduce(|sums, other| sums.join(&other));
             let Sums { mut first, tiles } = sums.ok_or(MomentsError::NoSamples)?;
             first.truncate(dim);
             first.iter_mut().for_each(|sum| *sum = *sum * self.scale / divisor);
@@ -281,7 +281,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn join(mut self, other: Self) -> Self {
+    fn join(mut self, other: &Self) -> Self {
         self.first.iter_mut().zip(&other.first).for_each(|(sum, x)| *sum += x);
         self.tiles.iter_mut().zip(&other.tiles).for_each(|(sum, x)| *sum += x);
         self
@@ -360,7 +360,9 @@ impl<V: Stored> Kind<V> {
         for (channel, sums) in self.sums.iter_mut().enumerate() {
             let packed = &mut self.packed;
             packed.pack(n, dim, |sample| &values[(sample * channels + channel) * dim..][..dim]);
-            sums.first.iter_mut().zip(&packed.sums).for_each(|(sum, &x)| *sum += x.into());
+            for part in packed.sums.chunks_exact(sums.first.len()) {
+                sums.first.iter_mut().zip(part).for_each(|(sum, &x)| *sum += x.into());
+            }
             let places: Vec<(usize, usize)> = tile_places(dim).collect();
             let tiles = sums.tiles.par_chunks_exact_mut(TILE * TILE).zip(places);
             tiles.for_each(|(tile, place)| packed.add_tile(isa, place, n, tile));
@@ -373,19 +375,19 @@ impl<V: Stored> Kind<V> {
     }
 }
 
-/// A block of samples of one channel as factors: strips of [`TILE`] values. What pads the last strip is never read
-/// out.
+/// A block of samples of one channel as factors, [`depth`] samples at a time, each part cut into strips of [`TILE`]
+/// values. What pads the last strip is never read out.
 #[derive(Default)]
 struct Packed<T> {
-    /// Strip after strip, in each sample after sample.
+    /// Part after part, in each strip after strip, in each sample after sample.
     strips: Aligned<T>,
-    /// Strip after strip, in each a few samples after a few samples ([`depth`]), in them value after value.
+    /// The same, but in each strip value after value.
     transposed: Aligned<T>,
-    /// Σx of each value.
+    /// Part after part, Σx of each value.
     sums: Vec<T>,
 }
 
-/// Samples multiplied at once.
+/// Samples of a part: a strip of them stays in the innermost cache.
 const fn depth<T>() -> usize {
     INNERMOST / (TILE * size_of::<T>())
 }
@@ -398,43 +400,37 @@ impl<T: Real + Into<f64>> Packed<T> {
         dim: usize,
         sample: impl Fn(usize) -> &'a [V] + Sync,
     ) {
-        let strips = dim.div_ceil(TILE);
-        self.sums.resize(strips * TILE, T::default());
-        let places = self.strips.resized(strips * n * TILE).par_chunks_exact_mut(n * TILE);
-        let places = places.zip(self.transposed.resized(strips * n * TILE).par_chunks_exact_mut(n * TILE));
-        places.zip(self.sums.par_chunks_exact_mut(TILE)).enumerate().for_each(
-            |(p, ((strip, transposed), sums))| {
-                let range = p * TILE..dim.min((p + 1) * TILE);
-                let mut total = [T::default(); TILE];
-                for (s, row) in strip.as_chunks_mut::<TILE>().0.iter_mut().enumerate() {
-                    let values = &sample(s)[range.clone()];
-                    if let Ok(values) = <&[V; TILE]>::try_from(values) {
-                        row.iter_mut().zip(values).for_each(|(out, value)| *out = value.factor());
-                    } else {
-                        row.iter_mut().zip(values).for_each(|(out, value)| *out = value.factor());
-                    }
-                    for i in 0..TILE {
-                        total[i] += row[i];
-                    }
+        let width = dim.next_multiple_of(TILE);
+        let part = depth::<T>() * width;
+        self.sums.resize(n.div_ceil(depth::<T>()) * width, T::default());
+        let strips = self.strips.resized(n * width).par_chunks_mut(part);
+        let transposed = self.transposed.resized(n * width).par_chunks_mut(part);
+        let parts = strips.zip(transposed).zip(self.sums.par_chunks_exact_mut(width)).enumerate();
+        parts.for_each(|(p, ((strips, transposed), sums))| {
+            let count = strips.len() / width;
+            sums.fill(T::default());
+            for s in 0..count {
+                let values = sample(p * depth::<T>() + s);
+                let places = strips.chunks_exact_mut(count * TILE).zip(sums.as_chunks_mut::<TILE>().0);
+                for ((strip, sums), values) in places.zip(values.chunks(TILE)) {
+                    let row: &mut [T] = &mut strip[s * TILE..][..TILE];
+                    row.iter_mut().zip(values).for_each(|(out, value)| *out = value.factor());
+                    sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += *x);
                 }
-                sums.copy_from_slice(&total);
-                let size = depth::<T>() * TILE;
-                strip
-                    .chunks(size)
-                    .zip(transposed.chunks_mut(size))
-                    .for_each(|(part, out)| transpose(part, out));
-            },
-        );
+            }
+            let strips = strips.chunks_exact(count * TILE);
+            strips.zip(transposed.chunks_exact_mut(count * TILE)).for_each(|(from, to)| transpose(from, to));
+        });
     }
 
-    /// `sums` ← `sums` + Σ x·y over the block, for x in strip a and y in strip b.
+    /// `sums` ← `sums` + Σ x·y over the n samples, for x in strip a and y in strip b.
     fn add_tile(&self, isa: Isa, (a, b): (usize, usize), n: usize, sums: &mut [f64]) {
-        let left = &self.transposed.values()[a * n * TILE..][..n * TILE];
-        let right = &self.strips.values()[b * n * TILE..][..n * TILE];
+        let part = self.strips.values().len() / n * depth::<T>();
         let mut tile = [T::default(); TILE * TILE];
-        let size = depth::<T>() * TILE;
-        for (left, right) in left.chunks(size).zip(right.chunks(size)) {
-            let depth = left.len() / TILE;
+        for (left, right) in self.transposed.values().chunks(part).zip(self.strips.values().chunks(part)) {
+            let depth = left.len() * depth::<T>() / part;
+            let left = &left[a * depth * TILE..][..depth * TILE];
+            let right = &right[b * depth * TILE..][..depth * TILE];
             for (out, left) in tile.chunks_exact_mut(ROWS * TILE).zip(left.chunks_exact(ROWS * depth)) {
                 let rows: [&[T]; ROWS] = std::array::from_fn(|r| &left[r * depth..][..depth]);
                 add_rows_times(isa, &rows, right, TILE, out);
@@ -449,10 +445,16 @@ fn transpose<T: Real>(strip: &[T], transposed: &mut [T]) {
     const SQUARE: usize = 16;
     let n = strip.len() / TILE;
     for (square, rows) in strip.chunks(SQUARE * TILE).enumerate() {
-        let height = rows.len() / TILE;
+        let rows = rows.as_chunks::<TILE>().0;
         for (c, column) in transposed.chunks_exact_mut(n).enumerate() {
-            let out = &mut column[square * SQUARE..][..height];
-            out.iter_mut().zip(rows[c..].iter().step_by(TILE)).for_each(|(out, value)| *out = *value);
+            let out = &mut column[square * SQUARE..][..rows.len()];
+            if let (Ok(out), Ok(rows)) =
+                (<&mut [T; SQUARE]>::try_from(&mut *out), <&[[T; TILE]; SQUARE]>::try_from(rows))
+            {
+                *out = std::array::from_fn(|s| rows[s][c]); // the same with a known length, and much faster
+            } else {
+                out.iter_mut().zip(rows).for_each(|(out, row)| *out = row[c]);
+            }
         }
     }
 }
