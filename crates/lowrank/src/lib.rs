@@ -14,6 +14,7 @@
 //! [`certificate`]. [`bound::bracket`] joins them: solve, certify, check. What is proven is proven by
 //! `gambeson-checker`; nothing here is trusted.
 
+mod aligned;
 pub mod axis;
 mod blocks;
 pub mod bound;
@@ -21,6 +22,7 @@ pub mod burer_monteiro;
 pub mod certificate;
 mod certify;
 pub mod dct;
+pub mod eigen;
 mod eigen;
 pub mod energy;
 mod evaluate;

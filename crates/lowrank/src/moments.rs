@@ -2,16 +2,16 @@
 //!
 //! **Problem.** For samples x ∈ R^dim of a channel: (1/N) Σ x and (1/N) Σ x·xᵀ, half a matrix product.
 //!
-//! **Guarantee.** Sums over integer samples are exact, and each moment is rounded only when it is divided by N and
-//! multiplied by the scale. Sums over `f32` samples run in double precision over blocks of fixed size. So the
-//! moments do not depend on the number of threads, nor on how the samples are split over calls, nor (for integers)
-//! on their order.
+//! **Guarantee.** Sums over bytes are exact, as are sums over `i16` up to 2²³ samples of the largest size, and each
+//! moment is rounded only when it is divided by N and multiplied by the scale. Other sums run in double precision over
+//! blocks of fixed size, in the order of the samples. So the moments depend neither on the number of threads nor on
+//! how the samples are split over calls.
 //!
-//! **How integers stay exact in floating point.** Bytes are moved by 128 to lie in −128..=127. Then every partial sum
-//! of [`EXACT_BYTES`] products is at most 2²⁴ in size, which `f32` holds exactly: twice as fast as `f64`. The sum of
-//! a block is moved back, Σxy = Σ(x − c)(y − c) + c·Σ(x − c) + c·Σ(y − c) + c²·n, and added up in `i64`. Products of
-//! `i16` are at most 2³⁰ in size and are summed a block at a time in `f64`.
+//! **How bytes stay exact in single precision.** They are moved by 128 to lie in −128..=127. Then every partial sum
+//! of [`EXACT_BYTES`] products is at most 2²⁴ in size, which `f32` holds exactly: twice as fast as `f64`. Blocks are
+//! added up in `f64`, and the sum is moved back at the end, Σxy = Σ(x − c)(y − c) + c·Σ(x − c) + c·Σ(y − c) + c²·N.
 
+use crate::aligned::Aligned;
 use gambeson_checker::kernel::{Isa, ROWS, Real, add_rows_times};
 use gambeson_checker::product::mirror_lower;
 use rayon::prelude::*;
@@ -25,10 +25,6 @@ const BLOCK: usize = 512;
 const TILE: usize = 64;
 /// Bytes of a strip that are multiplied at once: they stay in the innermost cache.
 const INNERMOST: usize = 1 << 15;
-/// Most samples there may be: beyond it sums of products of `i16` might leave `i64`.
-const MOST: u64 = 1 << 32;
-/// What is taken off a byte.
-const MIDDLE: i16 = 128;
 
 /// Samples as stored: sample after sample, in each its channels, in each its `dim` values.
 #[derive(Clone, Copy, Debug)]
@@ -101,14 +97,6 @@ pub enum MomentsError {
         /// The offending value.
         value: f32,
     },
-    /// So many samples that sums of products might leave the range of integers.
-    #[error("{found} samples are more than {most}; take a part of them")]
-    TooManySamples {
-        /// Samples given so far.
-        found: u64,
-        /// Samples allowed.
-        most: u64,
-    },
     /// There was no sample at all.
     #[error("there are no samples to take moments of")]
     NoSamples,
@@ -180,10 +168,6 @@ impl MomentsAccumulator {
         if !found.is_multiple_of(channels * dim) {
             return Err(MomentsError::PartialSample { found, channels, dim });
         }
-        let count = self.count.saturating_add((found / (channels * dim)) as u64);
-        if count > MOST {
-            return Err(MomentsError::TooManySamples { found: count, most: MOST });
-        }
         match samples {
             Samples::U8(values) => self.bytes.add(values, channels, dim)?,
             Samples::I16(values) => self.shorts.add(values, channels, dim)?,
@@ -196,7 +180,7 @@ impl MomentsAccumulator {
                 self.reals.add(values, channels, dim)?;
             }
         }
-        self.count = count;
+        self.count += (found / (channels * dim)) as u64;
         Ok(())
     }
 
@@ -206,18 +190,14 @@ impl MomentsAccumulator {
             return Err(MomentsError::NoSamples);
         }
         let (channels, dim) = (self.channels, self.dim);
-        self.bytes.flush(channels, dim)?;
-        self.shorts.flush(channels, dim)?;
-        self.reals.flush(channels, dim)?;
-        let (bytes, shorts) = (self.bytes.sums.into_iter(), self.shorts.sums.into_iter());
-        let mut bytes = bytes.map(Sums::into_f64).fuse();
-        let mut shorts = shorts.map(Sums::into_f64).fuse();
-        let mut reals = self.reals.sums.into_iter();
+        self.bytes.flush(channels, dim);
+        self.shorts.flush(channels, dim);
+        self.reals.flush(channels, dim);
+        let kinds = [self.bytes.into_sums(), self.shorts.into_sums(), self.reals.into_sums()];
+        let mut kinds = kinds.map(Vec::into_iter);
         let divisor = self.count as f64;
         let moments = (0..channels).map(|_| {
-            // Integer sums below 2⁵³ are still exact here, added or not.
-            let parts = [bytes.next(), shorts.next(), reals.next()];
-            let sums = parts.into_iter().flatten().reduce(Sums::join);
+            let sums = kinds.iter_mut().filter_map(Iterator::next).reduce(|sums, other| sums.join(&other));
             let Sums { mut first, tiles } = sums.ok_or(MomentsError::NoSamples)?;
             first.truncate(dim);
             first.iter_mut().for_each(|sum| *sum = *sum * self.scale / divisor);
@@ -244,145 +224,116 @@ fn tile_places(dim: usize) -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// Zeros, or None where memory ends.
-fn zeros<T: Default + Clone>(length: usize) -> Option<Vec<T>> {
+fn zeros(length: usize) -> Option<Vec<f64>> {
     let mut values = Vec::new();
     values.try_reserve_exact(length).ok()?;
-    values.resize(length, T::default());
+    values.resize(length, 0.0);
     Some(values)
 }
 
-/// How stored values are multiplied and added up.
+/// How stored values are multiplied.
 trait Stored: Copy + Default + Send + Sync {
-    /// Numbers to multiply with.
-    type Factor: Real;
-    /// Numbers to add blocks up with.
-    type Sum: Copy + Default + Send + Sync;
+    /// Numbers to multiply with, in which sums over a block of integers are exact.
+    type Factor: Real + Into<f64>;
     /// Samples in a block.
     const BLOCK: usize;
+    /// What is taken off a value to make products smaller.
+    const MIDDLE: f64;
 
-    /// The value as a factor, moved to the middle of its range where that makes products smaller.
+    /// The value less [`Stored::MIDDLE`].
     fn factor(self) -> Self::Factor;
-
-    /// `sum` + Σ(x + c) over a block of n, from Σx.
-    fn add_first(sum: Self::Sum, moved: Self::Factor, n: usize) -> Self::Sum;
-
-    /// `sum` + Σ(x + c)(y + c) over a block of n, from Σxy, Σx and Σy.
-    fn add_second(
-        sum: Self::Sum,
-        moved: Self::Factor,
-        x: Self::Factor,
-        y: Self::Factor,
-        n: usize,
-    ) -> Self::Sum;
 }
 
 impl Stored for u8 {
     type Factor = f32;
-    type Sum = i64;
     const BLOCK: usize = EXACT_BYTES;
+    const MIDDLE: f64 = 128.0;
 
     fn factor(self) -> f32 {
-        f32::from(i16::from(self) - MIDDLE)
-    }
-
-    #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)] // integers of at most 2²⁴
-    fn add_first(sum: i64, moved: f32, n: usize) -> i64 {
-        sum + i64::from(moved as i32) + i64::from(MIDDLE) * n as i64
-    }
-
-    #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)] // integers of at most 2²⁴
-    fn add_second(sum: i64, moved: f32, x: f32, y: f32, n: usize) -> i64 {
-        // All of it is at most 255²·2¹⁰ < 2³¹ in size.
-        let middle = i32::from(MIDDLE);
-        sum + i64::from(moved as i32 + middle * (x as i32 + y as i32) + middle * middle * n as i32)
+        f32::from(i16::from(self) - 128)
     }
 }
 
 impl Stored for i16 {
     type Factor = f64;
-    type Sum = i64;
     const BLOCK: usize = BLOCK;
+    const MIDDLE: f64 = 0.0;
 
     fn factor(self) -> f64 {
-        f64::from(self)
-    }
-
-    #[allow(clippy::cast_possible_truncation)] // an integer of at most 2²⁴
-    fn add_first(sum: i64, moved: f64, _: usize) -> i64 {
-        sum + moved as i64
-    }
-
-    #[allow(clippy::cast_possible_truncation)] // an integer of at most 2³⁹
-    fn add_second(sum: i64, moved: f64, _: f64, _: f64, _: usize) -> i64 {
-        sum + moved as i64
+        self.into()
     }
 }
 
 impl Stored for f32 {
     type Factor = f64;
-    type Sum = f64;
     const BLOCK: usize = BLOCK;
+    const MIDDLE: f64 = 0.0;
 
     fn factor(self) -> f64 {
-        f64::from(self)
-    }
-
-    fn add_first(sum: f64, moved: f64, _: usize) -> f64 {
-        sum + moved
-    }
-
-    fn add_second(sum: f64, moved: f64, _: f64, _: f64, _: usize) -> f64 {
-        sum + moved
+        self.into()
     }
 }
 
 /// Sums of one channel: of the values, padded to whole strips, and of their products, tile by tile.
-struct Sums<S> {
-    first: Vec<S>,
-    tiles: Vec<S>,
+struct Sums {
+    first: Vec<f64>,
+    tiles: Vec<f64>,
 }
 
-impl Sums<i64> {
-    /// Exact up to 2⁵³.
-    fn into_f64(self) -> Sums<f64> {
-        let convert = |sums: Vec<i64>| sums.into_iter().map(|sum| sum as f64).collect();
-        Sums { first: convert(self.first), tiles: convert(self.tiles) }
-    }
-}
-
-impl Sums<f64> {
-    fn join(mut self, other: Self) -> Self {
+impl Sums {
+    fn join(mut self, other: &Self) -> Self {
         self.first.iter_mut().zip(&other.first).for_each(|(sum, x)| *sum += x);
         self.tiles.iter_mut().zip(&other.tiles).for_each(|(sum, x)| *sum += x);
+        self
+    }
+
+    /// From sums over x − c to sums over x, of n values x.
+    fn moved_back(mut self, c: f64, n: u64) -> Self {
+        let n = n as f64;
+        let places = tile_places(self.first.len());
+        for ((a, b), tile) in places.zip(self.tiles.chunks_exact_mut(TILE * TILE)) {
+            for (row, x) in tile.chunks_exact_mut(TILE).zip(&self.first[a * TILE..]) {
+                for (sum, y) in row.iter_mut().zip(&self.first[b * TILE..]) {
+                    *sum += c * (x + y) + c * c * n;
+                }
+            }
+        }
+        self.first.iter_mut().for_each(|sum| *sum += c * n);
         self
     }
 }
 
 /// What has come of one type of values: blocks added up, and the samples of a block begun.
 struct Kind<V: Stored> {
-    /// One of each channel; none before the first block.
-    sums: Vec<Sums<V::Sum>>,
+    /// Of the values less their middle, one of each channel; none before the first sample.
+    sums: Vec<Sums>,
+    count: u64,
     begun: Vec<V>,
     packed: Packed<V::Factor>,
 }
 
 impl<V: Stored> Default for Kind<V> {
     fn default() -> Self {
-        let packed = Packed { strips: Vec::new(), transposed: Vec::new(), sums: Vec::new() };
-        Self { sums: Vec::new(), begun: Vec::new(), packed }
+        Self { sums: Vec::new(), count: 0, begun: Vec::new(), packed: Packed::default() }
     }
 }
 
 impl<V: Stored> Kind<V> {
     fn add(&mut self, mut values: &[V], channels: usize, dim: usize) -> Result<(), MomentsError> {
-        self.prepare(channels, dim)?;
+        let strips = dim.div_ceil(TILE);
+        while self.sums.len() < channels {
+            let first = zeros(strips * TILE);
+            let tiles = zeros(strips * (strips + 1) / 2 * TILE * TILE);
+            let sums = first.zip(tiles).map(|(first, tiles)| Sums { first, tiles });
+            self.sums.push(sums.ok_or(MomentsError::TooLarge { channels, dim })?);
+        }
         let block = V::BLOCK * channels * dim;
         if !self.begun.is_empty() {
             let (first, rest) = values.split_at(values.len().min(block - self.begun.len()));
             self.begun.extend_from_slice(first);
             values = rest;
             if self.begun.len() == block {
-                self.flush(channels, dim)?;
+                self.flush(channels, dim);
             }
         }
         let (blocks, rest) = values.split_at(values.len() / block * block);
@@ -391,65 +342,57 @@ impl<V: Stored> Kind<V> {
         Ok(())
     }
 
-    fn prepare(&mut self, channels: usize, dim: usize) -> Result<(), MomentsError> {
-        let strips = dim.div_ceil(TILE);
-        while self.sums.len() < channels {
-            let first = zeros(strips * TILE);
-            let tiles = zeros(strips * (strips + 1) / 2 * TILE * TILE);
-            let sums = first.zip(tiles).map(|(first, tiles)| Sums { first, tiles });
-            self.sums.push(sums.ok_or(MomentsError::TooLarge { channels, dim })?);
-        }
-        Ok(())
-    }
-
     /// Adds the block begun, however many samples it has.
-    fn flush(&mut self, channels: usize, dim: usize) -> Result<(), MomentsError> {
+    fn flush(&mut self, channels: usize, dim: usize) {
         let mut begun = std::mem::take(&mut self.begun);
         if !begun.is_empty() {
-            self.prepare(channels, dim)?;
             self.add_block(&begun, channels, dim);
         }
         begun.clear();
         self.begun = begun;
-        Ok(())
     }
 
     /// Adds at most [`Stored::BLOCK`] samples.
     fn add_block(&mut self, values: &[V], channels: usize, dim: usize) {
         let n = values.len() / (channels * dim);
+        self.count += n as u64;
         let isa = Isa::detect();
         for (channel, sums) in self.sums.iter_mut().enumerate() {
             let packed = &mut self.packed;
             packed.pack(n, dim, |sample| &values[(sample * channels + channel) * dim..][..dim]);
-            for (sum, moved) in sums.first.iter_mut().zip(&packed.sums) {
-                *sum = V::add_first(*sum, *moved, n);
+            for part in packed.sums.chunks_exact(sums.first.len()) {
+                sums.first.iter_mut().zip(part).for_each(|(sum, &x)| *sum += x.into());
             }
             let places: Vec<(usize, usize)> = tile_places(dim).collect();
             let tiles = sums.tiles.par_chunks_exact_mut(TILE * TILE).zip(places);
-            tiles.for_each(|(tile, (a, b))| {
-                let block = packed.tile(isa, a, b, n);
-                let (xs, ys) = (&packed.sums[a * TILE..][..TILE], &packed.sums[b * TILE..][..TILE]);
-                for ((row, block), x) in tile.chunks_exact_mut(TILE).zip(block.chunks_exact(TILE)).zip(xs) {
-                    for ((sum, moved), y) in row.iter_mut().zip(block).zip(ys) {
-                        *sum = V::add_second(*sum, *moved, *x, *y, n);
-                    }
-                }
-            });
+            tiles.for_each(|(tile, place)| packed.add_tile(isa, place, n, tile));
         }
+    }
+
+    fn into_sums(self) -> Vec<Sums> {
+        let (middle, count) = (V::MIDDLE, self.count);
+        self.sums.into_iter().map(|sums| sums.moved_back(middle, count)).collect()
     }
 }
 
-/// A block of samples of one channel as factors: strips of [`TILE`] values. What pads the last strip is never read out.
+/// A block of samples of one channel as factors, [`depth`] samples at a time, each part cut into strips of [`TILE`]
+/// values. What pads the last strip is never read out.
+#[derive(Default)]
 struct Packed<T> {
-    /// Strip after strip, in each sample after sample.
-    strips: Vec<T>,
-    /// Strip after strip, in each value after value.
-    transposed: Vec<T>,
-    /// Σx of each value.
+    /// Part after part, in each strip after strip, in each sample after sample.
+    strips: Aligned<T>,
+    /// The same, but in each strip value after value.
+    transposed: Aligned<T>,
+    /// Part after part, Σx of each value.
     sums: Vec<T>,
 }
 
-impl<T: Real> Packed<T> {
+/// Samples of a part: a strip of them stays in the innermost cache.
+const fn depth<T>() -> usize {
+    INNERMOST / (TILE * size_of::<T>())
+}
+
+impl<T: Real + Into<f64>> Packed<T> {
     /// Packs n samples.
     fn pack<'a, V: Stored<Factor = T> + 'a>(
         &mut self,
@@ -457,58 +400,60 @@ impl<T: Real> Packed<T> {
         dim: usize,
         sample: impl Fn(usize) -> &'a [V] + Sync,
     ) {
-        let strips = dim.div_ceil(TILE);
-        self.strips.resize(strips * n * TILE, T::default());
-        self.transposed.resize(strips * n * TILE, T::default());
-        self.sums.resize(strips * TILE, T::default());
-        let places = self.strips.par_chunks_exact_mut(n * TILE);
-        let places = places.zip(self.transposed.par_chunks_exact_mut(n * TILE));
-        places.zip(self.sums.par_chunks_exact_mut(TILE)).enumerate().for_each(
-            |(p, ((strip, transposed), sums))| {
-                let range = p * TILE..dim.min((p + 1) * TILE);
-                let mut total = [T::default(); TILE];
-                for (s, row) in strip.as_chunks_mut::<TILE>().0.iter_mut().enumerate() {
-                    let values = &sample(s)[range.clone()];
-                    if let Ok(values) = <&[V; TILE]>::try_from(values) {
-                        *row = values.map(V::factor);
-                    } else {
-                        row.iter_mut().zip(values).for_each(|(out, value)| *out = value.factor());
-                    }
-                    for i in 0..TILE {
-                        total[i] += row[i];
-                    }
+        let width = dim.next_multiple_of(TILE);
+        let part = depth::<T>() * width;
+        self.sums.resize(n.div_ceil(depth::<T>()) * width, T::default());
+        let strips = self.strips.resized(n * width).par_chunks_mut(part);
+        let transposed = self.transposed.resized(n * width).par_chunks_mut(part);
+        let parts = strips.zip(transposed).zip(self.sums.par_chunks_exact_mut(width)).enumerate();
+        parts.for_each(|(p, ((strips, transposed), sums))| {
+            let count = strips.len() / width;
+            sums.fill(T::default());
+            for s in 0..count {
+                let values = sample(p * depth::<T>() + s);
+                let places = strips.chunks_exact_mut(count * TILE).zip(sums.as_chunks_mut::<TILE>().0);
+                for ((strip, sums), values) in places.zip(values.chunks(TILE)) {
+                    let row: &mut [T] = &mut strip[s * TILE..][..TILE];
+                    row.iter_mut().zip(values).for_each(|(out, value)| *out = value.factor());
+                    sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += *x);
                 }
-                sums.copy_from_slice(&total);
-                transpose(strip, transposed, n);
-            },
-        );
+            }
+            let strips = strips.chunks_exact(count * TILE);
+            strips.zip(transposed.chunks_exact_mut(count * TILE)).for_each(|(from, to)| transpose(from, to));
+        });
     }
 
-    /// Σ x·y over the block, for x in strip a and y in strip b.
-    fn tile(&self, isa: Isa, a: usize, b: usize, n: usize) -> [T; TILE * TILE] {
-        let depth = INNERMOST / (TILE * size_of::<T>());
-        let left = &self.transposed[a * n * TILE..][..n * TILE];
-        let right = &self.strips[b * n * TILE..][..n * TILE];
+    /// `sums` ← `sums` + Σ x·y over the n samples, for x in strip a and y in strip b.
+    fn add_tile(&self, isa: Isa, (a, b): (usize, usize), n: usize, sums: &mut [f64]) {
+        let part = self.strips.values().len() / n * depth::<T>();
         let mut tile = [T::default(); TILE * TILE];
-        for (part, right) in right.chunks(depth * TILE).enumerate() {
-            let range = part * depth..part * depth + right.len() / TILE;
-            for (out, left) in tile.chunks_exact_mut(ROWS * TILE).zip(left.chunks_exact(ROWS * n)) {
-                let rows: [&[T]; ROWS] = std::array::from_fn(|r| &left[r * n..][range.clone()]);
+        for (left, right) in self.transposed.values().chunks(part).zip(self.strips.values().chunks(part)) {
+            let depth = left.len() * depth::<T>() / part;
+            let left = &left[a * depth * TILE..][..depth * TILE];
+            let right = &right[b * depth * TILE..][..depth * TILE];
+            for (out, left) in tile.chunks_exact_mut(ROWS * TILE).zip(left.chunks_exact(ROWS * depth)) {
+                let rows: [&[T]; ROWS] = std::array::from_fn(|r| &left[r * depth..][..depth]);
                 add_rows_times(isa, &rows, right, TILE, out);
             }
         }
-        tile
+        sums.iter_mut().zip(&tile).for_each(|(sum, &x)| *sum += x.into());
     }
 }
 
 /// `transposed` ← `strip`ᵀ, n × [`TILE`] to [`TILE`] × n, in squares that stay in the innermost cache.
-fn transpose<T: Real>(strip: &[T], transposed: &mut [T], n: usize) {
+fn transpose<T: Real>(strip: &[T], transposed: &mut [T]) {
     const SQUARE: usize = 16;
-    for start in (0..n).step_by(SQUARE) {
-        let rows = strip[start * TILE..].chunks_exact(TILE).take(SQUARE);
-        for (s, row) in rows.enumerate() {
-            for (column, value) in transposed.chunks_exact_mut(n).zip(row) {
-                column[start + s] = *value;
+    let n = strip.len() / TILE;
+    for (square, rows) in strip.chunks(SQUARE * TILE).enumerate() {
+        let rows = rows.as_chunks::<TILE>().0;
+        for (c, column) in transposed.chunks_exact_mut(n).enumerate() {
+            let out = &mut column[square * SQUARE..][..rows.len()];
+            if let (Ok(out), Ok(rows)) =
+                (<&mut [T; SQUARE]>::try_from(&mut *out), <&[[T; TILE]; SQUARE]>::try_from(rows))
+            {
+                *out = std::array::from_fn(|s| rows[s][c]); // the same with a known length, and much faster
+            } else {
+                out.iter_mut().zip(rows).for_each(|(out, row)| *out = row[c]);
             }
         }
     }

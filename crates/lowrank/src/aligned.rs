@@ -1,0 +1,33 @@
+//! Memory for the kernels: numbers that begin with a line of the cache.
+
+use gambeson_checker::kernel::Real;
+
+/// Bytes a vector register and a line of the cache have at most.
+const LINE: usize = 64;
+
+/// Numbers that begin with a line of the cache: a vector register is then loaded from one line.
+#[derive(Default)]
+pub(crate) struct Aligned<T> {
+    data: Vec<T>,
+    start: usize,
+    length: usize,
+}
+
+impl<T: Real> Aligned<T> {
+    /// The values, `length` of them; what they are is not specified.
+    pub(crate) fn resized(&mut self, length: usize) -> &mut [T] {
+        let room = LINE / size_of::<T>();
+        if self.data.len() < length + room {
+            self.data.resize(length + room, T::default());
+        }
+        self.length = length;
+        // Alignment is for speed only: where it cannot be had, anything will do.
+        self.start = self.data.as_ptr().align_offset(LINE).min(room);
+        &mut self.data[self.start..][..length]
+    }
+
+    /// The values as they were last written.
+    pub(crate) fn values(&self) -> &[T] {
+        &self.data[self.start..][..self.length]
+    }
+}
