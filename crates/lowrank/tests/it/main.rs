@@ -12,5 +12,7 @@ mod edges;
 mod input;
 /// Algorithm 2.
 mod mwu;
+/// Sparse principal components.
+mod sparse_pca;
 /// Oracles and generators for the others.
 mod support;
