@@ -43,7 +43,7 @@ use singular::singular_vectors;
 use thiserror::Error;
 
 /// How far the codes are solved in a round.
-const ROUGH: Effort = Effort { sweeps: 3, inner: 4, tolerance: 1e-3, exact: false };
+const ROUGH: Effort = Effort { sweeps: 4, inner: 6, tolerance: 0.1, exact: false };
 /// How far they are solved at the end.
 const FINE: Effort = Effort { sweeps: 200, inner: 20, tolerance: 1e-11, exact: true };
 
@@ -193,7 +193,7 @@ pub fn sparse_pca(
         let gram = rows_times(&point.dictionary, samples, &across, width);
         let correlations = rows_times(&reduced.rows, samples, &across, width);
         let lasso = Lasso { gram, width, alpha: reduced.alpha };
-        let values = lasso.solve(&correlations, &reduced.squares, &mut point.codes, tune());
+        let values = lasso.solve(&correlations, &reduced.squares, &mut point.codes, ROUGH);
         let objective = reduced.rest + values.iter().sum::<f64>();
         let progress = Progress { iteration: iterations, upper: reduced.unscaled(objective), lower };
         let stop = if observer.observe(&progress).is_break() {
@@ -212,15 +212,4 @@ pub fn sparse_pca(
     };
     lasso.solve(&correlations, &reduced.squares, &mut point.codes, FINE);
     Ok(reduced.result(&point, params.atoms, iterations, stop))
-}
-
-fn tune() -> Effort {
-    let get = |n: &str, d: f64| std::env::var(n).ok().and_then(|v| v.parse().ok()).unwrap_or(d);
-    #[allow(clippy::all, clippy::pedantic)]
-    Effort {
-        sweeps: get("SW", 3.0) as usize,
-        inner: get("IN", 4.0) as usize,
-        tolerance: get("TL", 0.1),
-        exact: get("EX", 0.0) > 0.0,
-    }
 }
