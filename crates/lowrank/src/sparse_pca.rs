@@ -165,7 +165,7 @@ pub fn sparse_pca(
 ) -> Result<SparsePca, SparsePcaError> {
     let data = DenseMatrix::new(samples, features, matrix.to_vec())?;
     params.validate(features)?;
-    let reduced = Reduced::new(data, params)?;
+    let reduced = Reduced::new(data, params);
     let start = start.map(|start| reduced.read_start(start, params.atoms)).transpose()?;
     let width = params.atoms.next_multiple_of(WIDTH_STEP);
     let lower = reduced.unscaled(reduced.lower_bound());
