@@ -1,7 +1,7 @@
 //! Sparse components of a matrix in a file, timed: the part of `bench/peers/projection/sparse_pca.py` that is ours.
 //!
 //!     RAYON_NUM_THREADS=2 cargo run --release -p gambeson-lowrank --example sparse_pca_bench -- \
-//!         matrix.npy ATOMS ALPHA TOLERANCE MAX_ITERATIONS RESULT
+//!         matrix.npy ATOMS ALPHA TOLERANCE MAX_ITERATIONS features|singular RESULT
 //!
 //! Writes `RESULT.components.npy` (atoms × features) and `RESULT.dictionary.npy` (atoms × samples), and prints one JSON
 //! object: seconds (without reading and writing), objective, rounds, why it stopped, and the objective after each round
@@ -13,7 +13,7 @@ use gambeson_lowrank::file::write_file;
 use gambeson_lowrank::input;
 use gambeson_lowrank::matrix::Matrix;
 use gambeson_lowrank::observe::Progress;
-use gambeson_lowrank::sparse_pca::{SparsePcaParams, sparse_pca};
+use gambeson_lowrank::sparse_pca::{Beginning, SparsePcaParams, sparse_pca};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::error::Error;
@@ -23,18 +23,24 @@ use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [matrix, atoms, alpha, tolerance, max_iterations, result] = words.as_slice() else {
-        return Err("usage: sparse_pca_bench matrix.npy ATOMS ALPHA TOLERANCE MAX_ITERATIONS RESULT".into());
+    let [matrix, atoms, alpha, tolerance, max_iterations, beginning, result] = words.as_slice() else {
+        return Err("usage: sparse_pca_bench matrix.npy ATOMS ALPHA TOLERANCE MAX_ITERATIONS features|singular RESULT".into());
     };
     let matrix = match input::read(Path::new(matrix))?.matrix {
         Matrix::Dense(matrix) => matrix,
         Matrix::Sparse(matrix) => matrix.to_dense()?,
+    };
+    let beginning = match beginning.as_str() {
+        "features" => Beginning::Features,
+        "singular" => Beginning::SingularVectors,
+        other => return Err(format!("{other}: begin with features or singular").into()),
     };
     let params = SparsePcaParams {
         atoms: atoms.parse()?,
         alpha: alpha.parse()?,
         tolerance: tolerance.parse()?,
         max_iterations: max_iterations.parse()?,
+        beginning,
         ..SparsePcaParams::default()
     };
     let threads = rayon::current_num_threads(); // starts them

@@ -8,45 +8,56 @@
 //!
 //! **Method.** Descent in blocks, by turns. Codes: coordinate descent on every feature's lasso, which needs D·Dᵀ and
 //! D·x alone (`codes.rs`). Dictionary: the exact minimum over one atom at a time, from CᵀC and CᵀXᵀ (`dictionary.rs`).
-//! The start are singular vectors (`start.rs`).
+//! It starts from chosen features (`place.rs`), or from singular vectors (`singular.rs`).
 //!
 //! * A feature no longer than α has the code zero whatever the dictionary is, since |d·x| ≤ ‖x‖ ≤ α. Those features
 //!   are left out from the beginning.
 //! * Σ over features of the least ½‖x − t·x/‖x‖‖² + α·t is a lower bound of the objective, for any number of atoms:
 //!   Σ|c| ≥ ‖Σ c·d‖. It is reached where there is an atom for every feature longer than α; then
 //!   that is the answer at once. So more atoms than features never help, and are refused.
-//! * An atom without codes is put along what is left of the feature represented worst, if that is longer than
-//!   α, which lowers the objective; else it is zero, and so is its component.
+//! * An atom without codes is put along what is left of a feature, if there is one of which more than α is left; that
+//!   lowers the objective. Else it is zero, and so is its component.
 //!
 //! **Guarantee.** The objective never rises, and at the end every code meets the optimality conditions of its lasso.
 //! A minimum it is of each block, not of both together: the problem is not convex.
 //!
-//! **Deviations** from scikit-learn: codes are solved roughly until the end; unused atoms are placed as above, not at
-//! random; components keep their length and sign, so that C·D is the approximation.
+//! **Deviations** from scikit-learn: codes are solved roughly until the end; the start is another unless asked for;
+//! unused atoms are placed as above, not at random; components keep their length and sign, so that C·D is the approximation.
 
 mod codes;
 mod dictionary;
+mod place;
 mod reduced;
-mod start;
+mod singular;
 
 use crate::matrix::{DenseMatrix, MatrixError};
 use crate::mwu::ParameterError;
 use crate::observe::{Observer, Progress, StopReason};
 use crate::products::{rows_times, transpose};
 use codes::{Effort, Lasso};
-use dictionary::{place_unused, update_dictionary};
+use dictionary::update_dictionary;
+use place::place_unused;
 use rand::Rng;
 use reduced::{Point, Reduced};
-use start::fill_missing;
+use singular::singular_vectors;
 use thiserror::Error;
 
 /// How far the codes are solved in a round.
-const ROUGH: Effort = Effort { sweeps: 3, inner: 4, tolerance: 1e-3 };
+const ROUGH: Effort = Effort { sweeps: 4, inner: 6, tolerance: 0.1, exact: false };
 /// How far they are solved at the end.
-const FINE: Effort = Effort { sweeps: 200, inner: 50, tolerance: 1e-12 };
+const FINE: Effort = Effort { sweeps: 200, inner: 20, tolerance: 1e-11, exact: true };
 
 /// Atoms are stored in multiples of this, the width of a vector register; the last ones are zero.
 const WIDTH_STEP: usize = 8;
+
+/// Where atoms begin that no start is given for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beginning {
+    /// Along features, chosen one by one so that codes with one entry each do best.
+    Features,
+    /// The leading singular vectors, as in scikit-learn. The descent from there is long where components are sparse.
+    SingularVectors,
+}
 
 /// Parameters of [`sparse_pca`].
 #[derive(Clone, Debug, PartialEq)]
@@ -61,11 +72,14 @@ pub struct SparsePcaParams {
     pub tolerance: f64,
     /// Whether to subtract its mean over the samples from every feature first, as scikit-learn does.
     pub centre: bool,
+    /// Where to begin without a start.
+    pub beginning: Beginning,
 }
 
 impl Default for SparsePcaParams {
     fn default() -> Self {
-        Self { atoms: 1, alpha: 1.0, max_iterations: 1000, tolerance: 1e-6, centre: true }
+        let beginning = Beginning::Features;
+        Self { atoms: 1, alpha: 1.0, max_iterations: 1000, tolerance: 1e-6, centre: true, beginning }
     }
 }
 
@@ -137,8 +151,8 @@ pub enum SparsePcaError {
 /// Sparse components of `matrix`, row-major samples × features.
 ///
 /// `start` is an earlier result for a matrix of the same shape, perhaps with another α or another number of atoms: of
-/// too many atoms those with the smallest codes are dropped, missing ones are singular vectors of what is left. `rng`
-/// starts the search for singular vectors. The `observer` sees the objective as `upper` and a lower bound of it as
+/// too many atoms those with the smallest codes are dropped, missing ones are put along features. `rng` starts the search
+/// for singular vectors, and nothing else. The `observer` sees the objective as `upper` and a lower bound of it as
 /// `lower`.
 pub fn sparse_pca(
     matrix: &[f64],
@@ -151,7 +165,7 @@ pub fn sparse_pca(
 ) -> Result<SparsePca, SparsePcaError> {
     let data = DenseMatrix::new(samples, features, matrix.to_vec())?;
     params.validate(features)?;
-    let reduced = Reduced::new(data, params)?;
+    let reduced = Reduced::new(data, params);
     let start = start.map(|start| reduced.read_start(start, params.atoms)).transpose()?;
     let width = params.atoms.next_multiple_of(WIDTH_STEP);
     let lower = reduced.unscaled(reduced.lower_bound());
@@ -161,11 +175,16 @@ pub fn sparse_pca(
         let _ = observer.observe(&Progress { iteration: 0, upper: lower, lower });
         return Ok(reduced.result(&point, params.atoms, 0, StopReason::Converged));
     }
+    let cold = start.is_none();
     let mut point = match start {
         Some(point) => point,
         None => Point::zero(&reduced, width)?,
     };
-    fill_missing(&reduced, &mut point, params.atoms, rng);
+    if cold && params.beginning == Beginning::SingularVectors {
+        singular_vectors(&reduced, &mut point, params.atoms, rng);
+    } else {
+        place_unused(&reduced, &mut point, params.atoms);
+    }
     let mut previous = f64::INFINITY;
     let mut iterations = 0;
     let (lasso, correlations, stop) = loop {

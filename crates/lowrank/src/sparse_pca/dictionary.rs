@@ -1,10 +1,10 @@
-//! The dictionary for given codes: one atom after the other, and new places for those without codes.
+//! The dictionary for given codes: one atom after the other.
 //!
 //! With A = CᵀC and B = CᵀXᵀ, the gradient with respect to D is −R, R = B − A·D. The exact minimum over atom k alone is
 //! d_k + R_k/A_kk, shortened to length one if it is longer (Mairal et al., Algorithm 2). R is kept up to date in blocks
 //! of atoms, so that most of the work is a product.
 
-use super::reduced::{Point, Reduced};
+use super::reduced::Point;
 use crate::operator::dot;
 use crate::products::{rows_times, rows_times_blocked, transpose};
 use gambeson_checker::kernel::{Isa, ROWS, add_rows_times};
@@ -102,30 +102,4 @@ fn apply(moments: &[f64], change: &[f64], gradient: &mut [f64], from: usize, sam
             }
         },
     );
-}
-
-/// Puts every atom without codes along what is left of the feature represented worst, with the best code for it, as
-/// long as there is one longer than α: that lowers the objective by ½(‖left‖ − α)². The others become zero.
-pub(super) fn place_unused(reduced: &Reduced, point: &mut Point, atoms: usize) {
-    let (width, samples) = (point.width, reduced.samples);
-    let used = |k: usize| point.codes.iter().skip(k).step_by(width).any(|c| *c != 0.0);
-    let unused: Vec<usize> = (0..atoms).filter(|&k| !used(k)).collect();
-    if unused.is_empty() {
-        return;
-    }
-    let left = reduced.left(point);
-    let lengths = left.chunks_exact(samples).map(|row| dot(row, row).sqrt());
-    let mut worst: Vec<(usize, f64)> =
-        lengths.enumerate().filter(|(_, length)| *length > reduced.alpha).collect();
-    worst.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let mut worst = worst.into_iter();
-    for k in unused {
-        let atom = &mut point.dictionary[k * samples..][..samples];
-        atom.fill(0.0);
-        if let Some((feature, length)) = worst.next() {
-            let left = &left[feature * samples..][..samples];
-            atom.iter_mut().zip(left).for_each(|(atom, left)| *atom = left / length);
-            point.codes[feature * width + k] = length - reduced.alpha;
-        }
-    }
 }

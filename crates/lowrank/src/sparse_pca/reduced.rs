@@ -46,7 +46,8 @@ pub(super) struct Reduced {
 }
 
 impl Reduced {
-    pub(super) fn new(mut data: DenseMatrix, params: &SparsePcaParams) -> Result<Self, MatrixError> {
+    /// Scales and centres the features, and keeps those longer than α.
+    pub(super) fn new(mut data: DenseMatrix, params: &SparsePcaParams) -> Self {
         let (samples, features) = (data.rows, data.columns);
         let largest = data.entries.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
         let unit =
@@ -77,7 +78,7 @@ impl Reduced {
         }
         rows.truncate(reduced.kept.len() * samples);
         reduced.rows = rows;
-        Ok(reduced)
+        reduced
     }
 
     /// An objective in the caller's unit.

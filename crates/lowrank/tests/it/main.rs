@@ -14,5 +14,7 @@ mod input;
 mod moments;
 /// Algorithm 2.
 mod mwu;
+/// Sparse principal components.
+mod sparse_pca;
 /// Oracles and generators for the others.
 mod support;

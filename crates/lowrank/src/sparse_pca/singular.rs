@@ -1,4 +1,4 @@
-//! Where atoms come from: leading singular vectors of what is left, by a randomised block iteration.
+//! A start as scikit-learn has it: leading singular vectors, by a randomised block iteration.
 //!
 //! **Reference.** Halko, Martinsson and Tropp, *Finding structure with randomness*, SIAM Review 53 (2011), algorithm
 //! 4.4. Accuracy does not matter here; a few rounds put the vectors in order.
@@ -17,19 +17,10 @@ const ROUNDS: usize = 3;
 /// Singular values this much smaller than the largest are taken for zero.
 const NEGLIGIBLE: f64 = 1e-10;
 
-/// Fills atoms 0..`atoms` that are zero with singular vectors of Xᵀ − C·D, in order; their codes stay zero.
-pub(super) fn fill_missing(reduced: &Reduced, point: &mut Point, atoms: usize, rng: &mut impl Rng) {
-    let samples = reduced.samples;
-    let zero = |k: &usize| point.dictionary[k * samples..][..samples].iter().all(|d| *d == 0.0);
-    let missing: Vec<usize> = (0..atoms).filter(zero).collect();
-    if missing.is_empty() {
-        return;
-    }
-    let left = reduced.left(point);
-    let vectors = leading_vectors(&left, samples, missing.len(), rng);
-    for (k, vector) in missing.into_iter().zip(vectors.chunks_exact(samples)) {
-        point.dictionary[k * samples..][..samples].copy_from_slice(vector);
-    }
+/// Makes the first `atoms` atoms singular vectors of Xᵀ, in order; without codes, to begin with.
+pub(super) fn singular_vectors(reduced: &Reduced, point: &mut Point, atoms: usize, rng: &mut impl Rng) {
+    let vectors = leading_vectors(&reduced.rows, reduced.samples, atoms, rng);
+    point.dictionary[..vectors.len()].copy_from_slice(&vectors);
 }
 
 /// Up to `count` right singular vectors of a row-major matrix, as rows, the largest singular value first.
