@@ -168,6 +168,16 @@ pub fn load_files(
     params: &FrameParams,
     progress: Progress<'_>,
 ) -> Result<Dataset, DataError> {
+    load_below(Path::new(""), files, params, progress)
+}
+
+/// The same; files below the folder `base` are named relative to it.
+pub(crate) fn load_below(
+    base: &Path,
+    files: &[PathBuf],
+    params: &FrameParams,
+    progress: Progress<'_>,
+) -> Result<Dataset, DataError> {
     let (Some(first), Some(last)) = (files.first(), files.last()) else {
         return Err(DataError::NoFiles);
     };
@@ -211,7 +221,8 @@ pub fn load_files(
         for frame in 0..frames {
             values.extend_from_slice(&sound.samples[frame * hop..frame * hop + window]);
         }
-        sources.push(SourceFile { name: path.display().to_string(), samples: frames });
+        let name = path.strip_prefix(base).unwrap_or(path).display().to_string();
+        sources.push(SourceFile { name, samples: frames });
     }
     let parts = Parts {
         name: base_name(first.parent().filter(|_| files.len() > 1).unwrap_or(first)),

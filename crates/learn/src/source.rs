@@ -182,7 +182,8 @@ impl Source {
                             DataError::TooFewFiles { path: path.clone(), wanted: *count, found }
                         })?,
                     };
-                Ok(audio::load_files(&files, &options.frames, progress)?.renamed(base_name(path)))
+                let base = if path.is_dir() { path.as_path() } else { Path::new("") };
+                Ok(audio::load_below(base, &files, &options.frames, progress)?.renamed(base_name(path)))
             }
         }
     }

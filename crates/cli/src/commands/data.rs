@@ -29,7 +29,7 @@ pub(crate) fn run(command: &DataCommand, stdout: &mut impl Write) -> anyhow::Res
     match done {
         Ok(()) => Ok(Outcome::Success),
         Err(error) if matches!(error.downcast_ref(), Some(DataError::Stopped)) => {
-            say("stopped; the data directory is as it was");
+            say("stopped; no data set was changed (the same command goes on with a download that was begun)");
             Ok(Outcome::FellShort)
         }
         Err(error) => Err(error),
