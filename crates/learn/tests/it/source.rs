@@ -29,16 +29,16 @@ fn names_come_before_paths() {
 #[test]
 fn files_are_drawn_without_repetition() {
     let files: Vec<PathBuf> = (0..50).map(|k| PathBuf::from(format!("{k:02}"))).collect();
-    let drawn = draw(files.clone(), 20, 7).expect("enough");
+    let drawn = draw(&files, 20, 7).expect("enough");
     assert!(drawn.len() == 20 && drawn.is_sorted() && drawn.windows(2).all(|pair| pair[0] != pair[1]));
-    assert_eq!(draw(files.clone(), 20, 7), Ok(drawn.clone()));
-    assert_ne!(draw(files.clone(), 20, 8), Ok(drawn));
-    assert_eq!(draw(files.clone(), 50, 1).as_ref(), Ok(&files));
-    assert_eq!(draw(files.clone(), 51, 1), Err(50));
+    assert_eq!(draw(&files, 20, 7), Ok(drawn.clone()));
+    assert_ne!(draw(&files, 20, 8), Ok(drawn));
+    assert_eq!(draw(&files, 50, 1).as_ref(), Ok(&files));
+    assert_eq!(draw(&files, 51, 1), Err(50));
     // Every file is drawn about equally often: 400 ± 5 standard deviations of 15.5.
     let mut counts = [0; 50];
     for seed in 0..1000 {
-        draw(files.clone(), 20, seed).expect("enough").iter().for_each(|file| {
+        draw(&files, 20, seed).expect("enough").iter().for_each(|file| {
             counts[files.iter().position(|known| known == file).expect("one of them")] += 1;
         });
     }
