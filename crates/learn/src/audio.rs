@@ -5,7 +5,7 @@
 //! What is left at the end of a file and shorter than a window is not used.
 //!
 //! Samples are 16-bit values and mean raw/32768, in [−1, 1). 16-bit files are kept exactly. Finer ones (24 and 32 bit,
-//! floating point, MP3) are rounded to the nearest 16-bit value, halves away from −∞ for integers and away from zero for
+//! floating point, MP3) are rounded to the nearest 16-bit value, halves up for integers and away from zero for
 //! floating point, and clipped at full scale; 8-bit ones are widened. Encoder delay and padding of MP3 are cut off.
 //! The checksum inside a FLAC file is verified.
 //!

@@ -1,6 +1,6 @@
+use crate::support::sha256;
 use gambeson_learn::dataset::{Dataset, DatasetError, Parts, Shape, Values};
 use gambeson_learn::moments::moments;
-use sha2::{Digest, Sha256};
 
 fn parts(values: Values) -> Parts {
     let shape = Shape { channels: 2, height: 1, width: 3 };
@@ -47,7 +47,7 @@ fn the_checksum_is_that_of_the_content() {
         bytes.extend([value, 0]);
     }
     bytes.extend([1, 1, 0, 0, 0]);
-    let expected: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let expected = sha256(&bytes);
     assert_eq!(data.sha256(), expected);
     let mut other = parts(Values::I16((1..=12).collect()));
     other.labels = None;

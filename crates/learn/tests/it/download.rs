@@ -1,9 +1,8 @@
 //! Against servers of our own on the loopback device.
 
-use crate::support::{folder, quiet, says};
+use crate::support::{folder, quiet, says, sha256};
 use gambeson_learn::download::{download, part_of};
 use gambeson_learn::error::DataError;
-use sha2::{Digest, Sha256};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -92,10 +91,6 @@ fn serve(mut stream: TcpStream, content: &[u8], answer: Answer) -> Option<usize>
 
 fn content() -> Vec<u8> {
     (0..500_000_u32).map(|k| u8::try_from(k.wrapping_mul(2_654_435_761) >> 24).expect("a byte")).collect()
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[test]
