@@ -212,11 +212,11 @@ fn samples(reader: &mut impl Read, length: u64, progress: Progress<'_>) -> Resul
 
 fn shape_of(header: &Header) -> Result<Shape, ArrayProblem> {
     let shape = || header.shape.clone();
-    match header.shape.as_slice() {
-        &[_, width] => Ok(Shape { channels: 1, height: 1, width }),
-        &[_, height, width] => Ok(Shape { channels: 1, height, width }),
-        &[_, channels, _, 1..=4] if channels > 4 => Err(ArrayProblem::ChannelsLast { shape: shape() }),
-        &[_, channels, height, width] => Ok(Shape { channels, height, width }),
+    match *header.shape.as_slice() {
+        [_, width] => Ok(Shape { channels: 1, height: 1, width }),
+        [_, height, width] => Ok(Shape { channels: 1, height, width }),
+        [_, channels, _, 1..=4] if channels > 4 => Err(ArrayProblem::ChannelsLast { shape: shape() }),
+        [_, channels, height, width] => Ok(Shape { channels, height, width }),
         _ => Err(ArrayProblem::Dimensions { shape: shape() }),
     }
 }

@@ -5,7 +5,7 @@
 //! What is left at the end of a file and shorter than a window is not used.
 //!
 //! Samples are 16-bit values and mean raw/32768, in [−1, 1). 16-bit files are kept exactly. Finer ones (24 and 32 bit,
-//! floating point, MP3) are rounded to the nearest 16-bit value, halves away from −∞ for integers and away from zero for
+//! floating point, MP3) are rounded to the nearest 16-bit value, halves up for integers and away from zero for
 //! floating point, and clipped at full scale; 8-bit ones are widened. Encoder delay and padding of MP3 are cut off.
 //! The checksum inside a FLAC file is verified.
 //!
@@ -144,8 +144,9 @@ pub fn has_audio_name(path: &Path) -> bool {
 /// Whether bytes start as WAV, FLAC or MP3 files do.
 pub fn recognises(start: &[u8]) -> bool {
     match start {
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'A', b'V', b'E', ..] => true,
-        [b'f', b'L', b'a', b'C', ..] | [b'I', b'D', b'3', ..] => true,
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'A', b'V', b'E', ..]
+        | [b'f', b'L', b'a', b'C', ..]
+        | [b'I', b'D', b'3', ..] => true,
         [0xff, second, ..] => second & 0xe6 == 0xe2, // MPEG audio, layer 3
         _ => false,
     }
@@ -164,6 +165,16 @@ pub fn list(path: &Path) -> Result<Vec<PathBuf>, DataError> {
 /// The frames of the files in their order; files are decoded in parallel. Sources are the files with their numbers of
 /// frames.
 pub fn load_files(
+    files: &[PathBuf],
+    params: &FrameParams,
+    progress: Progress<'_>,
+) -> Result<Dataset, DataError> {
+    load_below(Path::new(""), files, params, progress)
+}
+
+/// The same; files below the folder `base` are named relative to it.
+pub(crate) fn load_below(
+    base: &Path,
     files: &[PathBuf],
     params: &FrameParams,
     progress: Progress<'_>,
@@ -211,7 +222,8 @@ pub fn load_files(
         for frame in 0..frames {
             values.extend_from_slice(&sound.samples[frame * hop..frame * hop + window]);
         }
-        sources.push(SourceFile { name: path.display().to_string(), samples: frames });
+        let name = path.strip_prefix(base).unwrap_or(path).display().to_string();
+        sources.push(SourceFile { name, samples: frames });
     }
     let parts = Parts {
         name: base_name(first.parent().filter(|_| files.len() > 1).unwrap_or(first)),

@@ -33,6 +33,8 @@ pub enum Cifar {
 pub struct KnownFile {
     /// Its name within the folder of the set.
     pub name: &'static str,
+    /// Its length in bytes.
+    pub bytes: u64,
     /// Its SHA-256, hexadecimal.
     pub sha256: &'static str,
 }
@@ -40,35 +42,43 @@ pub struct KnownFile {
 const TEN_TRAIN: [KnownFile; 5] = [
     KnownFile {
         name: "data_batch_1.bin",
+        bytes: 30_730_000,
         sha256: "cee916563c9f80d84e3cc88e17fdc0941787f1244f00a67874d45b261883ada5",
     },
     KnownFile {
         name: "data_batch_2.bin",
+        bytes: 30_730_000,
         sha256: "a591ca11fa1708a91ee40f54b3da4784ccd871ecf2137de63f51ada8b3fa57ed",
     },
     KnownFile {
         name: "data_batch_3.bin",
+        bytes: 30_730_000,
         sha256: "bbe8596564c0f86427f876058170b84dac6670ddf06d79402899d93ceea26f67",
     },
     KnownFile {
         name: "data_batch_4.bin",
+        bytes: 30_730_000,
         sha256: "014e562d6e23c72197cc727519169a60359f5eccd8945ad5a09d710285ff4e48",
     },
     KnownFile {
         name: "data_batch_5.bin",
+        bytes: 30_730_000,
         sha256: "755304fc0b379caeae8c14f0dac912fbc7d6cd469eb67a1029a08a39453a9add",
     },
 ];
 const TEN_TEST: [KnownFile; 1] = [KnownFile {
     name: "test_batch.bin",
+    bytes: 30_730_000,
     sha256: "8e2eb146ae340b09e24670f29cabc6326dba54da8789dab6768acf480273f65b",
 }];
 const HUNDRED_TRAIN: [KnownFile; 1] = [KnownFile {
     name: "train.bin",
+    bytes: 153_700_000,
     sha256: "f31298fc616915fa142368359df1c4ca2ae984d6915ca468b998a5ec6aeebf29",
 }];
 const HUNDRED_TEST: [KnownFile; 1] = [KnownFile {
     name: "test.bin",
+    bytes: 30_740_000,
     sha256: "d8b1e6b7b3bee4020055f0699b111f60b1af1e262aeb93a0b659061746f8224a",
 }];
 

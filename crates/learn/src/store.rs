@@ -145,13 +145,13 @@ fn write(
     progress: Progress<'_>,
 ) -> Result<(), DataError> {
     let header = header(data, name);
-    let total = Some((data.values().len() * width(data.values())) as u64);
+    let total = (data.values().len() * width(data.values())) as u64;
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(write_error(folder))?;
     let mut done = 0;
     let mut put = |bytes: &[u8]| {
         file.write_all(bytes).map_err(write_error(path))?;
         done += bytes.len() as u64;
-        report(progress, Stage::Write, done.min(total.unwrap_or(done)), total)
+        report(progress, Stage::Write, done.min(total), Some(total))
     };
     put(&header)?;
     match data.values() {

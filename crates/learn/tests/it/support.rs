@@ -90,3 +90,13 @@ pub(crate) fn says<T: std::fmt::Debug>(result: Result<T, gambeson_learn::error::
         assert!(message.contains(word), "`{word}` is not in: {message}");
     }
 }
+
+/// SHA-256 in hexadecimal digits.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    use sha2::Digest;
+    use std::fmt::Write;
+    sha2::Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a string takes everything");
+        text
+    })
+}
