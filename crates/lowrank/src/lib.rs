@@ -23,7 +23,6 @@ pub mod certificate;
 mod certify;
 pub mod dct;
 pub mod eigen;
-mod eigen;
 pub mod energy;
 mod evaluate;
 pub mod file;
