@@ -8,12 +8,16 @@ mod burer_monteiro;
 mod certificate;
 /// Where solvers are tempted to go wrong.
 mod edges;
+/// Projections fitted to data.
+mod fit;
 /// Matrix and graph files.
 mod input;
 /// First and second moments of samples.
 mod moments;
 /// Algorithm 2.
 mod mwu;
+/// Cosine transforms, projections and their files.
+mod projection;
 /// Sparse principal components.
 mod sparse_pca;
 /// Oracles and generators for the others.

@@ -1,0 +1,326 @@
+//! Cosine transforms, projections and their files.
+
+use crate::support::{normal, normal_matrix};
+use gambeson_lowrank::bound::BoundParams;
+use gambeson_lowrank::dct::{Representation, Transform};
+use gambeson_lowrank::kappa::CertifiedBasis;
+use gambeson_lowrank::matrix::DenseMatrix;
+use gambeson_lowrank::projection::{Channel, Grid, Origin, Projection, ProjectionError};
+use gambeson_lowrank::projection_certificate::{ProjectionCertificate, ProjectionRejected};
+use proptest::prelude::*;
+use std::f64::consts::PI;
+
+/// Orthonormal columns: Gram–Schmidt on normal ones.
+fn random_basis(n: usize, rank: usize, seed: u64) -> DenseMatrix {
+    let raw = normal_matrix(rank, n, seed);
+    let mut units: Vec<Vec<f64>> = Vec::new();
+    for row in raw.entries.chunks_exact(n) {
+        let mut rest = row.to_vec();
+        for _ in 0..2 {
+            for unit in &units {
+                let overlap: f64 = unit.iter().zip(&rest).map(|(u, x)| u * x).sum();
+                rest.iter_mut().zip(unit).for_each(|(x, u)| *x -= overlap * u);
+            }
+        }
+        let length = rest.iter().map(|x| x * x).sum::<f64>().sqrt();
+        units.push(rest.iter().map(|x| x / length).collect());
+    }
+    let entries = (0..n).flat_map(|i| units.iter().map(move |unit| unit[i])).collect();
+    DenseMatrix { rows: n, columns: rank, entries }
+}
+
+/// UUᵀ, dense.
+fn square(basis: &DenseMatrix) -> DenseMatrix {
+    let row = |i: usize| &basis.entries[i * basis.columns..][..basis.columns];
+    let n = basis.rows;
+    let product = |i: usize, j: usize| row(i).iter().zip(row(j)).map(|(a, b)| a * b).sum::<f64>();
+    let entries = (0..n * n).map(|at| product(at / n, at % n)).collect();
+    DenseMatrix { rows: n, columns: n, entries }
+}
+
+fn certified(basis: DenseMatrix) -> CertifiedBasis {
+    let params = BoundParams { gap: 1e-6, threads: 1, ..BoundParams::default() };
+    CertifiedBasis::new(basis, &params, &mut ()).expect("a bound")
+}
+
+fn transforms() -> Vec<Transform> {
+    let sizes = [(1, 1), (1, 2), (5, 7), (8, 8), (28, 28), (32, 32), (3, 1)];
+    let two = sizes.map(|(h, w)| Transform::new(Representation::Dct2, h, w).expect("a size"));
+    let one = [1, 2, 7, 400, 1200].map(|n| Transform::new(Representation::Dct1, 1, n).expect("a size"));
+    two.into_iter().chain(one).collect()
+}
+
+#[test]
+fn cosine_transforms_are_orthonormal() {
+    for transform in transforms() {
+        let n = transform.dim();
+        let columns: Vec<Vec<f64>> = (0..n)
+            .map(|i| {
+                let mut unit = vec![0.0; n];
+                unit[i] = 1.0;
+                transform.forward(&mut unit);
+                unit
+            })
+            .collect();
+        let step = (n / 60).max(1); // all pairs of a part of the columns
+        for i in (0..n).step_by(step) {
+            for j in (0..=i).step_by(step) {
+                let product: f64 = columns[i].iter().zip(&columns[j]).map(|(a, b)| a * b).sum();
+                let expected = f64::from(u8::from(i == j));
+                assert!((product - expected).abs() < 1e-13, "{transform:?}: {i}, {j}: {product}");
+            }
+            let mut back = columns[i].clone();
+            transform.inverse(&mut back);
+            for (j, value) in back.iter().enumerate() {
+                let expected = f64::from(u8::from(i == j));
+                assert!((value - expected).abs() < 1e-13, "{transform:?}: {value} at {j}");
+            }
+        }
+    }
+}
+
+#[test]
+fn cosine_transforms_are_those_of_the_definition() {
+    let weight = |k: usize, n: usize| if k == 0 { (1.0 / n as f64).sqrt() } else { (2.0 / n as f64).sqrt() };
+    let cosine =
+        |k: usize, i: usize, n: usize| weight(k, n) * (PI * (k * (2 * i + 1)) as f64 / (2 * n) as f64).cos();
+    let (h, w) = (5, 7);
+    let image = normal(h * w, 3);
+    let mut found = image.clone();
+    Transform::new(Representation::Dct2, h, w).expect("a size").forward(&mut found);
+    for (k, l) in (0..h).flat_map(|k| (0..w).map(move |l| (k, l))) {
+        let terms = (0..h * w).map(|at| image[at] * cosine(k, at / w, h) * cosine(l, at % w, w));
+        assert!((found[k * w + l] - terms.sum::<f64>()).abs() < 1e-13);
+    }
+    let mut found = image.clone();
+    Transform::new(Representation::Dct1, h, w).expect("a size").forward(&mut found);
+    for (k, found) in found.iter().enumerate() {
+        let terms = (0..h * w).map(|i| image[i] * cosine(k, i, h * w));
+        assert!((found - terms.sum::<f64>()).abs() < 1e-13);
+    }
+}
+
+/// A smooth image comes back on a smaller grid with the values it has there; a constant one exactly.
+#[test]
+fn a_smaller_grid_keeps_the_range() {
+    let transform = Transform::new(Representation::Dct2, 32, 32).expect("a size");
+    let smooth = |size: usize, i: usize, j: usize| {
+        let at = |i: usize| (PI * (2 * i + 1) as f64 / (2 * size) as f64).cos();
+        0.5 + 0.2 * at(i) - 0.1 * at(i) * at(j)
+    };
+    let mut image: Vec<f64> = (0..32 * 32).map(|at| smooth(32, at / 32, at % 32)).collect();
+    transform.forward(&mut image);
+    let small = transform.inverse_onto(&image, 16, 16).expect("a smaller grid");
+    for (at, value) in small.iter().enumerate() {
+        assert!((value - smooth(16, at / 16, at % 16)).abs() < 1e-13);
+    }
+    assert!(transform.inverse_onto(&image, 33, 16).is_none());
+    assert!(transform.inverse_onto(&image, 0, 16).is_none());
+    let pixels = Transform::new(Representation::Pixel, 32, 32).expect("a size");
+    assert!(pixels.inverse_onto(&image, 16, 16).is_none());
+    assert!(Transform::new(Representation::Dct2, 0, 4).is_err());
+}
+
+/// A form rotated by the transform takes the same values at rotated vectors.
+#[test]
+fn forms_rotate_with_vectors() {
+    let transform = Transform::new(Representation::Dct2, 3, 5).expect("a size");
+    let n = transform.dim();
+    let half = normal_matrix(n, 4, 8);
+    let form = square(&half);
+    let mut rotated = form.entries.clone();
+    transform.rotate_form(&mut rotated);
+    let rotated = DenseMatrix { rows: n, columns: n, entries: rotated };
+    for seed in 0..5 {
+        let x = normal(n, seed);
+        let mut u = x.clone();
+        transform.forward(&mut u);
+        let (before, after) = (crate::support::form(&form, &x), crate::support::form(&rotated, &u));
+        assert!((before - after).abs() < 1e-12 * before.abs(), "{before} {after}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// √r ≤ κ ≤ √n for the norm and for its proven bound, and Fact B.4: ‖P‖₁/r ≤ ‖P‖²_{∞→2} ≤ ‖P‖₁.
+    #[test]
+    fn kappa_lies_between_its_limits(n in 1_usize..11, part in 0.0..1.0_f64, seed in 0_u64..1000) {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let rank = ((n as f64 * part) as usize).clamp(1, n);
+        let basis = random_basis(n, rank, seed);
+        let projection = square(&basis);
+        let truth = crate::support::brute_force(&projection);
+        let proven = certified(basis).square.value();
+        let entrywise: f64 = projection.entries.iter().map(|entry| entry.abs()).sum();
+        let slack = 1.0 + 1e-9;
+        prop_assert!(truth <= proven, "{truth} {proven}");
+        prop_assert!(rank as f64 <= truth * slack && proven <= n as f64 * (1.0 + 1e-5), "{rank} {truth} {proven} {n}");
+        prop_assert!(entrywise / rank as f64 <= truth * slack && truth <= entrywise * slack);
+        // The relaxation is below the entrywise norm too: |X_ij| ≤ 1.
+        prop_assert!(proven <= entrywise * (1.0 + 1e-5));
+    }
+
+    /// Prop. B.3: the transform keeps distances, so a ball around x becomes the ball around its coordinates.
+    #[test]
+    fn rotation_keeps_l2_radii(h in 1_usize..9, w in 1_usize..9, seed in 0_u64..1000) {
+        let transform = Transform::new(Representation::Dct2, h, w).expect("a size");
+        let (x, y) = (normal(h * w, seed), normal(h * w, seed + 7));
+        let distance = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+        let before = distance(&x, &y);
+        let (mut u, mut v) = (x.clone(), y.clone());
+        transform.forward(&mut u);
+        transform.forward(&mut v);
+        prop_assert!((distance(&u, &v) - before).abs() <= 1e-13 * before);
+        // A half-space {a·x > b} has the distance |a·x − b| / |a| to x: the same for the rotated one.
+        let margin = |a: &[f64], x: &[f64]| {
+            let product: f64 = a.iter().zip(x).map(|(a, x)| a * x).sum();
+            (product - 0.3).abs() / a.iter().map(|a| a * a).sum::<f64>().sqrt()
+        };
+        prop_assert!((margin(&x, &y) - margin(&u, &v)).abs() <= 1e-12);
+    }
+
+    /// Encoding what was decoded gives the code back, and decoding what was encoded projects.
+    #[test]
+    fn codes_come_back(seed in 0_u64..1000, centred: bool) {
+        let projection = example(seed, centred);
+        let code = normal(projection.rank(), seed + 1);
+        let again = projection.encode(&projection.decode(&code));
+        prop_assert!(code.iter().zip(&again).all(|(a, b)| (a - b).abs() < 1e-12));
+        let input = normal(24, seed + 2);
+        let once = projection.decode(&projection.encode(&input));
+        let twice = projection.decode(&projection.encode(&once));
+        prop_assert!(once.iter().zip(&twice).all(|(a, b)| (a - b).abs() < 1e-12));
+    }
+}
+
+/// Two channels of 3 × 4 with ranks 2 and 5.
+fn example(seed: u64, centred: bool) -> Projection {
+    let channel = |rank: usize, seed: u64| Channel {
+        basis: random_basis(12, rank, seed),
+        mean: centred.then(|| normal(12, seed + 100)),
+        error: 0.125,
+    };
+    let origin = Origin { method: "by chance".into(), data: "none".into(), data_sha256: "00".into() };
+    let grid = Grid { channels: 2, height: 3, width: 4 };
+    Projection::new(Representation::Dct2, grid, vec![channel(2, seed), channel(5, seed + 1)], origin)
+        .expect("a projection")
+}
+
+/// κ² of channels side by side is the sum of theirs: both for the truth and for what is proven.
+#[test]
+fn squares_of_channels_add_up() {
+    for seed in 0..4 {
+        let (a, b) = (random_basis(5, 2, seed), random_basis(5, 3, seed + 50));
+        let mut joined = vec![0.0; 10 * 5];
+        for i in 0..5 {
+            joined[i * 5..][..2].copy_from_slice(&a.entries[i * 2..][..2]);
+            joined[(5 + i) * 5 + 2..][..3].copy_from_slice(&b.entries[i * 3..][..3]);
+        }
+        let joined = DenseMatrix { rows: 10, columns: 5, entries: joined };
+        let truth = |basis: &DenseMatrix| crate::support::brute_force(&square(basis));
+        assert!((truth(&a) + truth(&b) - truth(&joined)).abs() < 1e-12);
+        let parts = certified(a).square.value() + certified(b).square.value();
+        let whole = certified(joined).square.value();
+        assert!((parts / whole - 1.0).abs() < 3e-6, "{parts} {whole}");
+    }
+}
+
+#[test]
+fn files_come_back_bit_for_bit_and_are_checked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, evidence_path) = (folder.path().join("p.safetensors"), folder.path().join("p.cert.json"));
+    for centred in [false, true] {
+        let projection = example(5, centred);
+        projection.write(&path).expect("written");
+        let again = Projection::read(&path).expect("read");
+        assert_eq!(projection, again);
+        let certificates = projection
+            .channels()
+            .iter()
+            .map(|channel| certified(channel.basis.clone()).certificate)
+            .collect();
+        let evidence = ProjectionCertificate::new(&projection, certificates);
+        evidence.write(&evidence_path).expect("written");
+        let evidence = ProjectionCertificate::read(&evidence_path).expect("read");
+        let proven = evidence.check(&again, 1).expect("proven");
+        let truth: f64 =
+            projection.channels().iter().map(|c| crate::support::brute_force(&square(&c.basis))).sum();
+        assert!(proven.kappa.value() >= truth.sqrt() && proven.kappa.value() < 1.3 * truth.sqrt());
+        assert!(proven.spectral.iter().all(|s| (1.0..1.0 + 1e-9).contains(&s.value())));
+        // Another projection is another question.
+        let other = example(6, centred);
+        assert!(matches!(evidence.check(&other, 1), Err(ProjectionRejected::Hash { channel: 0, .. })));
+    }
+}
+
+/// The file that a reference implementation reads: header length, JSON, then the numbers.
+#[test]
+fn the_file_has_the_layout_of_safetensors() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("p.safetensors");
+    let projection = example(9, true);
+    projection.write(&path).expect("written");
+    let bytes = std::fs::read(&path).expect("read");
+    let length = usize::try_from(u64::from_le_bytes(bytes[..8].try_into().expect("eight"))).expect("small");
+    let header: serde_json::Value = serde_json::from_slice(&bytes[8..8 + length]).expect("JSON");
+    let data = &bytes[8 + length..];
+    for c in 0..2 {
+        let entry = &header[format!("basis.{c}")];
+        assert_eq!(entry["dtype"], "F64");
+        let from = usize::try_from(entry["data_offsets"][0].as_u64().expect("a number")).expect("small");
+        let first = f64::from_le_bytes(data[from..from + 8].try_into().expect("eight"));
+        assert_eq!(first, projection.channels()[c].basis.entries[0]);
+    }
+    assert_eq!(header["__metadata__"]["representation"], "dct2");
+    assert_eq!(header["__metadata__"]["shape"], "2,3,4");
+}
+
+#[test]
+fn damaged_files_are_told_apart() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("p.safetensors");
+    example(1, true).write(&path).expect("written");
+    let whole = std::fs::read(&path).expect("read");
+    let said = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).expect("written");
+        Projection::read(&path).expect_err("damaged").to_string()
+    };
+    for cut in [0, 4, 8, 20, whole.len() / 2, whole.len() - 1] {
+        let message = said(&whole[..cut]);
+        assert!(message.contains("p.safetensors"), "{message}");
+    }
+    let mut longer = whole.clone();
+    longer.push(0);
+    assert!(said(&longer).contains("cut off or damaged"));
+    let mut huge = whole.clone();
+    huge[..8].copy_from_slice(&u64::MAX.to_le_bytes());
+    assert!(said(&huge).contains("not a safetensors file"));
+    let mut nan = whole.clone();
+    let at = nan.len() - 8;
+    nan[at..].copy_from_slice(&f64::NAN.to_le_bytes());
+    assert!(said(&nan).contains("no number"), "{}", said(&nan));
+    let text = String::from_utf8_lossy(&whole).into_owned();
+    let place = text.find("gambeson projection 1").expect("the words");
+    let mut other = whole.clone();
+    other[place] = b'G';
+    assert!(said(&other).contains("not a projection"));
+}
+
+#[test]
+fn parts_that_do_not_fit_are_refused() {
+    let grid = Grid { channels: 1, height: 2, width: 3 };
+    let channel = |rows, columns, entries| Channel {
+        basis: DenseMatrix { rows, columns, entries },
+        mean: None,
+        error: 0.0,
+    };
+    let make = |channels| Projection::new(Representation::Pixel, grid, channels, Origin::default());
+    assert!(matches!(make(vec![]), Err(ProjectionError::Channel { .. })));
+    assert!(matches!(make(vec![channel(5, 1, vec![1.0; 5])]), Err(ProjectionError::Channel { .. })));
+    assert!(matches!(make(vec![channel(6, 7, vec![0.0; 42])]), Err(ProjectionError::Channel { .. })));
+    assert!(matches!(make(vec![channel(6, 0, vec![])]), Err(ProjectionError::Basis { .. })));
+    assert!(matches!(make(vec![channel(6, 1, vec![f64::NAN; 6])]), Err(ProjectionError::Basis { .. })));
+    let short = Channel { mean: Some(vec![0.0; 5]), ..channel(6, 1, vec![0.5; 6]) };
+    assert!(matches!(make(vec![short]), Err(ProjectionError::Channel { .. })));
+}
