@@ -33,13 +33,12 @@ fn read(path: &str) -> Result<(Vec<u8>, usize), Box<dyn Error>> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let (pixels, length) = match arguments.next() {
-        Some(path) => read(&path)?,
-        None => {
-            let mut pixels = vec![0; 50_000 * 1024];
-            ChaCha8Rng::seed_from_u64(1).fill_bytes(&mut pixels);
-            (pixels, 1024)
-        }
+    let (pixels, length) = if let Some(path) = arguments.next() {
+        read(&path)?
+    } else {
+        let mut pixels = vec![0; 50_000 * 1024];
+        ChaCha8Rng::seed_from_u64(1).fill_bytes(&mut pixels);
+        (pixels, 1024)
     };
     let channels: usize = arguments.next().map_or(Ok(1), |word| word.parse())?;
     let runs: usize = arguments.next().map_or(Ok(1), |word| word.parse())?;

@@ -33,8 +33,8 @@ fn kinds(k: usize) -> Vec<(&'static str, Vec<f64>)> {
         ("rank one", matrix(k, |_, _| 1.0)),
         ("low rank", reflected(k, |i| if i < 5 { i as f64 + 1.0 } else { 0.0 })),
         ("clustered", reflected(k, |i| (i % 3) as f64 + 1e-14 * pseudo(i))),
-        ("graded", reflected(k, |i| 0.5_f64.powi(i32::try_from(i).expect("small")))),
-        ("graded diagonal", matrix(k, |a, b| pseudo(a * k + b) * 1e-3_f64.powi((a + b) as i32 / 8))),
+        ("graded", reflected(k, |i| 0.5_f64.powf(i as f64))),
+        ("graded diagonal", matrix(k, |a, b| pseudo(a * k + b) * 1e-3_f64.powf((a + b) as f64 / 8.0))),
         ("almost diagonal", matrix(k, |a, b| if a == b { a as f64 } else { 1e-9 * pseudo(a + b) })),
         ("second difference", matrix(k, |a, b| [2.0, -1.0].get(a - b).copied().unwrap_or(0.0))),
         (
@@ -85,13 +85,18 @@ fn norm(matrix: &[f64], k: usize) -> f64 {
 
 #[test]
 fn eigenpairs_satisfy_their_equation() {
-    for k in [1, 2, 3, 5, 12, 28, 40, 95, 96, 97, 130, 201, 333] {
-        for (kind, matrix) in kinds(k) {
+    for k in [1, 2, 3, 5, 12, 28, 40, 95, 96, 97, 130, 201, 333, 600] {
+        // Of the largest, one without deflation and one that deflates nearly all.
+        let (from, to) = if k == 600 { (6, 7) } else { (0, usize::MAX) };
+        for (at, (kind, matrix)) in kinds(k).into_iter().enumerate() {
+            if at != 0 && !(from..to).contains(&at) {
+                continue;
+            }
             let (values, vectors) = symmetric_eigen(matrix.clone(), k);
             assert!(values.len() == k && vectors.len() == k);
             assert!(values.is_sorted_by(|a, b| a >= b), "{kind}, k {k}");
             let (residual, skew) = errors(&matrix, &values, &vectors);
-            let allowed = 4.0 * (k as f64).max(4.0) * f64::EPSILON;
+            let allowed = (16.0 + 0.25 * k as f64) * f64::EPSILON;
             assert!(residual <= allowed * norm(&matrix, k), "{kind}, k {k}: residual {residual:e}");
             assert!(skew <= allowed, "{kind}, k {k}: skew {skew:e}");
         }

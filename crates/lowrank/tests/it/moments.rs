@@ -72,6 +72,10 @@ fn extremes_fill_a_block_exactly() {
         assert!(found.centred().iter().all(|&entry| entry == 0.0));
         assert_eq!(found.trace(), 66.0 * size * size);
     }
+    // Large, and odd in sum over every 128 samples: a block too long could not hold it in single precision.
+    let values: Vec<u8> = (0..3000 * 66).map(|at| 255 - u8::from(at / 66 % 128 == 0)).collect();
+    let wide: Vec<i64> = values.iter().map(|&x| x.into()).collect();
+    assert_eq!(moments(1, 66, &[Samples::U8(&values)]), expected(&wide, 1, 66));
     let values = vec![i16::MIN; 3000 * 66];
     let found = &moments(1, 66, &[Samples::I16(&values)])[0];
     assert!(found.second.iter().all(|&entry| entry == (128.0_f64).powi(2)));
