@@ -200,6 +200,20 @@ fn atoms_without_use_are_zero() {
 }
 
 #[test]
+fn atoms_that_lose_their_codes_find_new_places() {
+    // No singular vector is near enough to any feature for a code; the features themselves are.
+    let data = Data::random(30, 40, 1);
+    let square = |x: &Vec<f64>| x.iter().map(|x| x * x).sum::<f64>();
+    let longest = data.centred().iter().map(square).fold(0.0, f64::max).sqrt();
+    let params = SparsePcaParams { beginning: Beginning::SingularVectors, ..params(3, 0.8 * longest) };
+    let (found, seen) = data.run(&params, None);
+    let nothing = 0.5 * data.centred().iter().map(square).sum::<f64>();
+    assert!((seen[0].upper - nothing).abs() < 1e-12 * nothing);
+    assert!(found.objective < nothing - 0.5 * (0.2 * longest).powi(2) * (1.0 - 1e-9));
+    assert!(components(&data, &found).all(|component| component.iter().any(|c| *c != 0.0)));
+}
+
+#[test]
 fn zero_matrix_has_zero_components() {
     let data = Data { entries: vec![0.0; 12], samples: 4, features: 3 };
     let (found, _) = data.run(&params(2, 0.5), None);
@@ -245,7 +259,7 @@ fn warm_starts_save_rounds() {
 fn unit_of_the_matrix_does_not_matter() {
     let data = Data::random(12, 20, 4);
     let (plain, _) = data.run(&params(5, 0.7), None);
-    for power in [-400, 3, 400] {
+    for power in [-600, 3, 600] {
         let unit = 2.0_f64.powi(power);
         let scaled = Data { entries: data.entries.iter().map(|x| x * unit).collect(), ..data };
         let (found, _) = scaled.run(&params(5, 0.7 * unit), None);
