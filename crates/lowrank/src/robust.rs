@@ -8,7 +8,7 @@
 //! * coordinates of largest energy ([`axis`](crate::axis));
 //! * fewer of them, tilted by just as much as the error wants (`tilt.rs`), and once more with the prices that the
 //!   solution of the relaxation gives to every entry: its own gradient;
-//! * fewer of them, some turned towards one other coordinate each: components of pairs (`blocks.rs`);
+//! * coordinates and directions inside pairs of them (`blocks.rs`);
 //! * some principal components, and coordinates for the rest.
 //!
 //! A candidate whose rank is no smaller than the best κ² is not tried: κ² is never below the rank.
@@ -25,7 +25,9 @@ use crate::pca::Spectrum;
 use crate::robust_projection::watch;
 use crate::tilt::{Tilt, Tilted};
 
-/// Numbers of paired coordinates below that of plain ones that are tried.
+/// How far the angle of an inner pair follows the price.
+const EASES: [f64; 4] = [1.0, 0.5, 0.25, 0.0];
+/// Numbers of coordinates around that of plain ones that are paired.
 const FEWER: usize = 12;
 /// Numbers of tilted coordinates in a row that may fail to improve before the search gives up.
 const IN_VAIN: usize = 4;
@@ -98,14 +100,15 @@ impl Search<'_> {
             }
             rank -= 1; // κ² of an integer may have been rounded up
         };
-        for rank in (1..=rank).rev().take(FEWER) {
+        let most = (rank + FEWER).min(usable);
+        for rank in (rank.saturating_sub(FEWER).max(1)..=most).rev() {
             let blocks = Blocks::new(self.energy, &order[..rank], errors[rank]);
             // A hair less than allowed, for the proof.
             let turned = blocks.up_to(kappa * kappa * (1.0 - 1e-9));
             if turned.error < best.error {
                 let found = self.certified(
                     blocks.basis(&turned),
-                    format!("{rank} coordinates, some turned towards one other"),
+                    format!("{rank} directions, coordinates or in pairs of them"),
                 )?;
                 if fits(&found) && found.error < best.error {
                     best = found;
@@ -191,7 +194,7 @@ impl Search<'_> {
         Ok(improved)
     }
 
-    /// Turns fewer coordinates, each towards one other, until the error is met.
+    /// Coordinates and directions inside pairs, as dear as the error wants.
     fn blocks_within(
         &mut self,
         error: f64,
@@ -202,20 +205,23 @@ impl Search<'_> {
         let plain = errors.iter().position(|&left| left <= error).unwrap_or(order.len());
         let least = self.spectrum.rank_for(error).max(1);
         let mut cheapest: Option<(usize, DenseMatrix, f64)> = None;
-        for rank in (least..plain).rev().take(FEWER) {
+        let most = (plain + FEWER).min(self.energy.usable());
+        for rank in (least.max(plain.saturating_sub(FEWER))..=most).rev() {
             if self.observer.step(&FitStep::Candidate { kind: "pairs of coordinates" }).is_break() {
                 break;
             }
             let blocks = Blocks::new(self.energy, &order[..rank], errors[rank]);
-            let Some(turned) = blocks.within(error) else { break };
-            if cheapest.as_ref().is_none_or(|(.., square)| turned.square < *square) {
-                cheapest = Some((rank, blocks.basis(&turned), turned.square));
+            for turned in EASES.iter().filter_map(|&ease| blocks.within(error, ease)) {
+                if cheapest.as_ref().is_none_or(|(.., square)| turned.square < *square) {
+                    let basis = blocks.basis(&turned);
+                    cheapest = Some((basis.columns, basis, turned.square));
+                }
             }
         }
         match cheapest {
             Some((rank, basis, square)) if square < best.certified.square.value() => {
                 let found =
-                    self.certified(basis, format!("{rank} coordinates, some turned towards one other"))?;
+                    self.certified(basis, format!("{rank} directions, coordinates or in pairs of them"))?;
                 Self::compete(best, found, error);
                 Ok(())
             }
