@@ -8,7 +8,7 @@ pub(crate) use data::{
 };
 pub(crate) use project::{
     BasisName, FitArguments, FitDataArguments, FitMethodName, InspectArguments, ProjectCommand,
-    SparseArguments, SweepArguments,
+    SparseArguments, SpectrumArguments, SweepArguments,
 };
 
 use clap::builder::PossibleValuesParser;
@@ -186,6 +186,9 @@ pub(crate) struct ReproduceArguments {
     /// A folder whose NAME.toml replaces the experiment built in.
     #[arg(long, value_name = "DIR")]
     pub(crate) experiments: Option<PathBuf>,
+    /// A folder of sound files for table-audio [default: speech in $GAMBESON_REFERENCE_DATA].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
     /// Run nothing: table and figure from the records there are.
     #[arg(long)]
     pub(crate) render_only: bool,

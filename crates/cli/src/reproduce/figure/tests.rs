@@ -10,7 +10,7 @@ fn point(x: f64, mean: f64, deviation: f64, there: usize) -> Point {
 
 fn drawn(y: Axis, label: &str, points: Vec<Option<Point>>) -> Vec<Shape> {
     let series = vec![Series { label: label.to_owned(), points, style: Style::ours(0) }];
-    Figure { panels: vec![Panel { title: "", x: Axis::linear("n"), y, series }] }.draw().shapes
+    Figure { panels: vec![Panel { title: String::new(), x: Axis::linear("n"), y, series }] }.draw().shapes
 }
 
 /// Lines of the colour of the series and of so great a width.
