@@ -46,6 +46,8 @@ pub(crate) trait Planned: std::fmt::Display {
 /// What was planned, in order, and what of it is there.
 pub(crate) struct Runs<P: Planned> {
     all: Vec<(P, Option<RecordOf<P>>)>,
+    /// Records of other runs, or of runs whose arguments are not known yet.
+    spare: Vec<RecordOf<P>>,
 }
 
 /// How the runs ended.
@@ -60,19 +62,20 @@ pub(crate) enum End {
 impl<P: Planned> Runs<P> {
     /// Records of other settings are left out; of two of one run the later counts. A run with other arguments is
     /// another run, whatever its label.
-    pub(crate) fn new(plan: Vec<P>, mut records: Vec<RecordOf<P>>) -> Self {
-        let mut runs = Self { all: Vec::new() };
+    pub(crate) fn new(plan: Vec<P>, records: Vec<RecordOf<P>>) -> Self {
+        let mut runs = Self { all: Vec::new(), spare: records };
         for run in plan {
-            let found = runs.arguments(&run).and_then(|arguments| {
-                records.iter().rposition(|record| {
-                    record.solver == run.label()
-                        && record.arguments == arguments
-                        && run.is_whole(&record.output)
-                })
-            });
-            runs.all.push((run, found.map(|at| records.remove(at))));
+            let found = runs.arguments(&run).and_then(|arguments| runs.find(&run, &arguments));
+            runs.all.push((run, found.map(|at| runs.spare.remove(at))));
         }
         runs
+    }
+
+    /// The place of the record of a run, the latest of several.
+    fn find(&self, run: &P, arguments: &[String]) -> Option<usize> {
+        self.spare.iter().rposition(|record| {
+            record.solver == run.label() && record.arguments == arguments && run.is_whole(&record.output)
+        })
     }
 
     /// None while the record that they depend on is missing.
@@ -157,6 +160,12 @@ impl<P: Planned> Runs<P> {
                 failed += 1;
                 continue;
             };
+            // The run may have been made before the record that it needs was lost.
+            if let Some(found) = self.find(planned, &arguments) {
+                self.all[at].1 = Some(self.spare.remove(found));
+                bar.inc(1);
+                continue;
+            }
             let called = match planned.call(&arguments, setup.threads) {
                 Ok(Some(called)) => called,
                 Ok(None) => {

@@ -10,6 +10,8 @@ mod errors;
 mod rendering;
 /// `reproduce`: runs, records, and what becomes of broken ones.
 mod reproduce;
+/// `reproduce` with experiments on projections.
+mod reproduce_projections;
 /// Running the binary.
 mod support;
 /// Certificates that somebody has tampered with.
