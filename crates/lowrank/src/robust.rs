@@ -25,8 +25,6 @@ use crate::pca::Spectrum;
 use crate::robust_projection::watch;
 use crate::tilt::{Tilt, Tilted};
 
-/// Numbers of coordinates below that of the plain choice that are tried with a tilt.
-const FEWER: usize = 4;
 /// Halvings of a price.
 const HALVINGS: usize = 24;
 /// Numbers of principal components in front of coordinates.
@@ -63,11 +61,17 @@ impl Search<'_> {
         };
         let mut best = self.coordinates(&order[..plain], errors[plain])?;
         let least = self.spectrum.rank_for(error);
-        for fewer in 1..=FEWER {
-            let Some(rank) = plain.checked_sub(fewer).filter(|&rank| rank >= least.max(1)) else { break };
-            let improved = self.tilted_within(&order[..rank], error, &mut best)?;
-            if !improved {
-                break;
+        // Ever fewer coordinates, as long as that helps; then the numbers between the last two.
+        let most = plain - least.max(1).min(plain);
+        let (mut good, mut step) = (0, 1);
+        while good + step <= most && self.tilted_within(&order[..plain - good - step], error, &mut best)? {
+            good += step;
+            step *= 2;
+        }
+        while step > 1 {
+            step /= 2;
+            if good + step <= most && self.tilted_within(&order[..plain - good - step], error, &mut best)? {
+                good += step;
             }
         }
         self.blocks_within(error, &mut best)?;

@@ -19,6 +19,7 @@ use crate::energy::Energy;
 use crate::matrix::DenseMatrix;
 use crate::orthonormal::orthonormal_basis;
 use crate::primal::UnitRows;
+use crate::products::rows_times;
 
 /// Steps at most.
 const STEPS: usize = 20;
@@ -75,6 +76,10 @@ impl<'a> Tilt<'a> {
         self.energy.entries[i * self.energy.dim + j]
     }
 
+    fn energy_of_chosen(&self) -> f64 {
+        self.chosen.iter().map(|&i| self.entry(i, i)).sum()
+    }
+
     /// (chosen, other) coordinates in the order of B.
     fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
         self.others.iter().flat_map(|&j| self.chosen.iter().map(move |&i| (i, j)))
@@ -92,7 +97,7 @@ impl<'a> Tilt<'a> {
             .map(|(i, j)| (self.entry(i, i) - self.entry(j, j)).max(price).max(f64::MIN_POSITIVE))
             .collect();
         let count = curvature.len();
-        let untilted: f64 = self.chosen.iter().map(|&i| self.entry(i, i)).sum();
+        let untilted = self.energy_of_chosen();
         let mut state = self.state(start.map_or(vec![0.0; count], |start| start.lean.clone()), price);
         let mut step = 1.0;
         for _ in 0..STEPS {
@@ -185,32 +190,30 @@ impl<'a> Tilt<'a> {
     /// Half the gradient of the energy with respect to B: the rows R of W·P − Z·P·K·P.
     fn gradient(&self, state: &State) -> Vec<f64> {
         let (s, k) = (self.chosen.len(), state.leaning.len());
-        // Multiplies the leaning columns of a row by P.
-        let times_inverse = |row: &mut [f64]| {
-            let old: Vec<f64> = state.leaning.iter().map(|&a| row[a]).collect();
-            for (q, &a) in state.leaning.iter().enumerate() {
-                row[a] = (0..k).map(|p| old[p] * state.inverse[p * k + q]).sum();
+        let mut gradient: Vec<f64> =
+            self.others.iter().flat_map(|&j| state.image.iter().map(move |column| column[j])).collect();
+        if k == 0 {
+            return gradient;
+        }
+        // Multiplies the leaning columns of rows by P.
+        let times_inverse = |rows: &mut [f64]| {
+            let old: Vec<f64> =
+                rows.chunks_exact(s).flat_map(|row| state.leaning.iter().map(|&a| row[a])).collect();
+            let new = rows_times(&old, k, &state.inverse, k);
+            for (row, new) in rows.chunks_exact_mut(s).zip(new.chunks_exact(k)) {
+                state.leaning.iter().zip(new).for_each(|(&a, &x)| row[a] = x);
             }
         };
+        times_inverse(&mut gradient);
         // P·K·P for the leaning rows.
-        let mut inner = vec![0.0; k * s];
-        for (p, row) in inner.chunks_exact_mut(s.max(1)).enumerate() {
-            for q in 0..k {
-                let factor = state.inverse[p * k + q];
-                row.iter_mut().zip(&state.form[q * s..][..s]).for_each(|(sum, form)| *sum += factor * form);
-            }
-            times_inverse(row);
-        }
-        let mut gradient = Vec::with_capacity(self.others.len() * s);
-        for (&j, lean) in self.others.iter().zip(&state.rows) {
-            let mut row: Vec<f64> = state.image.iter().map(|column| column[j]).collect();
-            times_inverse(&mut row);
+        let mut inner = rows_times(&state.inverse, k, &state.form, s);
+        times_inverse(&mut inner);
+        for (row, lean) in gradient.chunks_exact_mut(s).zip(&state.rows) {
             for &(a, b) in lean {
                 if let Ok(at) = state.leaning.binary_search(&a) {
                     row.iter_mut().zip(&inner[at * s..][..s]).for_each(|(x, y)| *x -= b * y);
                 }
             }
-            gradient.append(&mut row);
         }
         gradient
     }
@@ -250,4 +253,66 @@ fn inverse(mut matrix: Vec<f64>, k: usize) -> Vec<f64> {
         matrix[p * k + p] = pivot;
     }
     matrix
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A form of trace one with decreasing diagonal and correlations everywhere.
+    fn energy(n: usize) -> Energy {
+        let pseudo = |i: usize| ((i * 7919 + 13) % 1009) as f64 / 504.0 - 1.0;
+        let factor: Vec<f64> = (0..n * n)
+            .map(|at| (if at % (n + 1) == 0 { 3.0 } else { pseudo(at) }) * 0.9_f64.powi((at / n) as i32))
+            .collect();
+        let entry = |i: usize, j: usize| (0..n).map(|k| factor[i * n + k] * factor[j * n + k]).sum::<f64>();
+        let mut entries: Vec<f64> = (0..n * n).map(|at| entry(at / n, at % n)).collect();
+        let trace: f64 = entries.iter().step_by(n + 1).sum();
+        entries.iter_mut().for_each(|entry| *entry /= trace);
+        Energy { dim: n, entries, total: 1.0, mean: None, samples: 100 }
+    }
+
+    #[test]
+    fn the_gradient_is_that_of_the_energy() {
+        let energy = energy(9);
+        let chosen = [0, 1, 3, 4];
+        let tilt = Tilt::new(&energy, &chosen, None);
+        // Some entries lean, others do not, one column stays.
+        let lean: Vec<f64> =
+            (0..20).map(|e| if e % 4 == 2 || e % 3 == 0 { 0.0 } else { 0.03 * e as f64 - 0.2 }).collect();
+        let gradient = tilt.gradient(&tilt.state(lean.clone(), 0.0));
+        for e in 0..20 {
+            let kept = |step: f64| {
+                let mut lean = lean.clone();
+                lean[e] += step;
+                tilt.state(lean, 0.0).tilted.objective
+            };
+            let slope = (kept(1e-5) - kept(-1e-5)) / 2e-5;
+            assert!((slope - 2.0 * gradient[e]).abs() < 1e-8, "{e}: {slope} {}", 2.0 * gradient[e]);
+        }
+    }
+
+    #[test]
+    fn what_a_tilt_says_is_so() {
+        let energy = energy(12);
+        let chosen = [0, 1, 2, 4, 5];
+        let tilt = Tilt::new(&energy, &chosen, None);
+        let untilted = 1.0 - tilt.energy_of_chosen();
+        let mut last = untilted;
+        for part in [1.0, 0.7, 0.4, 0.1, 0.01] {
+            let tilted = tilt.at(part * tilt.highest_price(), None);
+            let basis = tilt.basis(&tilted).expect("a basis");
+            assert!((energy.error(&basis) - tilted.error).abs() < 1e-12);
+            assert!(tilted.error <= last + 1e-12, "a lower price brings energy");
+            last = tilted.error;
+            // Optimality: no entry that leans, leans the wrong way; none that does not wants to.
+            let state = tilt.state(tilted.lean.clone(), 0.0);
+            let price = part * tilt.highest_price();
+            for (g, b) in tilt.gradient(&state).iter().zip(&tilted.lean) {
+                let violated = if *b == 0.0 { g.abs() - price } else { (g - price * b.signum()).abs() };
+                assert!(violated < 0.1 * price + 1e-6, "{part}: {g} {b} {price}");
+            }
+        }
+        assert!(last < untilted);
+    }
 }

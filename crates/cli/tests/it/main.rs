@@ -6,6 +6,8 @@ mod bound_and_check;
 mod data;
 /// Bad input: a clear error naming file and place, exit 2.
 mod errors;
+/// `project`: fits, files, forgeries, frontiers.
+mod project;
 /// Tables and figures against the records they are made from.
 mod rendering;
 /// `reproduce`: runs, records, and what becomes of broken ones.

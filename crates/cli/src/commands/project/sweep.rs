@@ -69,7 +69,7 @@ pub(super) fn run(
     live.finish();
     if let Some(figure) = &arguments.figure {
         let limit = Spectrum::new(energy).errors();
-        let title = data.describe(arguments.data.centre);
+        let title = format!("{}, channel {}", data.name, arguments.channel);
         crate::reproduce::projection_figures::frontier(&points, &limit, &title).write(figure)?;
     }
     for point in points.iter().filter(|_| arguments.json) {
