@@ -17,13 +17,15 @@ mod run;
 pub(crate) mod sdp;
 mod sdp_figures;
 mod sdp_tables;
+pub(crate) mod spectrum;
 mod table;
 
 use anyhow::Context;
 use figure::Figure;
 use gambeson_lowrank::file::write_file;
-use projection::{FitResults, SpectrumResults};
+use projection::FitResults;
 use results::Results;
+use spectrum::SpectrumResults;
 use std::path::{Path, PathBuf};
 use table::Table;
 

@@ -6,8 +6,8 @@ use super::published::PublishedFit;
 use super::record::Record;
 use super::run::{Called, call};
 use crate::args::FitMethodName;
-use crate::commands::project::{FitRecord, SpectrumRecord};
-use anyhow::{Context, bail, ensure};
+use crate::commands::project::FitRecord;
+use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -24,19 +24,6 @@ pub(crate) struct FitExperiment {
     pub(crate) fits: Vec<Fit>,
     /// What the paper's numbers were measured on.
     pub(crate) paper: Option<String>,
-}
-
-/// Data of which every rank is looked at.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct SpectrumExperiment {
-    /// In the order of the panels.
-    pub(crate) data: Vec<Data>,
-    /// The most components shown.
-    pub(crate) components: usize,
-    /// Whether the mean is taken off.
-    #[serde(default)]
-    centre: bool,
 }
 
 /// A data set.
@@ -95,7 +82,7 @@ pub(crate) enum Budget {
 
 impl Experiment for FitExperiment {
     fn validate(&self) -> anyhow::Result<()> {
-        data(&self.data)?;
+        validate_data(&self.data)?;
         ensure!(!self.fits.is_empty(), "fit: empty, at least one is needed");
         for centre in
             [false, true].into_iter().filter(|centre| self.fits.iter().any(|fit| fit.centre == *centre))
@@ -110,16 +97,7 @@ impl Experiment for FitExperiment {
     }
 }
 
-impl Experiment for SpectrumExperiment {
-    fn validate(&self) -> anyhow::Result<()> {
-        data(&self.data)?;
-        ensure!(self.components > 0, "components: 0, at least one is needed");
-        let sound = self.data.iter().find(|data| data.sound.is_some());
-        sound.map_or(Ok(()), |data| bail!("data `{}`: sound: not known here", data.label))
-    }
-}
-
-fn data(all: &[Data]) -> anyhow::Result<()> {
+pub(super) fn validate_data(all: &[Data]) -> anyhow::Result<()> {
     labels(all.iter().map(|data| &data.label)).context("data")?;
     for Data { label, name, channels, sound, paper } in all {
         let place = || format!("data `{label}`");
@@ -139,6 +117,12 @@ fn data(all: &[Data]) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+impl Data {
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
 }
 
 impl Fit {
@@ -197,12 +181,6 @@ impl FitExperiment {
     }
 }
 
-impl SpectrumExperiment {
-    pub(crate) fn plan(&self) -> Vec<PlannedSpectrum<'_>> {
-        self.data.iter().map(|data| PlannedSpectrum { data, centre: self.centre }).collect()
-    }
-}
-
 /// What was run on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Samples {
@@ -212,16 +190,17 @@ pub(crate) struct Samples {
     trial: Option<u32>,
 }
 
+impl Samples {
+    /// All of a data set.
+    pub(super) fn whole(name: &str) -> Self {
+        Self { data: name.to_owned(), trial: None }
+    }
+}
+
 /// What `project fit` printed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct FitOutput {
     pub(crate) fit: FitRecord,
-}
-
-/// What `project spectrum` printed.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct SpectrumOutput {
-    pub(crate) spectrum: SpectrumRecord,
 }
 
 /// A run of `gambeson project fit`.
@@ -356,60 +335,10 @@ impl std::fmt::Display for PlannedFit<'_> {
     }
 }
 
-/// A run of `gambeson project spectrum`.
-#[derive(Debug)]
-pub(crate) struct PlannedSpectrum<'a> {
-    pub(crate) data: &'a Data,
-    centre: bool,
-}
-
-impl Planned for PlannedSpectrum<'_> {
-    type Case = Samples;
-    type Output = SpectrumOutput;
-
-    fn case(&self) -> Samples {
-        Samples { data: self.data.name.clone(), trial: None }
-    }
-
-    fn label(&self) -> &'static str {
-        "spectrum"
-    }
-
-    fn arguments(&self, _: Option<&Record<Samples, SpectrumOutput>>) -> Vec<String> {
-        let words = ["project", "spectrum", "--data", &self.data.name, "--basis", "dct"].into_iter();
-        words.chain(self.centre.then_some("--centre")).chain(["--json"]).map(str::to_owned).collect()
-    }
-
-    fn as_asked(&self, record: &Record<Samples, SpectrumOutput>) -> bool {
-        record.exit == 0
-    }
-
-    fn call(&self, arguments: &[String], threads: usize) -> anyhow::Result<Option<Called<SpectrumOutput>>> {
-        let called = call(arguments.to_vec(), threads)?;
-        Ok(called.map(|Called { exit, seconds_wall, printed }| Called {
-            exit,
-            seconds_wall,
-            printed: SpectrumOutput { spectrum: printed },
-        }))
-    }
-}
-
-impl std::fmt::Display for PlannedSpectrum<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}, all ranks", self.data.label)
-    }
-}
-
 /// Records of fits.
 pub(crate) struct FitResults<'a, 'p> {
     pub(crate) experiment: &'a FitExperiment,
     pub(crate) runs: &'a Runs<PlannedFit<'p>>,
-}
-
-/// Records of spectra.
-pub(crate) struct SpectrumResults<'a, 'p> {
-    pub(crate) experiment: &'a SpectrumExperiment,
-    pub(crate) runs: &'a Runs<PlannedSpectrum<'p>>,
 }
 
 impl FitResults<'_, '_> {

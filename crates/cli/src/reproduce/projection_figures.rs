@@ -2,8 +2,9 @@
 
 use super::Rendered;
 use super::figure::{Axis, Figure, Panel, Point, Series, Style};
-use super::projection::{Data, SpectrumResults};
+use super::projection::Data;
 use super::results::NOTHING;
+use super::spectrum::SpectrumResults;
 use super::table::Table;
 use crate::args::FitMethodName;
 use crate::commands::project::{ChannelSpectrum, SpectrumRecord, SweepPoint};

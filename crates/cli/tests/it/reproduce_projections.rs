@@ -305,8 +305,8 @@ fn made_up(label: &str, data: &str, words: &[&str], salt: f64) -> Value {
         "experiment": "table-norms", "data": data, "solver": label, "arguments": arguments, "exit": 0,
         "seconds_wall": 1.5, "threads": 2, "version": "0.1.0", "cpu": "Abacus 9",
         "fit": {
-            "channels": [channel(0.1), channel(0.2), channel(0.3)], "kappa": 24.5 + salt, "error": 0.0312345678,
-            "limit": 23.456789, "ratio": (24.5 + salt) / 23.456789, "method": words[0], "centred": false,
+            "channels": [channel(0.1), channel(0.2), channel(0.3)], "kappa": 24.5 + salt, "error": 0.031_234_567_8,
+            "limit": 23.456_789, "ratio": (24.5 + salt) / 23.456_789, "method": words[0], "centred": false,
             "basis": "dct2", "grid": null, "data": data, "data_sha256": "00", "samples": 50000, "shape": [3, 32, 32],
             "stopped": false, "seconds_read": 1.0, "seconds_fit": 2.0, "projection": null, "certificate": null,
         },
