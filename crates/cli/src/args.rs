@@ -72,6 +72,8 @@ const REPRODUCE_HELP: &str = "\
 Every run is a process of its own, and its record is appended to DIR/NAME.SCALE.jsonl as soon as it is there: a command \
 that was stopped goes on where it was. The .md, .tex, .svg and .png beside it are functions of the records alone.
 
+table-norms and fig-pca-error need cifar10 and cifar100 (`gambeson data fetch`), table-audio a folder of speech.
+
 Exit codes: 0 all runs there and as asked, 1 runs are missing or fell short of their gap, 2 error: also where a run \
 failed, after all the others.";
 

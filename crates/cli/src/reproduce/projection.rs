@@ -67,6 +67,8 @@ pub(crate) struct Fit {
     gap: Option<f64>,
     #[serde(default)]
     pub(crate) centre: bool,
+    /// What a reader has to know of it.
+    pub(crate) note: Option<String>,
 }
 
 /// The error allowed.
@@ -145,6 +147,9 @@ impl Fit {
         }
         let both = self.rank.is_some() && self.error.is_some();
         ensure!(!both || self.method == FitMethodName::Algorithm3, "a rank or an error, not both");
+        if let Some(note) = &self.note {
+            printable(note).context("note")?;
+        }
         if let Some(gap) = self.gap {
             ensure!(gap > 0.0 && gap.is_finite(), "gap: {gap} is not a positive number");
         }

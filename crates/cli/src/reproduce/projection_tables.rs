@@ -253,6 +253,10 @@ fn notes(results: &FitResults) -> Vec<String> {
     let mut notes = vec!["Bounds and errors rounded up, limits down.".to_owned()];
     notes.extend(results.runs.measured());
     notes.extend(results.experiment.paper.as_ref().map(|paper| format!("The paper's numbers: {paper}.")));
+    for fit in &results.experiment.fits {
+        let mean = if fit.centre { ", mean taken off" } else { "" };
+        notes.extend(fit.note.as_ref().map(|note| format!("{}{mean}: {note}.", fit.label)));
+    }
     notes.extend(results.runs.incomplete().map(|missing| missing + "."));
     notes.extend(results.runs.fell_short());
     notes

@@ -30,6 +30,7 @@ method = "algorithm3"
 rank = 5
 centre = true
 gap = 1e-3
+note = "not for nothing"
 "#;
 
 /// Forty samples of ten values each, of no pattern.
@@ -86,13 +87,13 @@ fn rows(table: &str) -> Vec<Vec<(String, String)>> {
 
 fn cell<'a>(row: &'a [(String, String)], heading: &str) -> &'a str {
     let found = row.iter().find(|(it, _)| it == heading);
-    found.map(|(_, cell)| cell.as_str()).unwrap_or_else(|| panic!("{heading} in {row:?}"))
+    found.map_or_else(|| panic!("{heading} in {row:?}"), |(_, cell)| cell.as_str())
 }
 
 /// Shown to so many digits, not below the truth.
-fn rounded_up(shown: &str, truth: f64, digits: i32) {
+fn rounded_up(shown: &str, truth: f64, digits: f64) {
     let value: f64 = shown.parse().unwrap_or_else(|_| panic!("`{shown}` is a number"));
-    let unit = 10_f64.powi(truth.log10().floor() as i32 + 1 - digits);
+    let unit = 10_f64.powf(truth.log10().floor() + 1.0 - digits);
     assert!(value >= truth && value <= truth + 1.001 * unit, "{shown} for {truth}");
 }
 
@@ -101,6 +102,7 @@ fn a_fit_may_be_asked_for_the_error_of_another() {
     let bench = bench();
     let run = bench.run(LINE);
     assert!(run.code == 0 && run.stdout == bench.read("results/table-norms.desk.md"), "{run:?}");
+    assert!(run.stdout.contains("\nAlgorithm 3, mean taken off: not for nothing.\n"), "{run:?}");
     let whole = bench.read(RECORDS);
     let all = records(&bench, RECORDS);
     let labels: Vec<_> = all.iter().filter_map(|record| record["solver"].as_str()).collect();
@@ -173,6 +175,7 @@ fn bad_experiments_on_projections_are_refused_by_file_and_key() {
         ("kappa = [3.25]", "kappa = [0.5]", &["tiny", "paper", "0.5"]),
         ("gap = 1e-3", "gap = 0.0", &["Algorithm 3", "gap"]),
         ("gap = 1e-3", "colour = 1", &["colour"]),
+        ("not for nothing", "漢", &["Algorithm 3", "note", "漢"]),
         ("paper = \"on a slide rule\"", "paper = \"漢\"", &["paper", "漢"]),
         ("channels = [\"Y\"]", "channels = [\"Y\", \"Y\"]", &["tiny", "channels"]),
     ] {
@@ -248,8 +251,8 @@ fn sound_files_are_found_by_variable_or_option() {
     assert!(run.stdout.contains("than Algorithm 3 in ") && run.stdout.contains(" of 2 trials"), "{run:?}");
     for (row, pair) in table.iter().zip(all.chunks(2)) {
         assert_eq!(cell(row, "here: frames"), pair[0]["fit"]["samples"].to_string());
-        rounded_up(cell(row, "Algorithm 3: κ ≤"), number(&pair[0]["fit"]["kappa"]), 7);
-        rounded_up(cell(row, "ours: error (%)"), 100.0 * number(&pair[1]["fit"]["error"]), 4);
+        rounded_up(cell(row, "Algorithm 3: κ ≤"), number(&pair[0]["fit"]["kappa"]), 7.0);
+        rounded_up(cell(row, "ours: error (%)"), 100.0 * number(&pair[1]["fit"]["error"]), 4.0);
     }
     let heading = |column: &str| format!("the paper, other data: {column}");
     let paper = ["frames", "κ", "error (%)"].map(|column| cell(&table[0], &heading(column)).to_owned());
@@ -352,13 +355,13 @@ fn norms_are_those_of_the_records() {
         let fit = &record["fit"];
         for (c, name) in ["R", "G", "B"].iter().enumerate() {
             let channel = &fit["channels"][c];
-            rounded_up(cell(row, &format!("{name}: κ ≤")), number(&channel["kappa"]), 6);
-            rounded_up(cell(row, &format!("{name}: error")), number(&channel["error"]), 4);
+            rounded_up(cell(row, &format!("{name}: κ ≤")), number(&channel["kappa"]), 6.0);
+            rounded_up(cell(row, &format!("{name}: error")), number(&channel["error"]), 4.0);
             let rank = if channel["split"].is_null() { "200" } else { "200 (r = 20)" };
             assert_eq!(cell(row, &format!("{name}: rank")), rank);
         }
-        rounded_up(cell(row, "together: κ ≤"), number(&fit["kappa"]), 6);
-        rounded_up(cell(row, "together: κ / limit"), number(&fit["kappa"]) / number(&fit["limit"]), 4);
+        rounded_up(cell(row, "together: κ ≤"), number(&fit["kappa"]), 6.0);
+        rounded_up(cell(row, "together: κ / limit"), number(&fit["kappa"]) / number(&fit["limit"]), 4.0);
         assert_eq!(cell(row, "together: limit"), "23.4567", "rounded down");
     }
     let tex = bench.read("results/table-norms.desk.tex");
@@ -379,8 +382,8 @@ fn a_figure_of_spectra_shows_the_records() {
     let channel = &record["spectrum"]["channels"][0];
     for (row, rank) in rows(&run.stdout).iter().zip([1, 2, 5]) {
         assert_eq!(cell(row, "d"), rank.to_string());
-        rounded_up(cell(row, "small: Y, PCA"), number(&channel["pca"][rank]), 4);
-        rounded_up(cell(row, "small: Y, coordinates"), number(&channel["coordinates"][rank]), 4);
+        rounded_up(cell(row, "small: Y, PCA"), number(&channel["pca"][rank]), 4.0);
+        rounded_up(cell(row, "small: Y, coordinates"), number(&channel["coordinates"][rank]), 4.0);
     }
     let svg = bench.read("results/fig-pca-error.desk.svg");
     assert!(!svg.contains("NaN") && !svg.contains("<circle") && svg.contains(">small</text>"), "{svg}");
