@@ -25,6 +25,8 @@ use crate::pca::Spectrum;
 use crate::robust_projection::watch;
 use crate::tilt::{Tilt, Tilted};
 
+/// Numbers of tilted coordinates in a row that may fail to improve before the search gives up.
+const IN_VAIN: usize = 4;
 /// Halvings of a price.
 const HALVINGS: usize = 24;
 /// Numbers of principal components in front of coordinates.
@@ -61,17 +63,13 @@ impl Search<'_> {
         };
         let mut best = self.coordinates(&order[..plain], errors[plain])?;
         let least = self.spectrum.rank_for(error);
-        // Ever fewer coordinates, as long as that helps; then the numbers between the last two.
-        let most = plain - least.max(1).min(plain);
-        let (mut good, mut step) = (0, 1);
-        while good + step <= most && self.tilted_within(&order[..plain - good - step], error, &mut best)? {
-            good += step;
-            step *= 2;
-        }
-        while step > 1 {
-            step /= 2;
-            if good + step <= most && self.tilted_within(&order[..plain - good - step], error, &mut best)? {
-                good += step;
+        // Ever fewer coordinates, until several numbers of them in a row were no better.
+        let mut in_vain = 0;
+        for rank in (least.max(1)..plain).rev() {
+            let improved = self.tilted_within(&order[..rank], error, &mut best)?;
+            in_vain = if improved { 0 } else { in_vain + 1 };
+            if in_vain == IN_VAIN {
+                break;
             }
         }
         self.blocks_within(error, &mut best)?;
@@ -256,7 +254,7 @@ fn cheapest(tilt: &Tilt<'_>, error: f64) -> Option<Tilted> {
         } else {
             high = price;
         }
-        if high - low < 1e-4 * high && found.is_some() {
+        if high - low < 1e-3 * high && found.is_some() {
             break;
         }
     }
