@@ -39,7 +39,7 @@ impl Representation {
 
 /// No transform has such sizes.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("a transform of {height} x {width} values: neither may be 0")]
+#[error("a grid of {height} x {width} values: neither may be 0, nor their product too large")]
 pub struct EmptyGrid {
     /// Rows.
     pub height: usize,

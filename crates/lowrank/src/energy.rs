@@ -10,6 +10,10 @@ use crate::moments::Moments;
 use crate::products::rows_times;
 use thiserror::Error;
 
+/// The part of the energy that must lie around the mean, where that is taken off: with less, errors and limits would
+/// not be good to nine digits.
+const LEAST_ENERGY: f64 = 1e-6;
+
 /// The normalised second moments of one channel.
 #[derive(Clone, Debug)]
 pub struct Energy {
@@ -38,7 +42,7 @@ pub enum EnergyError {
         found: usize,
     },
     /// Every sample is zero, or, centred, the same.
-    #[error("the data are constant: {}", if *centred { "every sample equals their mean" } else { "all values are zero" })]
+    #[error("the data are constant: {}", if *centred { "every sample equals their mean to three digits or more; subtract the offset first" } else { "all values are zero" })]
     Constant {
         /// Whether the mean was taken off.
         centred: bool,
@@ -60,8 +64,8 @@ impl Energy {
         if !total.is_finite() {
             return Err(EnergyError::TooLarge);
         }
-        // What rounding leaves of a constant is no energy.
-        if !(total > 1e-13 * raw) {
+        // The mean is subtracted from sums, so what is left of data that hardly differ from it would be rounding errors.
+        if !(total > LEAST_ENERGY * raw) {
             return Err(EnergyError::Constant { centred });
         }
         transform.rotate_form(&mut entries);
@@ -86,6 +90,11 @@ impl Energy {
             }
         }
         Self { entries, mean: self.mean.clone(), ..*self }
+    }
+
+    /// Coordinates with any energy: no more can be used.
+    pub(crate) fn usable(&self) -> usize {
+        self.entries.iter().step_by(self.dim + 1).filter(|&&entry| entry > 0.0).count()
     }
 
     /// Energy of each coordinate.

@@ -133,7 +133,7 @@ pub enum FitError {
         samples: u64,
     },
     /// No such error.
-    #[error("an error of {error}: must be between 0 and 1, the part of the energy that may be lost")]
+    #[error("an error of {error}: must be above 0 and below 1, the part of the energy that may be lost")]
     Error {
         /// Asked for.
         error: f64,
@@ -147,10 +147,26 @@ pub enum FitError {
         least: f64,
     },
     /// κ is at least 1 for every projection but zero.
-    #[error("a kappa of {kappa}: every projection has at least 1")]
+    #[error("a kappa of {kappa}: must be a number of at least 1, which every projection has")]
     KappaTooSmall {
         /// Asked for.
         kappa: f64,
+    },
+    /// Not even the smallest projection of the kind has such a κ.
+    #[error("a kappa of {kappa} cannot be reached in this way: the least proven is {least}")]
+    KappaOutOfReach {
+        /// Asked for.
+        kappa: f64,
+        /// The least found.
+        least: f64,
+    },
+    /// Algorithm 3 was given values of r that it cannot try.
+    #[error("r = {split}: the principal components are part of the rank, {rank}")]
+    Split {
+        /// r.
+        split: usize,
+        /// k.
+        rank: usize,
     },
     /// Algorithm 3 found nothing within its budget.
     #[error(
@@ -212,9 +228,8 @@ pub fn fit(
 ) -> Result<Fitted, FitError> {
     target.validate(energy.dim, energy.samples)?;
     bound.validate()?;
-    if observer.step(&FitStep::Eigen).is_break() {
-        return Err(FitError::Interrupted);
-    }
+    // Not ended here, even if asked to: a first projection costs little from here on, and is better than none.
+    let _ = observer.step(&FitStep::Eigen);
     let whole = Spectrum::new(energy);
     let inner = allowed.map(|allowed| energy.restricted(allowed));
     let own = inner.as_ref().map(Spectrum::new);
@@ -260,7 +275,10 @@ impl ChannelFit<'_> {
             FitMethod::Algorithm3 { rank, error, splits, sparse } => {
                 let (rank, error) = match target {
                     Target::Rank(own) => (own, error.unwrap_or(f64::INFINITY)),
-                    Target::Error(own) => (rank.unwrap_or_else(|| self.rank_of_coordinates(own)), own),
+                    Target::Error(own) => match rank {
+                        Some(rank) => (*rank, own),
+                        None => (self.rank_of_coordinates(own)?, own),
+                    },
                     Target::Kappa(_) => return Err(FitError::NoKappaTarget),
                 };
                 Target::Rank(rank).validate(self.energy.dim, self.energy.samples)?;
@@ -292,10 +310,12 @@ impl ChannelFit<'_> {
         }
     }
 
-    /// The number of coordinates that meets an error; all of them where none does.
-    fn rank_of_coordinates(&self, error: f64) -> usize {
+    /// The number of coordinates that meets an error.
+    fn rank_of_coordinates(&self, error: f64) -> Result<usize, FitError> {
         let errors = axis::errors(self.energy, &axis::by_energy(self.energy));
-        errors.iter().position(|&left| left <= error).unwrap_or(self.energy.dim).max(1)
+        let rank = errors.iter().position(|&left| left <= error);
+        let least = errors.last().copied().unwrap_or(1.0);
+        rank.map(|rank| rank.max(1)).ok_or(FitError::ErrorOutOfReach { error, least })
     }
 
     /// Nested bases whose errors are known: the rank that meets the target.
@@ -306,7 +326,7 @@ impl ChannelFit<'_> {
         basis: impl Fn(usize) -> Result<DenseMatrix, FitError>,
         what: &str,
     ) -> Result<Outcome, FitError> {
-        let n = self.energy.dim;
+        let n = self.energy.usable();
         let mut certify = |rank: usize| -> Result<CertifiedBasis, FitError> {
             Ok(CertifiedBasis::new(basis(rank)?, self.bound, &mut watch(self.observer))?)
         };
@@ -320,7 +340,10 @@ impl ChannelFit<'_> {
             }
             Target::Kappa(kappa) => {
                 let fits = |basis: &CertifiedBasis| basis.kappa().value() <= kappa;
-                let mut best = Some(certify(1)?).filter(fits).ok_or(FitError::KappaTooSmall { kappa })?;
+                let mut best = certify(1)?;
+                if !fits(&best) {
+                    return Err(FitError::KappaOutOfReach { kappa, least: best.kappa().value() });
+                }
                 // κ² ≥ rank, and κ grows with the subspace: the largest rank lies in [low, high).
                 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most the dimension
                 let (mut low, mut high) = (1, (kappa * kappa).floor().min(n as f64) as usize + 1);
@@ -341,10 +364,14 @@ impl ChannelFit<'_> {
 
     /// Sparse components: a run for every number of them, each begun from the one before.
     fn sparse(&mut self, target: Target, sparse: &SparseParams) -> Result<Outcome, FitError> {
-        let n = self.energy.dim;
+        let n = self.energy.usable();
         let mut start: Option<SparsePca> = None;
         let energy = self.energy;
         let mut run = |rank: usize, observer: &mut dyn FitObserver| -> Result<(DenseMatrix, f64), FitError> {
+            let step = FitStep::Candidate { kind: "sparse components" };
+            if observer.step(&step).is_break() && start.is_some() {
+                return Err(FitError::Interrupted);
+            }
             let (basis, found) = sparse_basis(energy, rank, start.as_ref(), sparse, observer)?;
             start = Some(found);
             let error = energy.error(&basis);
@@ -377,7 +404,7 @@ impl ChannelFit<'_> {
                         return Ok((certified, error, format!("{rank} sparse components"), None));
                     }
                     if rank == 1 {
-                        return Err(FitError::KappaTooSmall { kappa });
+                        return Err(FitError::KappaOutOfReach { kappa, least: certified.kappa().value() });
                     }
                     rank = (rank - rank.div_ceil(20)).max(1);
                 }

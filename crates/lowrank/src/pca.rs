@@ -7,8 +7,8 @@ use crate::eigen::symmetric_eigen;
 use crate::energy::Energy;
 use crate::matrix::DenseMatrix;
 
-/// Rounding errors of eigenvalues are far below this; the limit gives way to it.
-const SLACK: f64 = 1e-12;
+/// Rounding errors of moments and eigenvalues are below this; the limit gives way to it.
+const SLACK: f64 = 1e-9;
 
 /// Eigenvalues and eigenvectors of M.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@
 //! centred; as metadata `format` = `gambeson projection 1`, `representation` (pixel, dct1, dct2), `shape` (channels,
 //! height, width), `method`, `error` (one a channel), `data` and `data_sha256`.
 
-use crate::dct::{EmptyGrid, Representation, Transform};
+use crate::dct::{EmptyGrid, Representation};
 use crate::matrix::{DenseMatrix, MatrixError};
 use crate::safetensors::{SafetensorsError, Tensor, Tensors};
 use gambeson_checker::Quadratic;
@@ -108,7 +108,8 @@ impl Projection {
         channels: Vec<Channel>,
         origin: Origin,
     ) -> Result<Self, ProjectionError> {
-        let n = Transform::new(representation, grid.height, grid.width)?.dim();
+        let Grid { height, width, .. } = grid;
+        let n = height.checked_mul(width).filter(|&n| n > 0).ok_or(EmptyGrid { height, width })?;
         let mismatch = |channel, problem, expected, found| ProjectionError::Channel {
             channel,
             problem,
@@ -253,8 +254,8 @@ impl Projection {
         let text = |key: &str| word(key).unwrap_or_default().to_owned();
         let origin = Origin { method: text("method"), data: text("data"), data_sha256: text("data_sha256") };
         let grid = Grid { channels, height, width };
-        if errors.len() != channels {
-            return Err(wrong("not one error a channel"));
+        if errors.len() != channels || errors.iter().any(|error| !(0.0..=1.0).contains(error)) {
+            return Err(wrong("not one error between 0 and 1 a channel"));
         }
         let mut parts = Vec::new();
         for (c, error) in errors.into_iter().enumerate() {
@@ -264,7 +265,11 @@ impl Projection {
             let &[rows, columns] = shape.as_slice() else {
                 return Err(wrong("a basis is not a matrix"));
             };
-            let mean = file.tensors.remove(&format!("mean.{c}")).map(|mean| mean.values);
+            let mean = file.tensors.remove(&format!("mean.{c}"));
+            if mean.as_ref().is_some_and(|mean| mean.shape.len() != 1) {
+                return Err(wrong("a mean is not a vector"));
+            }
+            let mean = mean.map(|mean| mean.values);
             parts.push(Channel { basis: DenseMatrix { rows, columns, entries: values }, mean, error });
         }
         if !file.tensors.is_empty() {

@@ -8,7 +8,7 @@
 //! * coordinates of largest energy ([`axis`](crate::axis));
 //! * fewer of them, tilted by just as much as the error wants (`tilt.rs`), and once more with the prices that the
 //!   solution of the relaxation gives to every entry: its own gradient;
-//! * components inside small groups of coordinates (`blocks.rs`);
+//! * fewer of them, some turned towards one other coordinate each: components of pairs (`blocks.rs`);
 //! * some principal components, and coordinates for the rest.
 //!
 //! A candidate whose rank is no smaller than the best κ² is not tried: κ² is never below the rank.
@@ -25,6 +25,8 @@ use crate::pca::Spectrum;
 use crate::robust_projection::watch;
 use crate::tilt::{Tilt, Tilted};
 
+/// Numbers of paired coordinates below that of plain ones that are tried.
+const FEWER: usize = 12;
 /// Numbers of tilted coordinates in a row that may fail to improve before the search gives up.
 const IN_VAIN: usize = 4;
 /// Halvings of a price.
@@ -63,6 +65,7 @@ impl Search<'_> {
         };
         let mut best = self.coordinates(&order[..plain], errors[plain])?;
         let least = self.spectrum.rank_for(error);
+        self.blocks_within(error, &order, &errors, &mut best)?;
         // Ever fewer coordinates, until several numbers of them in a row were no better.
         let mut in_vain = 0;
         for rank in (least.max(1)..plain).rev() {
@@ -72,7 +75,6 @@ impl Search<'_> {
                 break;
             }
         }
-        self.blocks_within(error, &mut best)?;
         self.principal_within(error, &order, &mut best)?;
         Ok(best)
     }
@@ -81,12 +83,14 @@ impl Search<'_> {
     pub(crate) fn within_kappa(&mut self, kappa: f64) -> Result<Found, FitError> {
         let order = axis::by_energy(self.energy);
         let errors = axis::errors(self.energy, &order);
+        let usable = self.energy.usable();
         let fits = |found: &Found| found.certified.kappa().value() <= kappa;
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most the dimension
-        let mut rank = (kappa * kappa * (1.0 + 1e-12)).floor().min(order.len() as f64) as usize;
+        let mut rank = (kappa * kappa * (1.0 + 1e-12)).floor().min(usable as f64) as usize;
         let mut best = loop {
             if rank == 0 {
-                return Err(FitError::KappaTooSmall { kappa });
+                let least = self.coordinates(&order[..1], errors[1])?.certified.kappa().value();
+                return Err(FitError::KappaOutOfReach { kappa, least });
             }
             let found = self.coordinates(&order[..rank], errors[rank])?;
             if fits(&found) {
@@ -94,6 +98,20 @@ impl Search<'_> {
             }
             rank -= 1; // κ² of an integer may have been rounded up
         };
+        for rank in (1..=rank).rev().take(FEWER) {
+            let blocks = Blocks::new(self.energy, &order[..rank], errors[rank]);
+            // A hair less than allowed, for the proof.
+            let turned = blocks.up_to(kappa * kappa * (1.0 - 1e-9));
+            if turned.error < best.error {
+                let found = self.certified(
+                    blocks.basis(&turned),
+                    format!("{rank} coordinates, some turned towards one other"),
+                )?;
+                if fits(&found) && found.error < best.error {
+                    best = found;
+                }
+            }
+        }
         for rank in [Some(rank), rank.checked_sub(1)].into_iter().flatten().filter(|&rank| rank > 0) {
             let chosen = &order[..rank];
             let tilt = Tilt::new(self.energy, chosen, None);
@@ -158,10 +176,9 @@ impl Search<'_> {
                 break;
             }
             let tilt = Tilt::new(self.energy, chosen, solution.as_ref());
-            let Some(tilted) = cheapest(&tilt, error) else { break };
-            if solution.is_none() && 0.97 * tilted.estimate(chosen.len()) > best.certified.square.value() {
-                break;
-            }
+            // The relaxation is at most a few per cent below the sum of absolute values.
+            let most = if solution.is_none() { best.certified.square.value() / 0.97 } else { f64::INFINITY };
+            let Some(tilted) = cheapest(&tilt, error, most, chosen.len(), self.observer) else { break };
             let basis =
                 tilt.basis(&tilted).ok_or(FitError::Rank { rank: chosen.len(), dim: self.energy.dim })?;
             let found = self.certified(basis, format!("{} {kind}", chosen.len()))?;
@@ -174,30 +191,36 @@ impl Search<'_> {
         Ok(improved)
     }
 
-    fn blocks_within(&mut self, error: f64, best: &mut Found) -> Result<(), FitError> {
-        if self.observer.step(&FitStep::Candidate { kind: "groups of coordinates" }).is_break() {
-            return Ok(());
-        }
-        let blocks = Blocks::new(self.energy);
-        let (mut low, mut high) = (0.0, blocks.highest_price());
-        let mut cheapest = None;
-        for _ in 0..40 {
-            let price = 0.5 * (low + high);
-            match blocks.at(price) {
-                Some((left, square, basis)) if left <= error => {
-                    cheapest = Some((square, basis));
-                    low = price;
-                }
-                _ => high = price,
+    /// Turns fewer coordinates, each towards one other, until the error is met.
+    fn blocks_within(
+        &mut self,
+        error: f64,
+        order: &[usize],
+        errors: &[f64],
+        best: &mut Found,
+    ) -> Result<(), FitError> {
+        let plain = errors.iter().position(|&left| left <= error).unwrap_or(order.len());
+        let least = self.spectrum.rank_for(error).max(1);
+        let mut cheapest: Option<(usize, DenseMatrix, f64)> = None;
+        for rank in (least..plain).rev().take(FEWER) {
+            if self.observer.step(&FitStep::Candidate { kind: "pairs of coordinates" }).is_break() {
+                break;
+            }
+            let blocks = Blocks::new(self.energy, &order[..rank], errors[rank]);
+            let Some(turned) = blocks.within(error) else { break };
+            if cheapest.as_ref().is_none_or(|(.., square)| turned.square < *square) {
+                cheapest = Some((rank, blocks.basis(&turned), turned.square));
             }
         }
-        if let Some((square, basis)) = cheapest.filter(|(square, _)| *square < best.certified.square.value())
-        {
-            let _ = square;
-            let found = self.certified(basis, "components of groups of coordinates".to_owned())?;
-            Self::compete(best, found, error);
+        match cheapest {
+            Some((rank, basis, square)) if square < best.certified.square.value() => {
+                let found =
+                    self.certified(basis, format!("{rank} coordinates, some turned towards one other"))?;
+                Self::compete(best, found, error);
+                Ok(())
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Principal components first, then the coordinates with most energy left.
@@ -226,6 +249,9 @@ impl Search<'_> {
             let Some(mut basis) = good(most) else { continue };
             let (mut low, mut high) = (count, most); // the least rank lies in (low, high]
             while high - low > 1 {
+                if self.observer.step(&FitStep::Candidate { kind }).is_break() {
+                    return Ok(());
+                }
                 let middle = usize::midpoint(low, high);
                 match good(middle) {
                     Some(found) => (basis, high) = (found, middle),
@@ -241,16 +267,28 @@ impl Search<'_> {
     }
 }
 
-/// The tilt at the highest price that meets the error. None where no tilt does.
-fn cheapest(tilt: &Tilt<'_>, error: f64) -> Option<Tilted> {
+/// The tilt at the highest price that meets the error. None where no tilt does
+/// so for an estimated κ² of at most `most`, or where the observer ended it.
+fn cheapest(
+    tilt: &Tilt<'_>,
+    error: f64,
+    most: f64,
+    chosen: usize,
+    observer: &mut dyn FitObserver,
+) -> Option<Tilted> {
     let (mut low, mut high) = (0.0, tilt.highest_price());
     let mut found: Option<Tilted> = None;
     for _ in 0..HALVINGS {
+        if observer.step(&FitStep::Candidate { kind: "tilted coordinates" }).is_break() {
+            return None;
+        }
         let price = 0.5 * (low + high);
         let tilted = tilt.at(price, found.as_ref());
         if tilted.error <= error {
             found = Some(tilted);
             low = price;
+        } else if tilted.estimate(chosen) > most {
+            return None; // too dear already, and not there
         } else {
             high = price;
         }
@@ -258,7 +296,7 @@ fn cheapest(tilt: &Tilt<'_>, error: f64) -> Option<Tilted> {
             break;
         }
     }
-    found
+    found.filter(|tilted| tilted.estimate(chosen) <= most)
 }
 
 /// Energy of each coordinate outside the first principal components.

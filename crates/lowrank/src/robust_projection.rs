@@ -58,7 +58,7 @@ pub struct RobustProjectionParams {
     pub rank: usize,
     /// δ, the part of the energy that may be lost; infinite for no budget.
     pub error: f64,
-    /// The values of r to try; those above k are left out. Empty for a default ladder up to k.
+    /// The values of r to try, at most k. Empty for a default ladder up to k.
     pub splits: Vec<usize>,
     /// The sparse part.
     pub sparse: SparseParams,
@@ -95,7 +95,9 @@ pub fn robust_projection(
 ) -> Result<RobustProjection, FitError> {
     let rank = params.rank;
     let mut splits = if params.splits.is_empty() { ladder(rank) } else { params.splits.clone() };
-    splits.retain(|&r| r <= rank);
+    if let Some(&split) = splits.iter().find(|&&r| r > rank) {
+        return Err(FitError::Split { split, rank });
+    }
     splits.sort_unstable();
     splits.dedup();
     let mut best: Option<RobustProjection> = None;
@@ -104,19 +106,26 @@ pub fn robust_projection(
     let mut least = f64::INFINITY;
     let rough = BoundParams { gap: bound.gap.max(ROUGH_GAP), ..bound.clone() };
     for (at, &r) in splits.iter().enumerate() {
-        if observer.step(&FitStep::Split { split: r, done: at, total: splits.len() }).is_break() {
-            break;
+        let stop = observer.step(&FitStep::Split { split: r, done: at, total: splits.len() }).is_break();
+        if stop && at > 0 {
+            break; // the first is tried in any case
         }
         let principal: Vec<&[f64]> = (0..r).map(|a| spectrum.vector(a)).collect(); // Π₁
         let basis = if r == rank {
             spectrum.basis(rank)
         } else {
             let rest = deflated(energy, spectrum, r); // M′
-            let found =
-                sparse_components(&rest, rank - r, energy, sparse.as_ref(), &params.sparse, observer)?;
+            let found = sparse_components(
+                &rest,
+                rank - r,
+                energy_of_coordinate(energy, rank),
+                sparse.as_ref(),
+                &params.sparse,
+                observer,
+            )?;
             let components = found.components.chunks_exact(energy.dim);
             let spanning: Vec<&[f64]> = principal.iter().copied().chain(components).collect();
-            let basis = filled_up(&rest, spanning, rank)?; // Π = Π₁ + Π₂
+            let basis = filled_up(&rest, &spanning, rank)?; // Π = Π₁ + Π₂
             sparse = Some(found);
             basis
         };
@@ -143,8 +152,10 @@ pub(crate) fn sparse_basis(
     params: &SparseParams,
     observer: &mut dyn FitObserver,
 ) -> Result<(DenseMatrix, SparsePca), FitError> {
-    let found = sparse_components(energy, rank, energy, start, params, observer)?;
-    let basis = filled_up(energy, found.components.chunks_exact(energy.dim).collect(), rank)?;
+    let unit = energy_of_coordinate(energy, rank);
+    let found = sparse_components(energy, rank, unit, start, params, observer)?;
+    let spanning: Vec<&[f64]> = found.components.chunks_exact(energy.dim).collect();
+    let basis = filled_up(energy, &spanning, rank)?;
     Ok((basis, found))
 }
 
@@ -161,18 +172,22 @@ fn deflated(energy: &Energy, spectrum: &Spectrum, r: usize) -> Energy {
     rest
 }
 
+/// Energy of the coordinate that comes k-th by it.
+fn energy_of_coordinate(energy: &Energy, rank: usize) -> f64 {
+    let mut diagonal = energy.diagonal();
+    diagonal.sort_by(|a, b| b.total_cmp(a));
+    diagonal[rank.clamp(1, energy.dim) - 1].max(f64::MIN_POSITIVE)
+}
+
 fn sparse_components(
     rest: &Energy,
     atoms: usize,
-    whole: &Energy,
+    unit: f64,
     start: Option<&SparsePca>,
     params: &SparseParams,
     observer: &mut dyn FitObserver,
 ) -> Result<SparsePca, FitError> {
     let n = rest.dim;
-    let mut diagonal = whole.diagonal();
-    diagonal.sort_by(|a, b| b.total_cmp(a));
-    let unit = diagonal[atoms.min(n) - 1].max(f64::MIN_POSITIVE);
     let matrix: Vec<f64> = rest.entries.iter().map(|entry| entry / unit).collect();
     let own = SparsePcaParams {
         atoms,
@@ -187,7 +202,7 @@ fn sparse_components(
 }
 
 /// An orthonormal basis of exactly `rank` columns: the span of the vectors, then coordinates by the energy left.
-fn filled_up(rest: &Energy, mut spanning: Vec<&[f64]>, rank: usize) -> Result<DenseMatrix, FitError> {
+fn filled_up(rest: &Energy, spanning: &[&[f64]], rank: usize) -> Result<DenseMatrix, FitError> {
     let n = rest.dim;
     let order = crate::axis::by_energy(rest);
     let mut basis = orthonormal_basis(n, spanning.iter().copied());
@@ -204,7 +219,6 @@ fn filled_up(rest: &Energy, mut spanning: Vec<&[f64]>, rank: usize) -> Result<De
         let all = spanning.iter().copied().chain(units.iter().map(Vec::as_slice));
         basis = orthonormal_basis(n, all);
     }
-    spanning.clear();
     basis.filter(|basis| basis.columns == rank).ok_or(FitError::Rank { rank, dim: n })
 }
 

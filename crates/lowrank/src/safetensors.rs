@@ -119,7 +119,7 @@ impl Tensors {
         let (header, data) = rest.split_at_checked(at).ok_or_else(|| shorter(8 + length))?;
         let header: Map<String, Value> = serde_json::from_slice(header).map_err(|_| bad_header())?;
         let mut result = Self::default();
-        let mut last = 0;
+        let (mut last, mut taken) = (0, 0_usize);
         for (name, entry) in &header {
             if name == "__metadata__" {
                 result.metadata = serde_json::from_value(entry.clone()).map_err(|_| bad_header())?;
@@ -140,6 +140,10 @@ impl Tensors {
                 return Err(bad("its shape does not fit its offsets"));
             }
             last = last.max(to);
+            taken = taken.saturating_add(to - from);
+            if taken > data.len() {
+                return Err(bad("it shares bytes with another array"));
+            }
             let raw = data.get(from..to).ok_or_else(|| shorter(8 + length + to as u64))?;
             let values: Vec<f64> = raw.as_chunks().0.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect();
             result.tensors.insert(name.clone(), Tensor { shape, values });

@@ -9,7 +9,8 @@ use std::time::Duration;
 pub(super) const HELP: &str = "\
 kappa is proven: no change of the coordinates by at most eps each moves the code by more than kappa * eps. The error is \
 the part of the energy (of the squares of all values, centred or not) that the projection loses. The limit is the square \
-root of the rank PCA needs for that error: no orthogonal projection with that error has a smaller kappa.
+root of the rank PCA needs for that error: no orthogonal projection of the channel with that error has a smaller kappa; \
+of all channels together, none that projects each channel by itself with the errors given.
 
 Exit codes: 0 done, 1 stopped by Ctrl-C or --time-limit (the best there was is printed and kept), or, of inspect, the \
 certificate rejected; 2 error.";

@@ -53,7 +53,8 @@ pub(crate) fn run(
     if let Some(bound) = arguments.at_most.filter(|bound| bound.is_nan()) {
         bail!("--at-most {bound} is not a number");
     }
-    if let Some(path) = arguments.input.as_deref().filter(|path| is_projection(path)) {
+    let of_projection = || ProjectionCertificate::read(&arguments.certificate).is_ok();
+    if let Some(path) = arguments.input.as_deref().filter(|path| is_projection(path) || of_projection()) {
         return check_projection(path, arguments, stdout, threads);
     }
     let file = CertificateFile::read(&arguments.certificate)?;
@@ -165,8 +166,9 @@ fn check_projection(
     } else if let Some(bound) = bound {
         writeln!(
             stdout,
-            "PROVEN: |U'|_{{inf->2}} <= {} for the projection as it is stored",
-            up(bound.kappa.value(), 17)
+            "PROVEN: |U'|_{{inf->2}} <= {} for the bases as they are stored, in {} coordinates",
+            up(bound.kappa.value(), 17),
+            projection.representation().name()
         )?;
         for (c, (square, spectral)) in bound.squares.iter().zip(&bound.spectral).enumerate() {
             let (kappa, spectral) = (up(square.sqrt().value(), 17), up(spectral.value(), 17));

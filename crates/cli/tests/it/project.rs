@@ -130,7 +130,14 @@ fn wrong_questions_end_in_clear_errors_and_leave_nothing() {
         ("--data x.npy --rank 0", "rank 0"),
         ("--data x.npy --rank 17", "rank 17: must be between 1 and 16"),
         ("--data x.npy --rank 8", "7 samples"),
-        ("--data x.npy --error 0", "error of 0"),
+        ("--data x.npy --error 0", "error of 0: must be above 0"),
+        ("--data x.npy --basis pixel --rank 3 --grid 2", "pixel"),
+        ("--data x.npy --rank 3 --grid 5", "--grid 5"),
+        ("--data x.npy --kappa 1", "cannot be reached"),
+        ("--data x.npy --method algorithm3 --rank 3 --splits 4", "r = 4"),
+        ("--data x.npy --method algorithm3 --error 0.01 --grid 1", "cannot be reached"),
+        ("--data x.npy --rank 3 --certificate p.safetensors", "a file each"),
+        ("--data x.npy --rank 3 --certificate no/c.json", "no/c.json"),
         ("--data x.npy --error 1.5", "error of 1.5"),
         ("--data x.npy --error nan", "error of NaN"),
         ("--data x.npy --kappa 0.5", "kappa of 0.5"),
@@ -159,6 +166,9 @@ fn wrong_questions_end_in_clear_errors_and_leave_nothing() {
     assert_eq!(bench.run("project fit --data x.npy --rank 2 --kappa 3").code, 2, "two targets");
     assert_eq!(bench.run("project sweep --data x.npy --channel 1").code, 2, "no such channel");
     bench.write("cut.safetensors", [1, 2, 3]);
+    bench.run("project fit --data x.npy --rank 3 --out whole.safetensors");
+    let blamed = bench.run("check cut.safetensors whole.cert.json");
+    assert!(blamed.code == 2 && blamed.stderr.contains("cut.safetensors"), "{blamed:?}");
     let cut = bench.run("project inspect cut.safetensors");
     assert!(cut.code == 2 && cut.stderr.contains("cut.safetensors"), "{cut:?}");
 }
@@ -204,12 +214,12 @@ fn a_sweep_compares_all_methods() {
     assert!(bench.read_bytes("f.png").starts_with(b"\x89PNG"));
 }
 
-/// A time limit ends a search with the best there is, or says that there is nothing; files are whole or not there.
+/// A time limit ends a search with the best there is, and coordinates there are at once.
 #[test]
 fn a_time_limit_keeps_the_best() {
     let bench = Bench::new();
     let line =
-        "project fit --data fashion --method robust --error 0.05 --out p.safetensors --time-limit 0.3 --json";
+        "project fit --data fashion --method robust --error 0.05 --out p.safetensors --time-limit 0.1 --json";
     let run = bench.run(line);
     match run.code {
         0 | 1 => {

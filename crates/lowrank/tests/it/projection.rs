@@ -300,6 +300,15 @@ fn damaged_files_are_told_apart() {
     let at = nan.len() - 8;
     nan[at..].copy_from_slice(&f64::NAN.to_le_bytes());
     assert!(said(&nan).contains("no number"), "{}", said(&nan));
+    // A size that nobody has memory for is a wrong size, not the end of the program.
+    let swapped = |from: &str, to: &str| {
+        let at = whole.windows(from.len()).position(|window| window == from.as_bytes()).expect("the words");
+        let mut bytes = whole.clone();
+        bytes[at..at + from.len()].copy_from_slice(to.as_bytes());
+        bytes
+    };
+    assert!(said(&swapped("2,3,4", "9,9,9")).contains("channel"));
+    assert!(said(&swapped("0.125,0.125", "-0.25,0.125")).contains("between 0 and 1"));
     let text = String::from_utf8_lossy(&whole).into_owned();
     let place = text.find("gambeson projection 1").expect("the words");
     let mut other = whole.clone();
@@ -323,4 +332,8 @@ fn parts_that_do_not_fit_are_refused() {
     assert!(matches!(make(vec![channel(6, 1, vec![f64::NAN; 6])]), Err(ProjectionError::Basis { .. })));
     let short = Channel { mean: Some(vec![0.0; 5]), ..channel(6, 1, vec![0.5; 6]) };
     assert!(matches!(make(vec![short]), Err(ProjectionError::Channel { .. })));
+    let huge = Grid { channels: 1, height: 1, width: 9_000_000_000_000_000 };
+    let made =
+        Projection::new(Representation::Dct1, huge, vec![channel(6, 1, vec![0.5; 6])], Origin::default());
+    assert!(matches!(made, Err(ProjectionError::Channel { .. })));
 }

@@ -3,7 +3,7 @@
 use super::{Fittable, LiveFit, method_of};
 use crate::Outcome;
 use crate::args::FitArguments;
-use crate::decimal::{up, up_to_places};
+use crate::decimal::{down, up, up_to_places};
 use crate::progress::say;
 use anyhow::{Context, bail};
 use gambeson_checker::InfToTwoBound;
@@ -24,7 +24,8 @@ pub(crate) struct FitRecord {
     pub(crate) kappa: f64,
     /// Lost of the energy of all channels together.
     pub(crate) error: f64,
-    /// √ of the sum of the ranks PCA needs for the channels' errors.
+    /// √ of the sum of the ranks PCA needs for the channels' errors: the least kappa of a projection that treats each
+    /// channel by itself and loses that much of each. Rounded down.
     pub(crate) limit: f64,
     /// kappa / limit.
     pub(crate) ratio: f64,
@@ -55,7 +56,7 @@ pub(crate) struct ChannelRecord {
     /// Proven.
     pub(crate) kappa: f64,
     pub(crate) error: f64,
-    /// √ of the rank PCA needs for that error.
+    /// √ of the rank PCA needs for that error, rounded down.
     pub(crate) limit: f64,
     /// How it was found, for people.
     pub(crate) how: String,
@@ -72,8 +73,16 @@ pub(super) fn run(
     threads: usize,
 ) -> anyhow::Result<Outcome> {
     let target = target(arguments)?;
-    if let Some(out) = &arguments.out {
+    let certificate = arguments
+        .out
+        .as_ref()
+        .map(|out| arguments.certificate.clone().unwrap_or_else(|| certificate_beside(out)));
+    if let (Some(out), Some(certificate)) = (&arguments.out, &certificate) {
         writable(out)?;
+        writable(certificate)?;
+        if out == certificate {
+            bail!("{}: the projection and its certificate need a file each", out.display());
+        }
     }
     let data = Fittable::load(&arguments.data)?;
     let started = Instant::now();
@@ -97,8 +106,7 @@ pub(super) fn run(
     live.finish();
     let stopped = live.stopped;
     let mut record = record(&data, &fitted, arguments, stopped, started.elapsed().as_secs_f64());
-    if let Some(out) = &arguments.out {
-        let certificate = arguments.certificate.clone().unwrap_or_else(|| certificate_beside(out));
+    if let (Some(out), Some(certificate)) = (&arguments.out, certificate) {
         write(&data, fitted, &record.method, out, &certificate)?;
         (record.projection, record.certificate) = (Some(out.clone()), Some(certificate));
     }
@@ -128,17 +136,25 @@ fn target(arguments: &FitArguments) -> anyhow::Result<Target> {
 }
 
 /// Finds out before long work that its result could not be kept.
-fn writable(out: &Path) -> anyhow::Result<()> {
-    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !folder.is_dir() {
-        bail!("{}: there is no folder {}", out.display(), folder.display());
+pub(super) fn writable(out: &Path) -> anyhow::Result<()> {
+    if out.is_dir() {
+        bail!("{}: is a folder", out.display());
     }
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    tempfile::NamedTempFile::new_in(folder)
+        .with_context(|| format!("{}: nothing can be written there", out.display()))?;
     Ok(())
 }
 
 /// P.safetensors → P.cert.json.
 pub(super) fn certificate_beside(projection: &Path) -> PathBuf {
     projection.with_extension("cert.json")
+}
+
+/// The root of an integer, not above the true one.
+pub(super) fn root_down(square: usize) -> f64 {
+    let root = (square as f64).sqrt();
+    if root.mul_add(root, -(square as f64)) > 0.0 { root.next_down() } else { root }
 }
 
 fn record(
@@ -149,7 +165,7 @@ fn record(
     seconds_fit: f64,
 ) -> FitRecord {
     let kappa = InfToTwoBound::of_blocks(fitted.iter().map(|fitted| fitted.certified.square)).value();
-    let limit = (fitted.iter().map(|fitted| fitted.limit_rank).sum::<usize>() as f64).sqrt();
+    let limit = root_down(fitted.iter().map(|fitted| fitted.limit_rank).sum());
     let total: f64 = data.energies.iter().map(|energy| energy.total).sum();
     let lost: f64 =
         data.energies.iter().zip(fitted).map(|(energy, fitted)| energy.total * fitted.error).sum();
@@ -160,7 +176,7 @@ fn record(
             rank: fitted.certified.basis.columns,
             kappa,
             error: fitted.error,
-            limit: (fitted.limit_rank as f64).sqrt(),
+            limit: root_down(fitted.limit_rank),
             how: fitted.how.clone(),
             split: fitted.split,
             trivial: kappa > (1.0 - 1e-5) * n.sqrt(),
@@ -214,9 +230,9 @@ fn write(
         })
         .unzip();
     let projection = Projection::new(data.transform.representation(), grid, channels, origin)?;
-    let evidence = ProjectionCertificate::new(&projection, certificates);
+    // An old certificate never stands beside a new projection: the new one comes first.
+    ProjectionCertificate::new(&projection, certificates).write(certificate)?;
     projection.write(out)?;
-    evidence.write(certificate)?;
     Ok(())
 }
 
@@ -229,8 +245,8 @@ fn print(record: &FitRecord, title: &str, stdout: &mut impl Write) -> anyhow::Re
     )?;
     let mut line = |name: &str, rank: usize, kappa: f64, error: f64, limit: f64, how: &str| {
         let (kappa_text, error) = (up(kappa, 7), up_to_places(error, 6));
-        let ratio = up_to_places(kappa / limit, 4);
-        writeln!(stdout, "{name:>7} {rank:>5} {kappa_text:>10} {error:>9} {limit:>9.4} {ratio:>7}  {how}")
+        let (limit_text, ratio) = (down(limit, 6), up_to_places(kappa / limit, 4));
+        writeln!(stdout, "{name:>7} {rank:>5} {kappa_text:>10} {error:>9} {limit_text:>9} {ratio:>7}  {how}")
     };
     for (c, channel) in record.channels.iter().enumerate() {
         let how = if channel.trivial {

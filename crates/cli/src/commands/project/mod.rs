@@ -13,7 +13,7 @@ use crate::Outcome;
 use crate::args::{BasisName, FitDataArguments, FitMethodName, ProjectCommand, SparseArguments};
 use crate::commands::data::{LiveData, data_dir, options};
 use crate::progress::{catch_interrupts, interrupted, live_line};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use gambeson_learn::dataset::{Dataset, Shape};
 use gambeson_learn::error::DataError;
 use gambeson_learn::second_moments::second_moments;
@@ -74,6 +74,14 @@ impl Fittable {
                 other => anyhow::Error::from(other).context(data.name().to_owned()),
             })?;
         let shape = data.shape();
+        let grid = arguments.grid.map(|grid| grid as usize);
+        if grid.is_some() && arguments.basis == BasisName::Pixel {
+            bail!("--grid is about frequencies: it does not go with --basis pixel");
+        }
+        let most = if shape.height == 1 { shape.width } else { shape.height.min(shape.width) };
+        if let Some(grid) = grid.filter(|&grid| grid > most) {
+            bail!("--grid {grid}: {} has {most} frequencies at most", data.name());
+        }
         let representation = match (arguments.basis, shape.height) {
             (BasisName::Pixel, _) => Representation::Pixel,
             (BasisName::Dct, 1) => Representation::Dct1,
@@ -89,7 +97,6 @@ impl Fittable {
             })
             .collect::<anyhow::Result<Vec<Energy>>>()?;
         let (name, sha256, samples) = (data.name().to_owned(), data.sha256().to_owned(), data.len());
-        let grid = arguments.grid.map(|grid| grid as usize);
         let seconds = started.elapsed().as_secs_f64();
         Ok(Self { name, sha256, samples, shape, transform, energies, grid, seconds })
     }

@@ -1,9 +1,10 @@
 //! `gambeson project sweep`: kappa against error, method by method.
 
+use super::fit::{root_down, writable};
 use super::{Fittable, LiveFit, method_of};
 use crate::Outcome;
 use crate::args::{FitMethodName, SweepArguments};
-use crate::decimal::{up, up_to_places};
+use crate::decimal::{down, up, up_to_places};
 use crate::progress::say;
 use anyhow::{Context, bail};
 use gambeson_lowrank::bound::BoundParams;
@@ -31,6 +32,9 @@ pub(super) fn run(
     stdout: &mut impl Write,
     threads: usize,
 ) -> anyhow::Result<Outcome> {
+    if let Some(figure) = &arguments.figure {
+        writable(figure)?;
+    }
     let data = Fittable::load(&arguments.data)?;
     let Some(energy) = data.energies.get(arguments.channel) else {
         bail!("{} has {} channels, not one numbered {}", data.name, data.energies.len(), arguments.channel);
@@ -55,7 +59,7 @@ pub(super) fn run(
                     error: fitted.error,
                     rank: fitted.certified.basis.columns,
                     kappa: fitted.certified.kappa().value(),
-                    limit: (fitted.limit_rank as f64).sqrt(),
+                    limit: root_down(fitted.limit_rank),
                     how: fitted.how,
                 }),
                 Err(_) if live.stopped => {}
@@ -67,11 +71,6 @@ pub(super) fn run(
         }
     }
     live.finish();
-    if let Some(figure) = &arguments.figure {
-        let limit = Spectrum::new(energy).errors();
-        let title = format!("{}, channel {}", data.name, arguments.channel);
-        crate::reproduce::projection_figures::frontier(&points, &limit, &title).write(figure)?;
-    }
     for point in points.iter().filter(|_| arguments.json) {
         writeln!(stdout, "{}", serde_json::to_string(point)?)?;
     }
@@ -79,6 +78,11 @@ pub(super) fn run(
         print(&points, &data.describe(arguments.data.centre), arguments.channel, stdout)?;
     }
     stdout.flush()?;
+    if let Some(figure) = &arguments.figure {
+        let limit = Spectrum::new(energy).errors();
+        let title = format!("{}, channel {}", data.name, arguments.channel);
+        crate::reproduce::projection_figures::frontier(&points, &limit, &title).write(figure)?;
+    }
     let complete = points.len() == errors.len() * arguments.methods.len();
     Ok(if complete { Outcome::Success } else { Outcome::FellShort })
 }
@@ -94,13 +98,13 @@ fn print(points: &[SweepPoint], title: &str, channel: usize, stdout: &mut impl W
         for point in points.iter().filter(|point| point.method == name.name()) {
             writeln!(
                 stdout,
-                "{:<11} {:>8} {:>9} {:>5} {:>10} {:>9.4} {:>7}  {}",
+                "{:<11} {:>8} {:>9} {:>5} {:>10} {:>9} {:>7}  {}",
                 point.method,
                 point.budget,
                 up_to_places(point.error, 6),
                 point.rank,
                 up(point.kappa, 7),
-                point.limit,
+                down(point.limit, 6),
                 up_to_places(point.kappa / point.limit, 4),
                 point.how
             )?;
