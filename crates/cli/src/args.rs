@@ -8,7 +8,7 @@ pub(crate) use data::{
 };
 pub(crate) use project::{
     BasisName, FitArguments, FitDataArguments, FitMethodName, InspectArguments, ProjectCommand,
-    SparseArguments, SweepArguments,
+    SparseArguments, SpectrumArguments, SweepArguments,
 };
 
 use clap::builder::PossibleValuesParser;
@@ -71,6 +71,8 @@ Exit codes: 0 done (and the gap reached, where --gap is given), 1 the gap was no
 const REPRODUCE_HELP: &str = "\
 Every run is a process of its own, and its record is appended to DIR/NAME.SCALE.jsonl as soon as it is there: a command \
 that was stopped goes on where it was. The .md, .tex, .svg and .png beside it are functions of the records alone.
+
+table-norms and fig-pca-error need cifar10 and cifar100 (`gambeson data fetch`), table-audio a folder of speech.
 
 Exit codes: 0 all runs there and as asked, 1 runs are missing or fell short of their gap, 2 error: also where a run \
 failed, after all the others.";
@@ -186,6 +188,9 @@ pub(crate) struct ReproduceArguments {
     /// A folder whose NAME.toml replaces the experiment built in.
     #[arg(long, value_name = "DIR")]
     pub(crate) experiments: Option<PathBuf>,
+    /// A folder of sound files for table-audio [default: speech in $GAMBESON_REFERENCE_DATA].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
     /// Run nothing: table and figure from the records there are.
     #[arg(long)]
     pub(crate) render_only: bool,

@@ -2,6 +2,7 @@
 
 use super::{AudioArguments, data::SplitName, seconds};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use serde::Deserialize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -22,6 +23,8 @@ pub(crate) enum ProjectCommand {
     Inspect(InspectArguments),
     /// The frontier: kappa against error for all methods, with the limit; a table and a figure.
     Sweep(SweepArguments),
+    /// Error of principal components and of coordinates, for every number of them, channel by channel.
+    Spectrum(SpectrumArguments),
 }
 
 /// The data and the coordinates.
@@ -134,6 +137,15 @@ pub(crate) struct SweepArguments {
     pub(crate) json: bool,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct SpectrumArguments {
+    #[command(flatten)]
+    pub(crate) data: FitDataArguments,
+    /// One JSON object on stdout, with the errors of every rank from 0.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BasisName {
     /// Cosine transform: of rows and columns for images, of the frame for sound.
@@ -142,7 +154,8 @@ pub(crate) enum BasisName {
     Pixel,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum FitMethodName {
     /// Coordinates of largest energy.
     Axis,

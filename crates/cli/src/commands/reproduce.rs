@@ -2,25 +2,19 @@
 
 use crate::Outcome;
 use crate::args::ReproduceArguments;
-use crate::progress::{catch_interrupts, live_line, say};
-use crate::reproduce::experiment::Experiment;
+use crate::progress::say;
+use crate::reproduce::experiment::load;
+use crate::reproduce::plan::{End, Planned, RecordOf, Runs};
+use crate::reproduce::projection::{FitExperiment, FitResults};
 use crate::reproduce::record::{Setup, Store, read};
 use crate::reproduce::results::Results;
-use crate::reproduce::{OBJECTS, Object, file, run};
+use crate::reproduce::sdp::SdpExperiment;
+use crate::reproduce::spectrum::{SpectrumExperiment, SpectrumResults};
+use crate::reproduce::{Family, OBJECTS, Object, Rendered, file};
 use anyhow::{Context, bail, ensure};
 use clap::ValueEnum;
 use std::io::Write;
-use std::path::Path;
-use std::time::{Duration, Instant};
-
-/// How the runs ended.
-enum End {
-    /// All there are, or all there was time for, but for so many that failed.
-    Done {
-        failed: usize,
-    },
-    Interrupted,
-}
+use std::path::PathBuf;
 
 pub(crate) fn run(
     arguments: &ReproduceArguments,
@@ -36,107 +30,117 @@ pub(crate) fn run(
     }
     let object = OBJECTS.iter().find(|object| arguments.name.as_deref() == Some(object.name));
     let object = object.context("no such table or figure")?; // clap lets only names of the list through
-    let experiment = Experiment::load(object, arguments.experiments.as_deref())?;
-    let scale = arguments.scale.to_possible_value();
-    let scale = scale.as_ref().map_or("", |scale| scale.get_name());
-    let stem = arguments.results.join(format!("{}.{scale}", object.name));
-    let path = file(&stem, "jsonl");
-    let peers = arguments.results.join("peers-sdp.jsonl");
-    let peers = if peers.exists() { read(&peers)? } else { Vec::new() };
-    let (mut store, mut records) = if arguments.render_only {
-        ensure!(path.exists(), "{}: no records yet; without --render-only the runs are made", path.display());
-        (None, read(&path)?)
-    } else {
-        std::fs::create_dir_all(&arguments.results)
-            .with_context(|| format!("{}: cannot be made", arguments.results.display()))?;
-        let (store, records) = Store::open(&path)?;
-        (Some(store), records)
-    };
-    // Means over two machines or versions would be of neither: a report is of one setup, this one if runs are made.
-    let latest = records.last().filter(|_| arguments.render_only).map(|record| record.setup.clone());
-    let setup = latest.unwrap_or_else(|| Setup::here(threads));
-    let all = records.len();
-    records.retain(|record| record.setup == setup);
-    if records.len() < all {
-        let others = all - records.len();
-        say(&format!("{}: {others} records are not of {setup}, and are left alone", path.display()));
+    let folder = arguments.experiments.as_deref();
+    let mut session = Session { name: object.name, arguments, threads, stdout };
+    match object.family {
+        Family::Sdp(render) => {
+            session.has_no_sound()?;
+            let experiment: SdpExperiment = load(object, folder)?;
+            let scale = experiment.scale(arguments.scale);
+            let peers = arguments.results.join("peers-sdp.jsonl");
+            let peers = if peers.exists() { read(&peers)? } else { Vec::new() };
+            let plan = experiment.plan(scale);
+            session.run(plan, |runs| render(&Results::new(&experiment, scale, runs, peers)))
+        }
+        Family::Fit(render) => {
+            let experiment: FitExperiment = load(object, folder)?;
+            if !experiment.has_sound() {
+                session.has_no_sound()?;
+            }
+            let plan = experiment.plan(arguments.data.as_deref());
+            session.run(plan, |runs| render(&FitResults { experiment: &experiment, runs }))
+        }
+        Family::Spectrum(render) => {
+            session.has_no_sound()?;
+            let experiment: SpectrumExperiment = load(object, folder)?;
+            session.run(experiment.plan(), |runs| render(&SpectrumResults { experiment: &experiment, runs }))
+        }
     }
-    let mut results = Results::new(&experiment, experiment.scale(arguments.scale), records, peers);
-    let mut end = End::Done { failed: 0 };
-    if let Some(store) = &mut store {
-        end = make_missing(object.name, &mut results, store, &setup, arguments.time_limit)?;
-    }
-    let End::Done { failed } = end else {
-        say(&format!("stopped; the same command goes on from {}", path.display()));
-        return Ok(Outcome::FellShort);
-    };
-    let outcome = report(object, &results, &stem, arguments.json, stdout)?;
-    if failed > 0 {
-        bail!("runs that failed, with the messages above: {failed}; the same command makes them again");
-    }
-    Ok(outcome)
 }
 
-fn make_missing(
-    name: &str,
-    results: &mut Results,
-    store: &mut Store,
-    setup: &Setup,
-    time_limit: Option<Duration>,
-) -> anyhow::Result<End> {
-    let started = Instant::now();
-    catch_interrupts("stopping; what is done is kept (press again to quit)");
-    let missing = results.missing() as u64;
-    let bar = live_line(Some(missing), "{spinner} {elapsed} run {pos} of {len} done, now {msg}");
-    let mut failed = 0;
-    for (planned, record) in results.runs_mut().filter(|(_, record)| record.is_none()) {
-        if time_limit.is_some_and(|limit| started.elapsed() >= limit) {
-            break;
-        }
-        bar.set_message(planned.to_string());
-        let made = match run::make(name, &planned, setup) {
-            Ok(Some(made)) => made,
-            Ok(None) => {
-                bar.finish_and_clear();
-                return Ok(End::Interrupted);
-            }
-            Err(error) => {
-                bar.suspend(|| say(&format!("{planned}: failed: {error:#}")));
-                failed += 1;
-                continue;
-            }
+/// One call of the command.
+struct Session<'a, W> {
+    /// Of the table or figure.
+    name: &'static str,
+    arguments: &'a ReproduceArguments,
+    threads: usize,
+    stdout: &'a mut W,
+}
+
+impl<W: Write> Session<'_, W> {
+    /// Refuses a folder that nobody would read.
+    fn has_no_sound(&self) -> anyhow::Result<()> {
+        ensure!(self.arguments.data.is_none(), "--data: {} does not read sound files", self.name);
+        Ok(())
+    }
+
+    /// Results, without an extension.
+    fn stem(&self) -> PathBuf {
+        let scale = self.arguments.scale.to_possible_value();
+        let scale = scale.as_ref().map_or("", |scale| scale.get_name());
+        self.arguments.results.join(format!("{}.{scale}", self.name))
+    }
+
+    /// Makes what is missing of the plan, then shows all there is.
+    fn run<P: Planned>(
+        &mut self,
+        plan: Vec<P>,
+        render: impl FnOnce(&Runs<P>) -> Rendered,
+    ) -> anyhow::Result<Outcome> {
+        let arguments = self.arguments;
+        let path = file(&self.stem(), "jsonl");
+        let (mut store, mut records): (_, Vec<RecordOf<P>>) = if arguments.render_only {
+            ensure!(
+                path.exists(),
+                "{}: no records yet; without --render-only the runs are made",
+                path.display()
+            );
+            (None, read(&path)?)
+        } else {
+            std::fs::create_dir_all(&arguments.results)
+                .with_context(|| format!("{}: cannot be made", arguments.results.display()))?;
+            let (store, records) = Store::open(&path)?;
+            (Some(store), records)
         };
-        store.append(&made)?;
-        if !planned.as_asked(&made) {
-            bar.suspend(|| say(&format!("{planned}: fell short of what was asked")));
+        // Means over two machines or versions would be of neither: a report is of one setup, this one if runs are made.
+        let latest = records.last().filter(|_| arguments.render_only).map(|record| record.setup.clone());
+        let setup = latest.unwrap_or_else(|| Setup::here(self.threads));
+        let all = records.len();
+        records.retain(|record| record.setup == setup);
+        if records.len() < all {
+            let others = all - records.len();
+            say(&format!("{}: {others} records are not of {setup}, and are left alone", path.display()));
         }
-        *record = Some(made);
-        bar.inc(1);
+        let mut runs = Runs::new(plan, records);
+        let mut end = End::Done { failed: 0 };
+        if let Some(store) = &mut store {
+            end = runs.make_missing(self.name, store, &setup, arguments.time_limit)?;
+        }
+        let End::Done { failed } = end else {
+            say(&format!("stopped; the same command goes on from {}", path.display()));
+            return Ok(Outcome::FellShort);
+        };
+        self.report(&runs, &render(&runs))?;
+        if failed > 0 {
+            bail!("runs that failed, with the messages above: {failed}; the same command makes them again");
+        }
+        let complete = runs.missing() == 0 && runs.short().next().is_none();
+        Ok(if complete { Outcome::Success } else { Outcome::FellShort })
     }
-    bar.finish_and_clear();
-    Ok(End::Done { failed })
-}
 
-/// Table and figure, from the records alone.
-fn report(
-    object: &Object,
-    results: &Results,
-    stem: &Path,
-    json: bool,
-    stdout: &mut impl Write,
-) -> anyhow::Result<Outcome> {
-    let rendered = (object.render)(results);
-    for path in rendered.write(stem)? {
-        say(&format!("wrote {}", path.display()));
-    }
-    if json {
-        for record in results.records() {
-            writeln!(stdout, "{}", serde_json::to_string(record)?)?;
+    /// Table and figure, from the records alone.
+    fn report<P: Planned>(&mut self, runs: &Runs<P>, rendered: &Rendered) -> anyhow::Result<()> {
+        for path in rendered.write(&self.stem())? {
+            say(&format!("wrote {}", path.display()));
         }
-    } else {
-        write!(stdout, "{}", rendered.table.markdown())?;
+        if self.arguments.json {
+            for record in runs.records() {
+                writeln!(self.stdout, "{}", serde_json::to_string(record)?)?;
+            }
+        } else {
+            write!(self.stdout, "{}", rendered.table.markdown())?;
+        }
+        self.stdout.flush()?;
+        Ok(())
     }
-    stdout.flush()?;
-    let complete = results.missing() == 0 && results.short().next().is_none();
-    Ok(if complete { Outcome::Success } else { Outcome::FellShort })
 }

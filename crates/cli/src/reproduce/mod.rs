@@ -6,18 +6,26 @@
 pub(crate) mod experiment;
 mod figure;
 mod peers;
+pub(crate) mod plan;
+pub(crate) mod projection;
 pub(crate) mod projection_figures;
+mod projection_tables;
+mod published;
 pub(crate) mod record;
 pub(crate) mod results;
-pub(crate) mod run;
+mod run;
+pub(crate) mod sdp;
 mod sdp_figures;
 mod sdp_tables;
+pub(crate) mod spectrum;
 mod table;
 
 use anyhow::Context;
 use figure::Figure;
 use gambeson_lowrank::file::write_file;
+use projection::FitResults;
 use results::Results;
+use spectrum::SpectrumResults;
 use std::path::{Path, PathBuf};
 use table::Table;
 
@@ -28,7 +36,17 @@ pub(crate) struct Object {
     pub(crate) about: &'static str,
     /// The experiment built in.
     pub(crate) toml: &'static str,
-    pub(crate) render: fn(&Results) -> Rendered,
+    pub(crate) family: Family,
+}
+
+/// What kind of experiment it is, and how its results are shown.
+pub(crate) enum Family {
+    /// Solvers meet random matrices.
+    Sdp(fn(&Results) -> Rendered),
+    /// Projections are fitted to data.
+    Fit(fn(&FitResults) -> Rendered),
+    /// Data, and the errors of projections of every rank.
+    Spectrum(fn(&SpectrumResults) -> Rendered),
 }
 
 pub(crate) const OBJECTS: &[Object] = &[
@@ -36,25 +54,43 @@ pub(crate) const OBJECTS: &[Object] = &[
         name: "fig-mwu-psd",
         about: "Figure 8: time, value and error of Algorithm 2 on positive semidefinite matrices",
         toml: include_str!("../../../../experiments/fig-mwu-psd.toml"),
-        render: sdp_figures::comparison,
+        family: Family::Sdp(sdp_figures::comparison),
     },
     Object {
         name: "fig-mwu-qp",
         about: "Figure 9: the same on symmetric matrices with non-negative diagonal",
         toml: include_str!("../../../../experiments/fig-mwu-qp.toml"),
-        render: sdp_figures::comparison,
+        family: Family::Sdp(sdp_figures::comparison),
     },
     Object {
         name: "table-runtime",
         about: "Table 2: run time on positive semidefinite matrices, n = 500 to 4500",
         toml: include_str!("../../../../experiments/table-runtime.toml"),
-        render: sdp_tables::runtime,
+        family: Family::Sdp(sdp_tables::runtime),
     },
     Object {
         name: "table-large-n",
         about: "Table 3: run time and memory on large matrices, n = 5000 to 20000",
         toml: include_str!("../../../../experiments/table-large-n.toml"),
-        render: sdp_tables::large_n,
+        family: Family::Sdp(sdp_tables::large_n),
+    },
+    Object {
+        name: "table-norms",
+        about: "Table 1: proven kappa of projections of CIFAR-10 and CIFAR-100, by channel and together",
+        toml: include_str!("../../../../experiments/table-norms.toml"),
+        family: Family::Fit(projection_tables::norms),
+    },
+    Object {
+        name: "fig-pca-error",
+        about: "Figure 5: error of principal components of CIFAR-10 and CIFAR-100 against their number",
+        toml: include_str!("../../../../experiments/fig-pca-error.toml"),
+        family: Family::Spectrum(projection_figures::pca_error),
+    },
+    Object {
+        name: "table-audio",
+        about: "Table 4: proven kappa of projections of speech, six draws of files",
+        toml: include_str!("../../../../experiments/table-audio.toml"),
+        family: Family::Fit(projection_tables::audio),
     },
 ];
 

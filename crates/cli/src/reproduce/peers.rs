@@ -1,8 +1,8 @@
 //! Runs of other solvers, as `bench/peers/sdp/solvers.py` records them, beside ours.
 
-use super::experiment::{Experiment, Scale};
 use super::record::PeerRecord;
 use super::results::{NOTHING, Spread, cell};
+use super::sdp::{Scale, SdpExperiment};
 use crate::decimal::down;
 
 /// After a time whose run did not do what was asked.
@@ -15,7 +15,7 @@ pub(crate) struct Peers(Vec<PeerRecord>);
 
 impl Peers {
     /// Without gambeson's own rows, which are there as the judge of the others.
-    pub(crate) fn new(all: Vec<PeerRecord>, experiment: &Experiment, scale: &Scale) -> Self {
+    pub(crate) fn new(all: Vec<PeerRecord>, experiment: &SdpExperiment, scale: &Scale) -> Self {
         let ours = |peer: &PeerRecord| peer.solver.starts_with(env!("CARGO_PKG_NAME"));
         let kind = experiment.kind.name();
         let wanted = |peer: &PeerRecord| peer.kind == kind && scale.n.contains(&peer.n) && !ours(peer);

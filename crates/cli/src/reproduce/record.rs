@@ -1,7 +1,5 @@
 //! Records of runs, one JSON object a line; written as soon as a run is done, never rewritten.
 
-use crate::commands::bound::BoundRecord;
-use crate::commands::check::CheckRecord;
 use crate::machine::cpu_model;
 use crate::progress::say;
 use anyhow::{Context, bail};
@@ -11,25 +9,21 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-/// One run of `gambeson bound`, and of `gambeson check` where the experiment asks for it.
+/// One run of `gambeson`: `C` says on what, `O` is what it printed; the fields of both stand among the others.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Record {
+pub(crate) struct Record<C, O> {
     pub(crate) experiment: String,
-    /// The family of random matrices, `psd` or `qp`.
-    pub(crate) kind: String,
-    pub(crate) n: usize,
-    /// The trial, and the seed of its matrix.
-    pub(crate) seed: u32,
-    /// The label of the solver.
+    #[serde(flatten)]
+    pub(crate) case: C,
+    /// The label of the solver or method.
     pub(crate) solver: String,
-    /// What `gambeson` was called with, but for threads and the place of the certificate.
+    /// What `gambeson` was called with, but for threads and places of files.
     pub(crate) arguments: Vec<String>,
     pub(crate) exit: i32,
     /// Wall-clock seconds of the whole process.
     pub(crate) seconds_wall: f64,
-    /// What `bound` printed.
-    pub(crate) bound: BoundRecord,
-    pub(crate) check: Option<CheckRun>,
+    #[serde(flatten)]
+    pub(crate) output: O,
     #[serde(flatten)]
     pub(crate) setup: Setup,
 }
@@ -60,16 +54,6 @@ impl std::fmt::Display for Setup {
         let plural = if self.threads == 1 { "" } else { "s" };
         write!(f, "gambeson {} on {}, {} thread{plural}", self.version, self.cpu(), self.threads)
     }
-}
-
-/// A check of the certificate in a process of its own.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct CheckRun {
-    pub(crate) exit: i32,
-    /// Wall-clock seconds of the whole process.
-    pub(crate) seconds_wall: f64,
-    /// What `check` printed.
-    pub(crate) result: CheckRecord,
 }
 
 /// A run of another solver, as `bench/peers/sdp/solvers.py` writes it.
@@ -145,7 +129,7 @@ pub(crate) struct Store {
 
 impl Store {
     /// Opens or creates the file, and takes off a last line that was broken off. The file is this process's alone.
-    pub(crate) fn open(path: &Path) -> anyhow::Result<(Self, Vec<Record>)> {
+    pub(crate) fn open<R: DeserializeOwned>(path: &Path) -> anyhow::Result<(Self, Vec<R>)> {
         let name = || path.display().to_string();
         let mut file =
             OpenOptions::new().read(true).append(true).create(true).open(path).with_context(name)?;
@@ -154,7 +138,7 @@ impl Store {
         } // a file system without locks is no reason to stop
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).with_context(name)?;
-        let lines: Lines<Record> = parse(path, &bytes)?;
+        let lines: Lines<R> = parse(path, &bytes)?;
         if let Some(line) = lines.broken {
             say(&format!("{}, line {line}: broken off; taken off, that run is made again", name()));
             file.set_len(lines.good as u64).with_context(name)?;
@@ -165,7 +149,7 @@ impl Store {
     }
 
     /// One more record; on the disk when this returns.
-    pub(crate) fn append(&mut self, record: &Record) -> anyhow::Result<()> {
+    pub(crate) fn append(&mut self, record: &impl Serialize) -> anyhow::Result<()> {
         let mut line = serde_json::to_vec(record)?;
         line.push(b'\n');
         let written = self.file.write_all(&line).and_then(|()| self.file.sync_data());

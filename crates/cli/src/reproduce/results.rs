@@ -1,8 +1,9 @@
-//! The records of an experiment, in the order of its plan, and what tables and figures ask of them.
+//! The records of an experiment with SDP solvers, and what tables and figures ask of them.
 
-use super::experiment::{Experiment, Planned, PublishedPoint, Scale, Solver};
 use super::peers::Peers;
-use super::record::{PeerRecord, Record};
+use super::plan::Runs;
+use super::record::PeerRecord;
+use super::sdp::{PlannedBound, PublishedPoint, Scale, SdpExperiment, SdpRecord, Solver};
 use crate::decimal::{up, up_to_places};
 
 /// Significant digits of measured numbers.
@@ -11,58 +12,30 @@ const DIGITS: usize = 3;
 pub(crate) const NOTHING: &str = "–";
 
 /// What was planned, and what of it is there.
-pub(crate) struct Results<'a> {
-    pub(crate) experiment: &'a Experiment,
+pub(crate) struct Results<'a, 'p> {
+    pub(crate) experiment: &'a SdpExperiment,
     pub(crate) scale: &'a Scale,
-    runs: Vec<(Planned<'a>, Option<Record>)>,
+    runs: &'a Runs<PlannedBound<'p>>,
     pub(crate) peers: Peers,
 }
 
-impl<'a> Results<'a> {
-    /// Records of other settings are left out; of two of one run the later counts.
+impl<'a, 'p> Results<'a, 'p> {
     pub(crate) fn new(
-        experiment: &'a Experiment,
+        experiment: &'a SdpExperiment,
         scale: &'a Scale,
-        mut records: Vec<Record>,
+        runs: &'a Runs<PlannedBound<'p>>,
         peers: Vec<PeerRecord>,
     ) -> Self {
-        let plan = experiment.plan(scale).into_iter();
-        let runs = plan
-            .map(|run| {
-                let found = records.iter().rposition(|record| run.matches(record));
-                (run, found.map(|at| records.remove(at)))
-            })
-            .collect();
         Self { experiment, scale, runs, peers: Peers::new(peers, experiment, scale) }
     }
 
-    pub(crate) fn runs_mut(&mut self) -> impl Iterator<Item = (Planned<'a>, &mut Option<Record>)> {
-        self.runs.iter_mut().map(|(run, record)| (*run, record))
-    }
-
-    pub(crate) fn records(&self) -> impl Iterator<Item = &Record> {
-        self.runs.iter().filter_map(|(_, record)| record.as_ref())
-    }
-
-    pub(crate) fn missing(&self) -> usize {
-        self.runs.len() - self.records().count()
-    }
-
-    /// Runs that are there and did not reach what was asked.
-    pub(crate) fn short(&self) -> impl Iterator<Item = Planned<'a>> {
-        self.runs
-            .iter()
-            .filter(|(run, record)| record.as_ref().is_some_and(|record| !run.as_asked(record)))
-            .map(|(run, _)| *run)
-    }
-
     /// The trials of one solver for one dimension.
-    pub(crate) fn of(&self, n: usize, solver: &Solver) -> impl Iterator<Item = &Record> {
+    pub(crate) fn of(&self, n: usize, solver: &Solver) -> impl Iterator<Item = &SdpRecord> {
         let label = &solver.label;
         self.runs
             .iter()
             .filter(move |(run, _)| run.n == n && run.solver.label == *label)
-            .filter_map(|(_, record)| record.as_ref())
+            .filter_map(|(_, record)| record)
     }
 
     /// Mean and deviation over the trials, none if any trial has none.
@@ -70,7 +43,7 @@ impl<'a> Results<'a> {
         &self,
         n: usize,
         solver: &Solver,
-        of: impl Fn(&Record) -> Option<f64>,
+        of: impl Fn(&SdpRecord) -> Option<f64>,
     ) -> Option<Spread> {
         let all: Option<Vec<f64>> = self.of(n, solver).map(of).collect();
         Spread::of(&all?, self.scale.trials as usize)
@@ -81,7 +54,7 @@ impl<'a> Results<'a> {
         &self,
         n: usize,
         solver: &Solver,
-        of: impl Fn(&Record) -> Option<f64>,
+        of: impl Fn(&SdpRecord) -> Option<f64>,
     ) -> Option<Largest> {
         let all: Option<Vec<f64>> = self.of(n, solver).map(of).collect();
         let all = all?;
@@ -91,13 +64,6 @@ impl<'a> Results<'a> {
 
     /// What a reader has to know: where it was measured, what is missing, what fell short.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let mut machines: Vec<String> = Vec::new();
-        for record in self.records() {
-            let machine = record.setup.to_string();
-            if !machines.contains(&machine) {
-                machines.push(machine);
-            }
-        }
         let trials = self.scale.trials;
         let mut notes = vec![if trials == 1 {
             "One matrix for each n.".to_owned()
@@ -106,33 +72,23 @@ impl<'a> Results<'a> {
                 "Mean ± standard deviation over {trials} matrices for each n; times and bounds rounded up."
             )
         }];
-        if !machines.is_empty() {
-            notes.push(format!("Measured: {}.", machines.join("; ")));
-        }
+        notes.extend(self.runs.measured());
         if let Some(paper) = &self.experiment.paper {
             notes.push(format!(
                 "The paper's numbers: on {}; ratios to them compare machines too.",
                 paper.machine
             ));
         }
-        if self.missing() > 0 {
-            notes.push(format!(
-                "Incomplete: {} of {} runs are there; (1 of 3): from so many of the trials planned.",
-                self.records().count(),
-                self.runs.len()
-            ));
-        }
-        let short: Vec<String> = self.short().map(|run| run.to_string()).collect();
-        if !short.is_empty() {
-            notes.push(format!("Fell short of what was asked: {}.", short.join("; ")));
-        }
+        let partial = |missing| format!("{missing}; (1 of 3): from so many of the trials planned.");
+        notes.extend(self.runs.incomplete().map(partial));
+        notes.extend(self.runs.fell_short());
         notes
     }
 }
 
 /// Seconds a user waits for a proven bracket of a matrix in memory.
-pub(crate) fn seconds(record: &Record) -> f64 {
-    record.bound.seconds_solve + record.bound.seconds_check
+pub(crate) fn seconds(record: &SdpRecord) -> f64 {
+    record.output.bound.seconds_solve + record.output.bound.seconds_check
 }
 
 /// How many trials a number is from; shown where some are missing.

@@ -1,8 +1,5 @@
 //! One run: the program itself in a process of its own, so that its memory is its own and a crash costs one run.
 
-use super::experiment::Planned;
-use super::record::{CheckRun, Record, Setup};
-use crate::commands::bound::BoundRecord;
 use crate::progress::interrupted;
 use anyhow::{Context, bail};
 use serde::de::DeserializeOwned;
@@ -16,39 +13,15 @@ use std::time::{Duration, Instant};
 /// How soon Ctrl-C is noticed.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Makes the run; none if it was interrupted, for what an interrupted process returns is no measurement.
-pub(crate) fn make(experiment: &str, run: &Planned, setup: &Setup) -> anyhow::Result<Option<Record>> {
-    let threads = setup.threads;
-    let folder = tempfile::tempdir().context("a folder for the certificate")?;
-    let certificate = folder.path().join("certificate.json").display().to_string();
-    let arguments = run.arguments();
-    let mut words = arguments.clone();
-    if run.solver.check {
-        words.extend(["--certificate".to_owned(), certificate.clone()]);
-    }
-    let Some((exit, seconds_wall, bound)) = call::<BoundRecord>(words, threads)? else { return Ok(None) };
-    if bound.was_interrupted() {
-        return Ok(None); // Ctrl-C reaches both processes, and not at one moment
-    }
-    let mut check = None;
-    if run.solver.check {
-        let words = ["check", "--random", &run.instance(), &certificate, "--json"].map(str::to_owned);
-        let Some((exit, seconds_wall, result)) = call(words.into(), threads)? else { return Ok(None) };
-        check = Some(CheckRun { exit, seconds_wall, result });
-    }
-    Ok(Some(Record {
-        experiment: experiment.to_owned(),
-        kind: run.kind.name().to_owned(),
-        n: run.n,
-        seed: run.seed,
-        solver: run.solver.label.clone(),
-        arguments,
-        exit,
-        seconds_wall,
-        bound,
-        check,
-        setup: setup.clone(),
-    }))
+/// What a process left behind.
+#[derive(Debug)]
+pub(crate) struct Called<T> {
+    /// 0 or 1.
+    pub(crate) exit: i32,
+    /// Wall-clock seconds of the whole process.
+    pub(crate) seconds_wall: f64,
+    /// The object it printed.
+    pub(crate) printed: T,
 }
 
 /// This program, also where its file has been replaced since it started.
@@ -60,11 +33,12 @@ fn program() -> anyhow::Result<PathBuf> {
     std::env::current_exe().context("the program does not know where it is")
 }
 
-/// Exit code, wall-clock seconds and the object printed; none if interrupted. Exit 2 is an error here too.
-fn call<T: DeserializeOwned>(
+/// Runs this program with these words; none if interrupted, for what an interrupted process returns is no measurement.
+/// Exit 2 is an error here too.
+pub(crate) fn call<T: DeserializeOwned>(
     mut words: Vec<String>,
     threads: usize,
-) -> anyhow::Result<Option<(i32, f64, T)>> {
+) -> anyhow::Result<Option<Called<T>>> {
     words.extend(["--threads".to_owned(), threads.to_string()]);
     let name = || format!("gambeson {}", words.join(" "));
     let program = program()?;
@@ -107,6 +81,11 @@ fn call<T: DeserializeOwned>(
     let Some(exit @ 0..=1) = status.code() else {
         bail!("{} ended with {status}: {stderr}", name());
     };
-    let printed = serde_json::from_str(&stdout.with_context(name)?);
-    Ok(Some((exit, seconds, printed.with_context(|| format!("{}: not the JSON expected", name()))?)))
+    let stdout = stdout.with_context(name)?;
+    if exit == 1 && stdout.is_empty() {
+        return Ok(None); // Ctrl-C reaches both processes, and it had nothing to show yet
+    }
+    let printed = serde_json::from_str(&stdout);
+    let printed = printed.with_context(|| format!("{}: not the JSON expected", name()))?;
+    Ok(Some(Called { exit, seconds_wall: seconds, printed }))
 }

@@ -1,10 +1,9 @@
 //! Figures 8 and 9 of the paper: time, value and error of Algorithm 2 against an exact solver.
 
 use super::Rendered;
-use super::experiment::Solver;
 use super::figure::{Axis, Figure, Panel, Point, Series, Style};
-use super::record::Record;
 use super::results::{NOTHING, Results, Spread, bound_cell, cell, seconds};
+use super::sdp::{SdpRecord, Solver};
 use super::table::Table;
 
 /// Significant digits of values, enough to tell the solvers apart.
@@ -25,8 +24,8 @@ fn is_reference(results: &Results, solver: &Solver) -> bool {
 fn error(results: &Results, n: usize, solver: &Solver) -> Option<Spread> {
     let reference = results.experiment.solvers.iter().find(|other| is_reference(results, other))?;
     let pairs = results.of(n, solver).filter_map(|ours| {
-        let exact = results.of(n, reference).find(|exact| exact.seed == ours.seed)?;
-        per_cent_above(ours.bound.upper, exact.bound.sdp_lower)
+        let exact = results.of(n, reference).find(|exact| exact.case.seed == ours.case.seed)?;
+        per_cent_above(ours.output.bound.upper, exact.output.bound.sdp_lower)
     });
     Spread::of(&pairs.collect::<Vec<_>>(), results.scale.trials as usize)
 }
@@ -36,8 +35,8 @@ fn per_cent_above(upper: f64, lower: f64) -> Option<f64> {
     (lower > 0.0).then(|| (((upper / lower).next_up() - 1.0).next_up() * 100.0).next_up())
 }
 
-fn gap_per_cent(record: &Record) -> Option<f64> {
-    record.bound.gap.map(|gap| (gap * 100.0).next_up())
+fn gap_per_cent(record: &SdpRecord) -> Option<f64> {
+    record.output.bound.gap.map(|gap| (gap * 100.0).next_up())
 }
 
 fn table(results: &Results) -> Table {
@@ -54,7 +53,7 @@ fn table(results: &Results) -> Table {
             cell(results.spread(n, solver, |record| Some(seconds(record))))
         });
         table.column(label, "value ≤", rows, |n| {
-            let value = results.spread(n, solver, |record| Some(record.bound.upper));
+            let value = results.spread(n, solver, |record| Some(record.output.bound.upper));
             value.map_or(NOTHING.to_owned(), |value| value.text(VALUE_DIGITS))
         });
         table.column(label, "gap ≤ (%)", rows, |n| bound_cell(results.largest(n, solver, gap_per_cent)));
@@ -94,7 +93,7 @@ fn figure(results: &Results) -> Figure {
     }
     // Values that differ by less than a marker is wide: one in front of the other.
     let values = solvers.iter().enumerate().map(|(at, solver)| {
-        let of = |n| results.spread(n, solver, |record| Some(record.bound.upper));
+        let of = |n| results.spread(n, solver, |record| Some(record.output.bound.upper));
         let Series { label, points, style } = series(at, solver.label.clone(), &of);
         Series {
             label,

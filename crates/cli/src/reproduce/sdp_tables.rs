@@ -1,9 +1,8 @@
 //! Tables 2 and 3 of the paper: run times of SDP solvers.
 
 use super::Rendered;
-use super::experiment::{PublishedSeries, Solver};
-use super::record::Record;
 use super::results::{Largest, NOTHING, Results, bound_cell, cell, published_cell, seconds};
+use super::sdp::{PublishedSeries, SdpRecord, Solver};
 use super::table::Table;
 use crate::decimal::down;
 
@@ -41,24 +40,26 @@ pub(crate) fn large_n(results: &Results) -> Rendered {
     let (mut table, rows) = started(results, caption);
     for solver in &results.experiment.solvers {
         let label = &solver.label;
-        let mut measured = |group: &str, heading: &str, of: fn(&Record) -> Option<f64>| {
+        let mut measured = |group: &str, heading: &str, of: fn(&SdpRecord) -> Option<f64>| {
             table.column(group, heading, rows, |n| cell(results.spread(n, solver, of)));
         };
         if solver.check {
-            measured(label, "generate (s)", |record| Some(record.bound.seconds_read));
+            measured(label, "generate (s)", |record| Some(record.output.bound.seconds_read));
         }
-        measured(label, "solve (s)", |record| Some(record.bound.seconds_solve));
-        measured(label, "check (s)", |record| Some(record.bound.seconds_check));
+        measured(label, "solve (s)", |record| Some(record.output.bound.seconds_solve));
+        measured(label, "check (s)", |record| Some(record.output.bound.seconds_check));
         table.column(label, "gap ≤", rows, |n| {
-            bound_cell(results.largest(n, solver, |record| record.bound.gap))
+            bound_cell(results.largest(n, solver, |record| record.output.bound.gap))
         });
         if solver.check {
-            let peak = |record: &Record| record.bound.peak_memory.map(|bytes| bytes as f64);
+            let peak = |record: &SdpRecord| record.output.bound.peak_memory.map(|bytes| bytes as f64);
             memory(&mut table, results, solver, label, rows, peak);
             let group = format!("{label}, checked alone");
-            let alone = |record: &Record| Some(record.check.as_ref()?.result.seconds_check);
+            let alone = |record: &SdpRecord| Some(record.output.check.as_ref()?.result.seconds_check);
             table.column(&group, "check (s)", rows, |n| cell(results.spread(n, solver, alone)));
-            let peak = |record: &Record| record.check.as_ref()?.result.peak_memory.map(|bytes| bytes as f64);
+            let peak = |record: &SdpRecord| {
+                record.output.check.as_ref()?.result.peak_memory.map(|bytes| bytes as f64)
+            };
             memory(&mut table, results, solver, &group, rows, peak);
         }
     }
@@ -76,7 +77,7 @@ fn memory(
     solver: &Solver,
     group: &str,
     rows: &[usize],
-    peak: impl Fn(&Record) -> Option<f64> + Copy,
+    peak: impl Fn(&SdpRecord) -> Option<f64> + Copy,
 ) {
     let most = |n| results.largest(n, solver, peak);
     let per = |n, unit| bound_cell(most(n).map(|bytes: Largest| bytes.per(unit)));

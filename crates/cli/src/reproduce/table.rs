@@ -1,4 +1,4 @@
-//! A table, as Markdown and as LaTeX (booktabs). Cells are plain text, numbers all of them.
+//! A table, as Markdown and as LaTeX (booktabs). Cells are plain text, most of them numbers.
 
 /// Columns in groups, rows of cells, and notes below.
 pub(crate) struct Table {
@@ -12,6 +12,8 @@ struct Column {
     /// Neighbours of one group share a heading; empty for none.
     group: String,
     heading: String,
+    /// Of words, which begin at the left; numbers end at the right.
+    words: bool,
 }
 
 impl Table {
@@ -28,10 +30,16 @@ impl Table {
         rows: &[K],
         cell: impl FnMut(K) -> String,
     ) {
-        self.columns.push(Column { group: group.to_owned(), heading: heading.to_owned() });
+        self.columns.push(Column { group: group.to_owned(), heading: heading.to_owned(), words: false });
         self.rows.resize_with(rows.len(), Vec::new);
         let cells = rows.iter().copied().map(cell);
         self.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
+    }
+
+    /// One more column, of words.
+    pub(crate) fn words<K: Copy>(&mut self, heading: &str, rows: &[K], cell: impl FnMut(K) -> String) {
+        self.column("", heading, rows, cell);
+        self.columns.iter_mut().rev().take(1).for_each(|column| column.words = true);
     }
 
     pub(crate) fn markdown(&self) -> String {
@@ -43,7 +51,8 @@ impl Table {
         let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
         let mut lines = vec![one_line(&self.caption), String::new()];
         lines.push(line(self.columns.iter().map(heading).collect()));
-        lines.push(line(vec!["---:".to_owned(); self.columns.len()]));
+        let rule = |column: &Column| if column.words { ":---" } else { "---:" }.to_owned();
+        lines.push(line(self.columns.iter().map(rule).collect()));
         lines.extend(self.rows.iter().map(|row| line(row.iter().map(|cell| escape(cell)).collect())));
         lines.extend(self.notes.iter().map(|note| format!("\n{}", one_line(note))));
         lines.join("\n") + "\n"
@@ -55,7 +64,8 @@ impl Table {
         let mut lines = vec![format!("% {}", one_line(&self.caption))];
         lines.extend(self.notes.iter().map(|note| format!("% {}", one_line(note))));
         lines.push("% Needs \\usepackage{booktabs}.".to_owned());
-        lines.push(format!("\\begin{{tabular}}{{{}}}", "r".repeat(self.columns.len())));
+        let align = |column: &Column| if column.words { 'l' } else { 'r' };
+        lines.push(format!("\\begin{{tabular}}{{{}}}", self.columns.iter().map(align).collect::<String>()));
         lines.push("\\toprule".to_owned());
         let (mut heads, mut rules, mut first) = (Vec::new(), Vec::new(), 1);
         for group in self.columns.chunk_by(|a, b| a.group == b.group && !a.group.is_empty()) {

@@ -12,6 +12,8 @@ mod project;
 mod rendering;
 /// `reproduce`: runs, records, and what becomes of broken ones.
 mod reproduce;
+/// `reproduce` with experiments on projections.
+mod reproduce_projections;
 /// Running the binary.
 mod support;
 /// Certificates that somebody has tampered with.

@@ -2,8 +2,11 @@
 
 mod fit;
 pub(super) mod inspect;
+mod spectrum;
 mod sweep;
 
+pub(crate) use fit::FitRecord;
+pub(crate) use spectrum::{ChannelSpectrum, SpectrumRecord};
 pub(crate) use sweep::SweepPoint;
 
 use crate::Outcome;
@@ -34,6 +37,7 @@ pub(crate) fn run(
         ProjectCommand::Fit(arguments) => fit::run(arguments, stdout, threads),
         ProjectCommand::Inspect(arguments) => inspect::run(arguments, stdout, threads),
         ProjectCommand::Sweep(arguments) => sweep::run(arguments, stdout, threads),
+        ProjectCommand::Spectrum(arguments) => spectrum::run(arguments, stdout),
     };
     match done {
         Err(error) if matches!(error.downcast_ref(), Some(DataError::Stopped)) => {

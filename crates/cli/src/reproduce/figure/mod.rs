@@ -32,6 +32,9 @@ const LEGEND_SPACE: f64 = 16.0;
 const TICK: f64 = 6.0;
 const CAP: f64 = 4.0;
 const MARKER: f64 = 5.0;
+const LINE: f64 = 1.8;
+/// Of a line that accompanies another.
+const THIN: f64 = 1.1;
 
 const BLACK: Colour = Colour(0x22, 0x22, 0x22);
 const GRID: Colour = Colour(0xe6, 0xe6, 0xe6);
@@ -97,6 +100,8 @@ pub(crate) struct Style {
     hollow: bool,
     /// Radius of the marker.
     radius: f64,
+    /// Width of the line.
+    width: f64,
 }
 
 impl Style {
@@ -109,6 +114,7 @@ impl Style {
             dashed: false,
             hollow: false,
             radius: MARKER,
+            width: LINE,
         }
     }
 
@@ -121,12 +127,23 @@ impl Style {
             dashed: true,
             hollow: true,
             radius: MARKER,
+            width: LINE,
         }
     }
 
     /// A plain dashed line, without markers: a limit.
     pub(crate) fn line(at: usize) -> Self {
         Self { radius: 0.0, ..Self::quoted(at) }
+    }
+
+    /// The line of the series `at` without markers, for numbers that lie close.
+    pub(crate) fn curve(at: usize) -> Self {
+        Self { radius: 0.0, ..Self::ours(at) }
+    }
+
+    /// A thin dashed line beside [`Style::curve`].
+    pub(crate) fn companion(at: usize) -> Self {
+        Self { dashed: true, width: THIN, ..Self::curve(at) }
     }
 
     /// With a marker that shows from under one of another series in the same place.
@@ -355,12 +372,15 @@ impl Drawing {
 
     fn joined(&mut self, places: Vec<Place>, style: Style) {
         if places.len() > 1 {
-            let stroke = Stroke { colour: style.colour, width: 1.8, dashed: style.dashed };
+            let stroke = Stroke { colour: style.colour, width: style.width, dashed: style.dashed };
             self.shapes.push(Shape::Line { places, stroke });
         }
     }
 
     fn marker(&mut self, (x, y): Place, Style { colour, marker, hollow, radius: r, .. }: Style) {
+        if r == 0.0 {
+            return;
+        }
         let fill = if hollow { WHITE } else { colour };
         let stroke = Stroke {
             colour: if hollow { colour } else { WHITE },

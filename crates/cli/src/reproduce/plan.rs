@@ -1,0 +1,201 @@
+//! Runs of any experiment: planned, looked up among the records there are, and made.
+
+use super::record::{Record, Setup, Store};
+use super::run::Called;
+use crate::progress::{catch_interrupts, live_line, say};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::time::{Duration, Instant};
+
+/// A record of a run of this kind.
+pub(crate) type RecordOf<P> = Record<<P as Planned>::Case, <P as Planned>::Output>;
+
+/// A run of a plan: `gambeson` with these arguments.
+pub(crate) trait Planned: std::fmt::Display {
+    /// What it is run on.
+    type Case: Serialize + DeserializeOwned;
+    /// What it prints.
+    type Output: Serialize + DeserializeOwned;
+
+    fn case(&self) -> Self::Case;
+
+    /// The label of the solver or method.
+    fn label(&self) -> &str;
+
+    /// The place in the plan, before this one, of the run whose record the arguments depend on.
+    fn needs(&self) -> Option<usize> {
+        None
+    }
+
+    /// What `gambeson` is called with, without what changes from one call to the next; `needed` is the record of the
+    /// run that this one needs, if any.
+    fn arguments(&self, needed: Option<&RecordOf<Self>>) -> Vec<String>;
+
+    /// Whether an output has all parts that are asked for.
+    fn is_whole(&self, _: &Self::Output) -> bool {
+        true
+    }
+
+    /// Whether the run reached what was asked of it.
+    fn as_asked(&self, record: &RecordOf<Self>) -> bool;
+
+    /// Runs it; none if it was interrupted.
+    fn call(&self, arguments: &[String], threads: usize) -> anyhow::Result<Option<Called<Self::Output>>>;
+}
+
+/// What was planned, in order, and what of it is there.
+pub(crate) struct Runs<P: Planned> {
+    all: Vec<(P, Option<RecordOf<P>>)>,
+    /// Records of other runs, or of runs whose arguments are not known yet.
+    spare: Vec<RecordOf<P>>,
+}
+
+/// How the runs ended.
+pub(crate) enum End {
+    /// All there are, or all there was time for, but for so many that failed.
+    Done {
+        failed: usize,
+    },
+    Interrupted,
+}
+
+impl<P: Planned> Runs<P> {
+    /// Records of other settings are left out; of two of one run the later counts. A run with other arguments is
+    /// another run, whatever its label.
+    pub(crate) fn new(plan: Vec<P>, records: Vec<RecordOf<P>>) -> Self {
+        let mut runs = Self { all: Vec::new(), spare: records };
+        for run in plan {
+            let found = runs.arguments(&run).and_then(|arguments| runs.find(&run, &arguments));
+            runs.all.push((run, found.map(|at| runs.spare.remove(at))));
+        }
+        runs
+    }
+
+    /// The place of the record of a run, the latest of several.
+    fn find(&self, run: &P, arguments: &[String]) -> Option<usize> {
+        self.spare.iter().rposition(|record| {
+            record.solver == run.label() && record.arguments == arguments && run.is_whole(&record.output)
+        })
+    }
+
+    /// None while the record that they depend on is missing.
+    fn arguments(&self, run: &P) -> Option<Vec<String>> {
+        match run.needs() {
+            None => Some(run.arguments(None)),
+            Some(at) => self.all[at].1.as_ref().map(|needed| run.arguments(Some(needed))),
+        }
+    }
+
+    /// In the order of the plan.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&P, Option<&RecordOf<P>>)> {
+        self.all.iter().map(|(run, record)| (run, record.as_ref()))
+    }
+
+    /// Those that are there.
+    pub(crate) fn records(&self) -> impl Iterator<Item = &RecordOf<P>> {
+        self.iter().filter_map(|(_, record)| record)
+    }
+
+    pub(crate) fn missing(&self) -> usize {
+        self.all.len() - self.records().count()
+    }
+
+    /// Runs that are there and did not reach what was asked.
+    pub(crate) fn short(&self) -> impl Iterator<Item = &P> {
+        self.iter()
+            .filter(|(run, record)| record.is_some_and(|record| !run.as_asked(record)))
+            .map(|(run, _)| run)
+    }
+
+    /// Where it was measured.
+    pub(crate) fn measured(&self) -> Option<String> {
+        let mut machines: Vec<String> = Vec::new();
+        for record in self.records() {
+            let machine = record.setup.to_string();
+            if !machines.contains(&machine) {
+                machines.push(machine);
+            }
+        }
+        (!machines.is_empty()).then(|| format!("Measured: {}.", machines.join("; ")))
+    }
+
+    /// How many are missing, if any.
+    pub(crate) fn incomplete(&self) -> Option<String> {
+        let (there, all) = (self.records().count(), self.all.len());
+        (there < all).then(|| format!("Incomplete: {there} of {all} runs are there"))
+    }
+
+    /// What fell short, if anything.
+    pub(crate) fn fell_short(&self) -> Option<String> {
+        let short: Vec<String> = self.short().map(ToString::to_string).collect();
+        (!short.is_empty()).then(|| format!("Fell short of what was asked: {}.", short.join("; ")))
+    }
+
+    /// Makes what is missing, in the order of the plan.
+    pub(crate) fn make_missing(
+        &mut self,
+        experiment: &str,
+        store: &mut Store,
+        setup: &Setup,
+        time_limit: Option<Duration>,
+    ) -> anyhow::Result<End> {
+        let started = Instant::now();
+        catch_interrupts("stopping; what is done is kept (press again to quit)");
+        let missing = self.missing() as u64;
+        let bar = live_line(Some(missing), "{spinner} {elapsed} run {pos} of {len} done, now {msg}");
+        let mut failed = 0;
+        for at in 0..self.all.len() {
+            let (planned, record) = &self.all[at];
+            if record.is_some() {
+                continue;
+            }
+            if time_limit.is_some_and(|limit| started.elapsed() >= limit) {
+                break;
+            }
+            bar.set_message(planned.to_string());
+            let Some(arguments) = self.arguments(planned) else {
+                bar.suspend(|| {
+                    say(&format!("{planned}: not made: it needs the record of a run that failed"));
+                });
+                failed += 1;
+                continue;
+            };
+            // The run may have been made before the record that it needs was lost.
+            if let Some(found) = self.find(planned, &arguments) {
+                self.all[at].1 = Some(self.spare.remove(found));
+                bar.inc(1);
+                continue;
+            }
+            let called = match planned.call(&arguments, setup.threads) {
+                Ok(Some(called)) => called,
+                Ok(None) => {
+                    bar.finish_and_clear();
+                    return Ok(End::Interrupted);
+                }
+                Err(error) => {
+                    bar.suspend(|| say(&format!("{planned}: failed: {error:#}")));
+                    failed += 1;
+                    continue;
+                }
+            };
+            let made = Record {
+                experiment: experiment.to_owned(),
+                case: planned.case(),
+                solver: planned.label().to_owned(),
+                arguments,
+                exit: called.exit,
+                seconds_wall: called.seconds_wall,
+                output: called.printed,
+                setup: setup.clone(),
+            };
+            store.append(&made)?;
+            if !planned.as_asked(&made) {
+                bar.suspend(|| say(&format!("{planned}: fell short of what was asked")));
+            }
+            self.all[at].1 = Some(made);
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        Ok(End::Done { failed })
+    }
+}

@@ -1,0 +1,32 @@
+//! Numbers about projections printed in the paper.
+
+use anyhow::ensure;
+use serde::Deserialize;
+
+/// A row of the paper's table.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PublishedFit {
+    /// Of each channel.
+    pub(crate) rank: usize,
+    /// Frames, where the paper says how many.
+    pub(crate) samples: Option<usize>,
+    /// By channel.
+    pub(crate) kappa: Vec<f64>,
+    /// Of all channels together, where there are several.
+    pub(crate) combined: Option<f64>,
+    /// Part of the energy lost; of several channels the largest.
+    pub(crate) error: f64,
+}
+
+impl PublishedFit {
+    pub(super) fn validate(&self) -> anyhow::Result<()> {
+        ensure!(self.rank > 0, "rank: 0, at least 1 is needed");
+        ensure!(!self.kappa.is_empty(), "kappa: empty, one a channel is needed");
+        for kappa in self.kappa.iter().chain(&self.combined) {
+            ensure!(*kappa >= 1.0 && kappa.is_finite(), "{kappa} is not the kappa of a projection");
+        }
+        ensure!(self.error > 0.0 && self.error < 1.0, "error: {} is not in (0, 1)", self.error);
+        Ok(())
+    }
+}
