@@ -106,7 +106,7 @@ impl<'a> Blocks<'a> {
                 square += pair.cost(angle);
             }
         }
-        Turned { error, square, angles }
+        Turned { angles, error, square }
     }
 
     /// As little turned as meets an error, inner pairs at `ease`. None where no turning does.

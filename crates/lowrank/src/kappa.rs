@@ -91,8 +91,8 @@ fn square(upper: crate::bound::Upper) -> QuadraticBound {
 /// Weights for a basis of coordinates, which need no search: one where there is one, next to nothing elsewhere.
 fn selected(basis: &DenseMatrix) -> Option<Vec<f64>> {
     let weight = |row: &[f64]| match row.iter().map(|u| u * u).sum::<f64>() {
-        square if square == 1.0 => Some(1.0),
-        square if square == 0.0 => Some(f64::MIN_POSITIVE),
+        1.0 => Some(1.0),
+        0.0 => Some(f64::MIN_POSITIVE),
         _ => None,
     };
     let one_a_column = |column: usize| {
