@@ -181,7 +181,9 @@ fn algorithm_three_takes_the_best_within_its_budget() {
             .filter(|&&(.., error)| error <= budget)
             .map(|&(_, kappa, _)| kappa)
             .fold(f64::INFINITY, f64::min);
-        assert_eq!(found.certified.kappa().value(), best);
+        // Candidates are compared by a rough proof, and the winner's is tightened.
+        let kappa = found.certified.kappa().value();
+        assert!(kappa <= best && kappa > best * (1.0 - 2e-3), "{kappa} {best}");
         assert!(found.error <= budget);
         assert!(found.tried.iter().any(|&(r, kappa, _)| r == found.split && kappa == best));
     }
