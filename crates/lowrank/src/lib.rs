@@ -27,6 +27,7 @@ pub mod energy;
 mod evaluate;
 pub mod file;
 pub mod fit;
+mod groups;
 pub mod input;
 pub mod kappa;
 pub mod lanczos;

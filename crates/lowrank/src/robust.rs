@@ -9,6 +9,7 @@
 //! * fewer of them, tilted by just as much as the error wants (`tilt.rs`), and once more with the prices that the
 //!   solution of the relaxation gives to every entry: its own gradient;
 //! * coordinates and directions inside pairs of them (`blocks.rs`);
+//! * fewer directions inside groups of strongly correlated coordinates (`groups.rs`);
 //! * some principal components, and coordinates for the rest.
 //!
 //! A candidate whose rank is no smaller than the best κ² is not tried: κ² is never below the rank.
@@ -18,6 +19,7 @@ use crate::blocks::Blocks;
 use crate::bound::BoundParams;
 use crate::energy::Energy;
 use crate::fit::{FitError, FitObserver, FitStep};
+use crate::groups::Groups;
 use crate::kappa::CertifiedBasis;
 use crate::matrix::DenseMatrix;
 use crate::orthonormal::orthonormal_basis;
@@ -68,6 +70,7 @@ impl Search<'_> {
         let mut best = self.coordinates(&order[..plain], errors[plain])?;
         let least = self.spectrum.rank_for(error);
         self.blocks_within(error, &order, &errors, &mut best)?;
+        self.groups_within(error, &order, &errors, &mut best)?;
         // Ever fewer coordinates, until several numbers of them in a row were no better.
         let mut in_vain = 0;
         for rank in (least.max(1)..plain).rev() {
@@ -101,9 +104,21 @@ impl Search<'_> {
             rank -= 1; // κ² of an integer may have been rounded up
         };
         let most = (rank + FEWER).min(usable);
+        let groups = self.groups(rank, &order);
+        for rank in rank..=most {
+            // A hair less than allowed, for the proof.
+            let room = kappa * kappa * (1.0 - 1e-9) - rank as f64;
+            let Some(combined) = groups.up_to(room) else { continue };
+            if errors[rank] + combined.lost < best.error {
+                let basis = groups.basis(&order[..rank], combined);
+                let found = self.certified(basis, format!("{rank} coordinates, some of them in groups"))?;
+                if fits(&found) && found.error < best.error {
+                    best = found;
+                }
+            }
+        }
         for rank in (rank.saturating_sub(FEWER).max(1)..=most).rev() {
             let blocks = Blocks::new(self.energy, &order[..rank], errors[rank]);
-            // A hair less than allowed, for the proof.
             let turned = blocks.up_to(kappa * kappa * (1.0 - 1e-9));
             if turned.error < best.error {
                 let found = self.certified(
@@ -227,6 +242,42 @@ impl Search<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Groups among the coordinates that are chosen in any case where about `rank` of them are.
+    fn groups(&self, rank: usize, order: &[usize]) -> Groups {
+        let n = self.energy.dim;
+        let unit = self.energy.entries[order[rank.min(n - 1)] * (n + 1)].max(f64::MIN_POSITIVE);
+        Groups::new(self.energy, &order[..rank.saturating_sub(FEWER)], unit)
+    }
+
+    /// As many coordinates as were needed or a few more, fewer directions in some groups of them.
+    fn groups_within(
+        &mut self,
+        error: f64,
+        order: &[usize],
+        errors: &[f64],
+        best: &mut Found,
+    ) -> Result<(), FitError> {
+        if self.observer.step(&FitStep::Candidate { kind: "groups of coordinates" }).is_break() {
+            return Ok(());
+        }
+        let plain = errors.iter().position(|&left| left <= error).unwrap_or(order.len());
+        let groups = self.groups(plain, order);
+        let most = (plain + FEWER).min(self.energy.usable());
+        let cheapest = (plain..=most)
+            .filter_map(|rank| groups.within(error - errors[rank] - 1e-13).map(|combined| (rank, combined)))
+            .min_by(|(a, first), (b, second)| {
+                (*a as f64 + first.saved).total_cmp(&(*b as f64 + second.saved)).then(a.cmp(b))
+            });
+        if let Some((rank, combined)) = cheapest
+            && rank as f64 + combined.saved < best.certified.square.value()
+        {
+            let basis = groups.basis(&order[..rank], combined);
+            let found = self.certified(basis, format!("{rank} coordinates, some of them in groups"))?;
+            Self::compete(best, found, error);
+        }
+        Ok(())
     }
 
     /// Principal components first, then the coordinates with most energy left.
