@@ -20,12 +20,17 @@ def archive():
     return Path(folder) / ARCHIVE
 
 
-def cifar_dct():
-    """Training images of CIFAR-100, red channel, divided by 255, orthonormal two-dimensional DCT-II: 50,000 x 1024."""
+def cifar_red():
+    """Training images of CIFAR-100, red channel, bytes: 50,000 x 1024."""
     with tarfile.open(archive()) as files:
         member = next(member for member in files if member.name.endswith("train.bin"))
         bytes_ = np.frombuffer(files.extractfile(member).read(), np.uint8)
-    red = bytes_.reshape(-1, 2 + 3 * PIXELS)[:, 2 : 2 + PIXELS].reshape(-1, 32, 32) / 255
+    return np.ascontiguousarray(bytes_.reshape(-1, 2 + 3 * PIXELS)[:, 2 : 2 + PIXELS])
+
+
+def cifar_dct():
+    """The same divided by 255, orthonormal two-dimensional DCT-II."""
+    red = cifar_red().reshape(-1, 32, 32) / 255
     return scipy.fft.dctn(red, axes=(1, 2), norm="ortho").reshape(-1, PIXELS)
 
 

@@ -1,23 +1,24 @@
-"""The PCA of 50,000 images with 1024 coefficients: gambeson against numpy, in f64 and f32, in one run.
+"""The PCA of 50,000 images of 1024 bytes: gambeson against numpy, in f64 and f32, in one run.
 
     pip install numpy scipy
-    cargo build --release -p gambeson --example pca_bench
+    cargo build --release -p gambeson-lowrank --example pca_bench
     GAMBESON_REFERENCE_DATA=... python3 bench/peers/projection/pca.py [--threads 2 1] [--repeats 5]
 
-numpy: second moments X'X/n (uncentred, as the paper has them) and `eigh`. Both sides get the same `.npy` file, f64 or
-f32; times are without reading and writing. Every run is a process of its own, and the sides take turns, so that they meet
-the same noise; seconds are medians, with the least and the most. What is compared beside the time, against numpy in f64:
+Both sides get the same bytes from a `.npy` file; times are without reading and writing. numpy has to convert them to the
+numbers it multiplies, which is timed as its own part; then X'X/n (uncentred, as the paper has it) and `eigh`. gambeson
+adds up products of bytes without any rounding, and decomposes in f64. Every run is a process of its own, and the sides
+take turns, so that they meet the same noise; seconds are medians, with the least and the most. What is compared beside
+the time, against numpy in f64:
 
 * the largest relative error of an eigenvalue among the leading RANK;
 * the part of the variance that the leading RANK directions fall short of the best ones, tr(M (P - Q))/tr(M).
 
-Ours is the example program `pca_bench` of the `gambeson` crate (--gambeson), called as
+Ours is the example program `pca_bench` (--gambeson), called as
 
     pca_bench images.npy RANK RESULT
 
 with RAYON_NUM_THREADS set. It writes `RESULT.values.npy` (RANK eigenvalues of X'X/n, decreasing, RANK x 1) and
-`RESULT.basis.npy` (1024 x RANK, orthonormal columns in their order), f64, and prints one JSON object with `seconds` and,
-if it likes, `note`. Without that program numpy is measured alone, and a line on stderr says so.
+`RESULT.basis.npy` (1024 x RANK, orthonormal columns in their order), f64, and prints one JSON object.
 """
 
 import argparse
@@ -40,17 +41,20 @@ def environment(threads):
     return os.environ | {f"{name}_NUM_THREADS": str(threads) for name in names}
 
 
-def worker(images, result):
+def worker(images, dtype, result):
     """numpy, in this process."""
     matrix = np.load(images)
     started = time.perf_counter()
-    moments = matrix.T @ matrix / np.array(len(matrix), matrix.dtype)
+    matrix = matrix.astype(dtype)
+    converted = time.perf_counter()
+    moments = matrix.T @ matrix / np.array(len(matrix), dtype)
     middle = time.perf_counter()
     values, vectors = np.linalg.eigh(moments)
     seconds = time.perf_counter() - started
     np.save(f"{result}.values.npy", values[::-1][:RANK].astype(float).reshape(-1, 1))
     np.save(f"{result}.basis.npy", vectors[:, ::-1][:, :RANK].astype(float))
-    print(json.dumps({"seconds": seconds, "note": f"moments {middle - started:.3f} s"}))
+    parts = {"converted": converted - started, "moments": middle - converted, "eigen": seconds - (middle - started)}
+    print(json.dumps({"seconds": seconds, "parts": parts}))
 
 
 def run(words, threads, result):
@@ -70,46 +74,48 @@ def errors(moments, reference, values, basis):
 
 def measure(options):
     """Yields a record a run."""
-    from data import cifar_dct
+    from data import cifar_red
 
-    images = cifar_dct()
-    moments = images.T @ images / len(images)
+    images = cifar_red()
+    exact = images.astype(float)
+    moments = exact.T @ exact / len(exact)
     reference = np.linalg.eigvalsh(moments)[::-1]
-    solvers = {"numpy": lambda file, result: [sys.executable, __file__, "--worker", file, result]}
-    if Path(options.gambeson).exists():
-        solvers = {"gambeson": lambda file, result: [options.gambeson, file, RANK, result]} | solvers
-    else:
-        print(f"{options.gambeson} is not there: numpy is measured alone", file=sys.stderr)
+    del exact
+    numpy = [sys.executable, __file__, "--worker"]
+    solvers = {"gambeson": lambda file, result: [options.gambeson, file, RANK, result]}
+    for dtype in ("float64", "float32"):
+        solvers[f"numpy {dtype}"] = lambda file, result, dtype=dtype: [*numpy, file, dtype, result]
     with tempfile.TemporaryDirectory() as folder:
-        for dtype in ("f64", "f32"):
-            file, result = Path(folder) / f"images-{dtype}.npy", Path(folder) / "result"
-            np.save(file, images.astype({"f64": float, "f32": np.float32}[dtype]))
-            for threads in options.threads:
-                for repeat in range(options.repeats):
-                    for name, words in solvers.items():
-                        report, values, basis = run(words(file, result), threads, result)
-                        value, missed = errors(moments, reference, values, basis)
-                        record = {"solver": name, "input": dtype, "threads": threads, "repeat": repeat, "rank": RANK}
-                        record |= {"seconds": report["seconds"], "note": report.get("note", "")}
-                        record |= {"eigenvalue_error": float(value), "variance_missed": float(missed)}
-                        yield record | {"load": os.getloadavg()[0], "numpy": np.__version__}
+        file, result = Path(folder) / "images.npy", Path(folder) / "result"
+        np.save(file, images)
+        for threads in options.threads:
+            for repeat in range(options.repeats):
+                for name, words in solvers.items():
+                    report, values, basis = run(words(file, result), threads, result)
+                    value, missed = errors(moments, reference, values, basis)
+                    record = {"solver": name, "threads": threads, "repeat": repeat, "rank": RANK}
+                    record |= {"seconds": report["seconds"], "parts": report["parts"]}
+                    record |= {"eigenvalue_error": float(value), "variance_missed": float(missed)}
+                    yield record | {"load": os.getloadavg()[0], "numpy": np.__version__}
 
 
 def table(records):
     """Markdown, medians over the repeats."""
-    lines = [f"# PCA of 50,000 x 1024 to rank {RANK}", ""]
-    lines += ["| input | threads | solver | seconds | times ours | error of eigenvalues | variance missed |"]
-    lines += ["|---|---:|---|---:|---:|---:|---:|"]
+    lines = [f"# PCA of 50,000 x 1024 bytes to rank {RANK}", ""]
+    lines += ["Written by `bench/peers/projection/pca.py`, whose head says what is timed."]
+    lines += [f"numpy {records[0]['numpy']}; medians of {1 + max(record['repeat'] for record in records)} runs.", ""]
+    lines += ["| threads | solver | seconds | times ours | of it moments, eigen | error of eigenvalues | variance missed |"]
+    lines += ["|---:|---|---:|---:|---:|---:|---:|"]
     groups = {}
     for record in records:
-        key = (record["input"], record["threads"])
-        groups.setdefault(key, {}).setdefault(record["solver"], []).append(record)
-    for (dtype, threads), solvers in groups.items():
+        groups.setdefault(record["threads"], {}).setdefault(record["solver"], []).append(record)
+    for threads, solvers in groups.items():
         medians = {name: statistics.median(record["seconds"] for record in own) for name, own in solvers.items()}
         for name, own in solvers.items():
             seconds = [record["seconds"] for record in own]
-            times = f"{medians[name] / medians['gambeson']:.2f}" if "gambeson" in medians else "–"
-            cells = [dtype, threads, name, f"{medians[name]:.3f} ({min(seconds):.3f} .. {max(seconds):.3f})", times]
+            parts = [statistics.median(record["parts"][part] for record in own) for part in ("moments", "eigen")]
+            cells = [threads, name, f"{medians[name]:.3f} ({min(seconds):.3f} .. {max(seconds):.3f})"]
+            cells += [f"{medians[name] / medians['gambeson']:.2f}", ", ".join(f"{part:.3f}" for part in parts)]
             cells += [f"{own[0]['eigenvalue_error']:.1e}", f"{own[0]['variance_missed']:.1e}"]
             lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines) + "\n"
@@ -122,7 +128,7 @@ def arguments():
     parser.add_argument("--out", type=Path, default=Path("results/peers-pca.jsonl"))
     parser.add_argument("--render-only", action="store_true", help="write the table anew from --out")
     parser.add_argument("--gambeson", default="target/release/examples/pca_bench")
-    parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--worker", nargs=3, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 

@@ -1,19 +1,20 @@
-//! Seconds of principal components from bytes: `cargo run --release --example pca_bench -- FILE [CHANNELS] [RUNS]`.
+//! Principal components of bytes in a file, timed: the part of `bench/peers/projection/pca.py` that is ours.
 //!
-//! FILE is a C-ordered `.npy` array of `uint8`, samples first; what one sample has is cut into CHANNELS (one unless
-//! said) equal parts, whose moments are all computed and the first of which is decomposed. Without FILE, 50,000
-//! samples of 1024 values are drawn. Prints one JSON object a run.
+//!     RAYON_NUM_THREADS=2 cargo run --release -p gambeson-lowrank --example pca_bench -- images.npy RANK RESULT
+//!
+//! The images are a C-ordered array of `uint8`, samples first. Writes `RESULT.values.npy` (RANK × 1) and
+//! `RESULT.basis.npy` (values of a sample × RANK), and prints one JSON object: seconds, without reading and writing.
 
 #![allow(clippy::print_stdout)]
 
-use gambeson_lowrank::eigen::{symmetric_eigen, symmetric_eigenvalues};
+use gambeson_lowrank::eigen::leading_eigenpairs;
+use gambeson_lowrank::file::write_file;
 use gambeson_lowrank::moments::{MomentsAccumulator, Samples};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 use std::error::Error;
+use std::path::Path;
 use std::time::Instant;
 
-/// The pixels, and how many each sample has.
+/// The bytes, and how many each sample has.
 fn read(path: &str) -> Result<(Vec<u8>, usize), Box<dyn Error>> {
     let mut bytes = std::fs::read(path)?;
     let size = |at: usize| bytes.get(at).copied().map_or(0, usize::from);
@@ -32,43 +33,34 @@ fn read(path: &str) -> Result<(Vec<u8>, usize), Box<dyn Error>> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let (pixels, length) = if let Some(path) = arguments.next() {
-        read(&path)?
-    } else {
-        let mut pixels = vec![0; 50_000 * 1024];
-        ChaCha8Rng::seed_from_u64(1).fill_bytes(&mut pixels);
-        (pixels, 1024)
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [images, rank, result] = words.as_slice() else {
+        return Err("usage: pca_bench images.npy RANK RESULT".into());
     };
-    let channels: usize = arguments.next().map_or(Ok(1), |word| word.parse())?;
-    let runs: usize = arguments.next().map_or(Ok(1), |word| word.parse())?;
-    if !length.is_multiple_of(channels.max(1)) {
-        return Err(format!("{length} values are not {channels} equal channels").into());
-    }
-    for _ in 0..runs {
-        let start = Instant::now();
-        let mut sums = MomentsAccumulator::new(channels, length / channels.max(1), 1.0 / 255.0)?;
-        sums.add(Samples::U8(&pixels))?;
-        let moments = sums.finish()?;
-        let seconds_moments = start.elapsed().as_secs_f64();
-        let first = moments.into_iter().next().ok_or("no channel")?;
-        let (dim, count) = (first.dim, first.count);
-        let copy = first.second.clone();
-        let start = Instant::now();
-        let (values, _) = symmetric_eigen(first.second, dim);
-        let seconds_eigen = start.elapsed().as_secs_f64();
-        let start = Instant::now();
-        symmetric_eigenvalues(copy, dim);
-        let seconds_values = start.elapsed().as_secs_f64();
-        println!(
-            "{}",
-            serde_json::json!({
-                "samples": count, "channels": channels, "dim": dim,
-                "seconds_moments": seconds_moments, "seconds_eigen": seconds_eigen,
-                "seconds_eigenvalues_only": seconds_values,
-                "eigenvalues_head": values[..values.len().min(8)],
-            })
-        );
-    }
+    let (pixels, dim) = read(images)?;
+    let rank = rank.parse::<usize>()?.min(dim);
+    let threads = rayon::current_num_threads(); // starts them
+    let started = Instant::now();
+    let mut sums = MomentsAccumulator::new(1, dim, 1.0)?;
+    sums.add(Samples::U8(&pixels))?;
+    let moments = sums.finish()?.pop().ok_or("no channel")?;
+    let middle = started.elapsed().as_secs_f64();
+    let (values, vectors) = leading_eigenpairs(moments.second, dim, rank);
+    let seconds = started.elapsed().as_secs_f64();
+    let basis: Vec<f64> = (0..dim * rank).map(|at| vectors[at % rank][at / rank]).collect();
+    write_npy(&format!("{result}.values.npy"), rank, 1, &values[..rank])?;
+    write_npy(&format!("{result}.basis.npy"), dim, rank, &basis)?;
+    let parts = serde_json::json!({ "moments": middle, "eigen": seconds - middle });
+    println!("{}", serde_json::json!({ "seconds": seconds, "parts": parts, "threads": threads }));
     Ok(())
+}
+
+/// An array as `numpy.load` reads it.
+fn write_npy(path: &str, rows: usize, columns: usize, entries: &[f64]) -> std::io::Result<()> {
+    let shape = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+    let header = format!("{shape:<117}\n"); // 10 bytes before it, 128 in all
+    let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    bytes.extend(header.bytes());
+    bytes.extend(entries.iter().flat_map(|x| x.to_le_bytes()));
+    write_file(Path::new(path), &bytes)
 }
