@@ -13,6 +13,7 @@
 
 use crate::energy::Energy;
 use crate::matrix::DenseMatrix;
+use rayon::prelude::*;
 
 /// Correlations from here on join two coordinates.
 const JOINED: f64 = 0.6;
@@ -23,6 +24,9 @@ const PRICES: (usize, f64, f64) = (32, 0.01, 4.0);
 /// Temperatures, and steps at each.
 const TEMPERATURES: [f64; 5] = [0.3, 0.1, 0.03, 0.01, 0.003];
 const STEPS: usize = 60;
+/// Groups at most, those with the strongest correlations: where all coordinates hang together, as pixels do, there are
+/// hundreds of them, and groups are not the way.
+const GROUPS: usize = 32;
 /// Combined choices kept at most.
 const CHOICES: usize = 4096;
 
@@ -67,8 +71,15 @@ impl Groups {
     /// Groups among `core`, and menus for them; `unit` is the energy of a coordinate that could be had instead.
     pub(crate) fn new(energy: &Energy, core: &[usize], unit: f64) -> Self {
         let dim = energy.dim;
-        let groups: Vec<Group> = clusters(energy, core)
-            .into_iter()
+        let mut found = clusters(energy, core);
+        let strongest = |members: &[usize]| {
+            let pairs = members.iter().flat_map(|&i| members.iter().map(move |&j| (i, j)));
+            pairs.filter(|(i, j)| i < j).map(|(i, j)| correlation(energy, i, j)).fold(0.0, f64::max)
+        };
+        found.sort_by(|a, b| strongest(b).total_cmp(&strongest(a)).then(a.cmp(b)));
+        found.truncate(GROUPS);
+        let groups: Vec<Group> = found
+            .into_par_iter()
             .map(|members| {
                 let m = members.len();
                 let form: Vec<f64> = (0..m * m)
@@ -131,13 +142,15 @@ impl Groups {
     }
 }
 
+/// |correlation| of two coordinates; zero where one has no energy.
+fn correlation(energy: &Energy, i: usize, j: usize) -> f64 {
+    let n = energy.dim;
+    let product = energy.entries[i * n + i] * energy.entries[j * n + j];
+    if product > 0.0 { energy.entries[i * n + j].abs() / product.sqrt() } else { 0.0 }
+}
+
 /// Sets of coordinates linked by strong correlations; larger ones fall apart by asking for stronger ones.
 fn clusters(energy: &Energy, core: &[usize]) -> Vec<Vec<usize>> {
-    let n = energy.dim;
-    let joined = |i: usize, j: usize, least: f64| {
-        let product = energy.entries[i * n + i] * energy.entries[j * n + j];
-        energy.entries[i * n + j].abs() >= least * product.sqrt()
-    };
     let mut found = Vec::new();
     let mut open = vec![(core.to_vec(), JOINED)];
     while let Some((mut rest, least)) = open.pop() {
@@ -145,7 +158,8 @@ fn clusters(energy: &Energy, core: &[usize]) -> Vec<Vec<usize>> {
             let mut members = vec![first];
             let mut at = 0;
             while at < members.len() {
-                let (linked, others) = rest.into_iter().partition(|&j| joined(members[at], j, least));
+                let (linked, others) =
+                    rest.into_iter().partition(|&j| correlation(energy, members[at], j) >= least);
                 let linked: Vec<usize> = linked;
                 members.extend(linked);
                 rest = others;
