@@ -1,6 +1,6 @@
 """Randomized smoothing of ONNX networks: gambeson against onnxruntime's own loop in Python and against IBM ART.
 
-    pip install numpy onnx onnxruntime adversarial-robustness-toolbox
+    pip install numpy onnx onnxruntime adversarial-robustness-toolbox statsmodels
     cargo build --release
     gambeson data fetch cifar10
     GAMBESON_REFERENCE_DATA=... python3 bench/peers/smoothing/smoothing.py [--repeats 3]
