@@ -45,6 +45,7 @@ mod products;
 pub mod projection;
 pub mod projection_certificate;
 pub mod random;
+pub mod record;
 pub mod robust;
 pub mod robust_projection;
 mod rough;
