@@ -119,8 +119,9 @@ struct Excess {
 
 fn clopper_pearson(n: f64, k: f64, alpha: f64) -> LowerLimit {
     let target = Logarithm::of(alpha.into());
-    let mut tail = Tail::new(n, k);
-    let (p, q) = guess(n, k, rough(alpha));
+    let z = rough(alpha);
+    let mut tail = Tail::new(n, k, z);
+    let (p, q) = guess(n, k, z);
     search(n, k, (p, q), |at, settle| {
         if settle {
             tail.settle(at);
@@ -133,11 +134,12 @@ fn clopper_pearson(n: f64, k: f64, alpha: f64) -> LowerLimit {
 fn mixture(n: f64, k: f64, alpha: f64) -> LowerLimit {
     let target = Logarithm::of(alpha.into());
     let count = Logarithm::of((n + 1.0).into());
-    let mut tail = Tail::new(n + 1.0, k + 1.0);
     // Where the mass is about normal, M = 1/α at z standard deviations.
     let middle = (k + 0.5) / (n + 1.0);
     let square = ln(((n + 1.0) * (1.0 - middle) / (6.28 * middle * alpha * alpha)).into()).hi;
-    let (p, q) = guess(n, k, square.max(0.25).sqrt());
+    let z = square.max(0.25).sqrt();
+    let mut tail = Tail::new(n + 1.0, k + 1.0, z);
+    let (p, q) = guess(n, k, z);
     search(n + 1.0, k, (p, q), |at, settle| {
         if settle {
             tail.settle(at);
@@ -189,9 +191,9 @@ fn search(n: f64, k: f64, start: (f64, f64), mut excess: impl FnMut(&Probability
     };
     let mut x = within(if stored == Stored::Success { start.0 } else { start.1 });
     // The excess is concave in ln p and in ln(1 − p), so Newton's method closes in from the safe side.
-    for _ in 0..60 {
+    for round in 0..60 {
         let at = probability(x);
-        let Excess { excess, slope } = excess(&at, true);
+        let Excess { excess, slope } = excess(&at, round % 4 == 0);
         let slope = match stored {
             Stored::Success => slope,
             Stored::Failure => -slope * at.failure.hi / at.success.hi,

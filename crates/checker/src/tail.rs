@@ -12,18 +12,19 @@
 //! added up in [`Logarithm::error`].
 //!
 //! # The ratio
-//! P(X ≥ k)/P(X = k) = ₂F₁(n+1, 1; k+1; p)·q, and Gauss' relation
-//! F(a, b; c) = F(a, b+1; c+1) − p·a(c−b)/(c(c+1))·F(a+1, b+1; c+2), used in turn for a and b, gives
-//! P(X ≥ k)/P(X = k) = q·R₀ with
-//!   R_{2m−2} = 1/(1 − c_m·R_{2m−1}),   c_m = p·(n+m)(k+m−1)/((k+2m−2)(k+2m−1)),
-//!   R_{2m−1} = 1/(1 + d_m·R_{2m}),     d_m = p·m(n−k+1−m)/((k+2m−1)(k+2m)).
-//! (the continued fraction 8.17.22 of the DLMF). Each R is a quotient of hypergeometric series with positive terms,
-//! hence positive, and so R_{2m} ≥ 1 as long as d_m ≥ 0; d_m = 0 for m = n−k+1 ends the fraction. R₀ grows with R₁,
-//! which falls with R₂: putting 1 for R_{2M} gives an upper bound on R₀ for odd M and a lower one for even M. Every
-//! rounding on the way is directed, so nothing about convergence has to be believed; M grows until both bounds meet.
+//! With ρ = p/q, P(X ≥ k)/P(X = k) = Σ_j (n−k)…(n−k−j+1)/((k+1)…(k+j))·ρ^j = ₂F₁(k−n, 1; k+1; −ρ). Gauss' relation
+//! F(a, b; c; x) = F(a, b+1; c+1; x) − x·a(c−b)/(c(c+1))·F(a+1, b+1; c+2; x), used in turn for b and a, makes it R₀ of
+//!   R_{2m−2} = 1/(1 − c_m·R_{2m−1}),   c_m = ρ·(n−k+1−m)(k+m−1)/((k+2m−2)(k+2m−1)),
+//!   R_{2m−1} = 1/(1 + d_m·R_{2m}),     d_m = ρ·m(n+m)/((k+2m−1)(k+2m)),
+//! a continued fraction that ends at m = n−k+1, where c_m = 0 (Abramowitz and Stegun 26.5.9). Each R is a quotient of
+//! F(m+k−n, ·; ·; −ρ), which have positive terms only, hence positive; so R_{2m} ≥ 1 for m ≤ n−k. R₀ grows with R₁,
+//! which falls with R₂, so that putting 1 for R_{2M} gives an upper bound on R₀ for odd M and a lower one for even M.
+//! Every rounding on the way is directed, so nothing about convergence has to be believed; M grows until the two
+//! bounds meet. That takes some 240/z² levels z standard deviations from the mean, whatever n.
 //!
 //! # Deviations
-//! The usual codes run the same fraction by Lentz' method to a relative tolerance, which bounds nothing.
+//! The usual codes run the sister fraction in p (DLMF 8.17.22) by Lentz' method to a relative tolerance, which bounds
+//! nothing, and loses digits where p is close to one.
 
 use crate::double::{Double, RELATIVE};
 use crate::rounding::{add_up, div_down, div_up, mul_down, mul_up};
@@ -113,12 +114,15 @@ pub(crate) struct TailBound {
 }
 
 impl Tail {
-    /// Most levels tried. Half a million are needed where p is k/n itself and n = 10¹².
+    /// Most levels tried: where p is k/n itself, about three standard deviations √(npq) of them are needed.
     const MOST_LEVELS: u32 = 1 << 22;
 
-    /// 1 ≤ k ≤ n.
-    pub(crate) fn new(n: f64, k: f64) -> Self {
-        Self { n, k, levels: 15 }
+    /// For 1 ≤ k ≤ n, and p about z standard deviations below k/n.
+    pub(crate) fn new(n: f64, k: f64, z: f64) -> Self {
+        let deviation = (k * (n - k) / n).sqrt();
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // below 2²³
+        let levels = (8.0 + 240.0 / (z * z)).min(15.0 + 3.0 * deviation).min(4e6) as u32;
+        Self { n, k, levels: levels | 1 }
     }
 
     /// Raises the number of levels until the fraction has converged at this p.
@@ -138,41 +142,40 @@ impl Tail {
     }
 
     pub(crate) fn bound(&self, at: &Probability) -> TailBound {
-        let mass = ln_mass(self.n, self.k, at);
-        let ratio = mul_up(self.fraction(at, self.levels), at.failure.upper());
-        // The ratio is at least one; its bound may be rounded, never below.
-        let ratio = if self.n == self.k { 1.0 } else { ratio };
+        let ratio = self.fraction(at, self.levels);
         if !ratio.is_finite() {
             return TailBound { ln: Logarithm { value: ratio.into(), error: 0.0 }, ratio };
         }
+        let mass = ln_mass(self.n, self.k, at);
         TailBound { ln: mass.plus(Logarithm::of(ratio.into())), ratio }
     }
 
     /// R₀ from `levels` levels: no less than it for odd, no more for even levels, up to the end of the fraction,
     /// where both are right.
     ///
-    /// Two steps at once: with A = p·m(n−k+1−m), A' = p·(n+m)(k+m−1) and s = k+2m,
+    /// Two steps at once: with A = ρ·m(n+m), A' = ρ·(n−k+1−m)(k+m−1) and s = k+2m,
     /// R_{2m−2} = X/(X − A'·s) for X = (s−2)·((s−1)·s + A·R_{2m}). The quotient falls as X grows, so it is bounded
     /// from above by a lower bound on X, hence on R_{2m}, and from below the other way round.
     fn fraction(&self, at: &Probability, levels: u32) -> f64 {
         let (n, k) = (self.n, self.k);
-        let (p_up, p_down) = (at.success.upper(), at.success.lower());
-        let mut m = f64::from(levels).min(n - k + 1.0);
+        let odds = (at.success / at.failure).hi; // off by less than one unit in the last place
+        let (odds_up, odds_down) = (odds.next_up(), odds.next_down());
+        let mut m = f64::from(levels).min(n - k); // at n−k+1, R_{2m−2} = 1
         let mut even = 1.0;
         // R₀ is wanted from above for odd levels; the direction alternates with m.
         let mut upwards = (levels % 2 == 1) == (m % 2.0 == 1.0);
         while m >= 1.0 {
             let (s, left) = (k + 2.0 * m, n - k + 1.0 - m);
             even = if upwards {
-                let a = mul_down(mul_down(m, left), p_down).max(0.0);
+                let a = mul_down(mul_down(m, n + m), odds_down);
                 let x = mul_down(s - 2.0, (mul_down(s - 1.0, s) + mul_down(a, even)).next_down());
-                let c = mul_up(mul_up(n + m, k + m - 1.0), mul_up(p_up, s));
+                let c = mul_up(mul_up(left, k + m - 1.0), mul_up(odds_up, s));
                 let rest = (x - c).next_down();
                 if rest > 0.0 { div_up(x, rest) } else { f64::INFINITY }
             } else {
-                let a = mul_up(mul_up(m, left), p_up);
+                let a = mul_up(mul_up(m, n + m), odds_up);
                 let x = mul_up(s - 2.0, (mul_up(s - 1.0, s) + mul_up(a, even)).next_up());
-                let c = mul_down(mul_down(n + m, k + m - 1.0), mul_down(p_down, s));
+                let c = mul_down(mul_down(left, k + m - 1.0), mul_down(odds_down, s));
                 // An infinite x says nothing: the least value of R is one.
                 if x.is_finite() { div_down(x, (x - c).next_up()).max(1.0) } else { 1.0 }
             };
