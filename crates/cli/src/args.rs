@@ -4,7 +4,7 @@ mod analyze;
 mod data;
 mod project;
 
-pub(crate) use analyze::{AnalyzeArguments, Radius};
+pub(crate) use analyze::{AnalyzeArguments, CertificationName, Radius};
 pub(crate) use data::{
     AudioArguments, DataCommand, FetchArguments, ImportArguments, InfoArguments, SourceName,
 };

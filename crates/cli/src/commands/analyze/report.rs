@@ -1,10 +1,10 @@
 //! Tables, CSV and JSON.
 
 use super::{Analysis, Log};
-use crate::args::AnalyzeArguments;
+use crate::args::{AnalyzeArguments, CertificationName};
 use crate::decimal::down;
 use crate::reproduce::table::Table;
-use gambeson_lowrank::analysis::RadiusNorm;
+use gambeson_lowrank::analysis::{Dialect, RadiusNorm};
 use serde::Serialize;
 use std::io::Write;
 
@@ -49,6 +49,7 @@ fn accuracies(analysis: &Analysis, arguments: &AnalyzeArguments) -> Table {
             bound.rho
         ));
     }
+    notes.extend(analysis.logs.iter().filter_map(|log| certified(log, arguments)));
     let mut rows = Vec::new();
     for log in &analysis.logs {
         rows.push(Row::Log(log));
@@ -92,6 +93,23 @@ fn accuracies(analysis: &Analysis, arguments: &AnalyzeArguments) -> Table {
         _ => String::new(),
     });
     table
+}
+
+/// How a log with counts was certified here.
+fn certified(log: &Log, arguments: &AnalyzeArguments) -> Option<String> {
+    let source = &log.source;
+    let counts = matches!(source.dialect, Dialect::Records | Dialect::Votes);
+    let (sigma, alpha) = (source.sigma.filter(|_| counts)?, source.alpha?);
+    let limits = match arguments.method {
+        CertificationName::Natural => "natural",
+        CertificationName::Mixture => "mixture",
+        CertificationName::TwoSided => "two-sided",
+    };
+    let given = if source.dialect == Dialect::Votes { " as given" } else { "" };
+    Some(format!(
+        "{}: certified from its counts, σ = {sigma}{given}, α = {alpha}, {limits} limits.",
+        log.label
+    ))
 }
 
 /// Radii in ℓ∞ are small.
