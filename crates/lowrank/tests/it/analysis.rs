@@ -233,16 +233,19 @@ fn votes_are_counted_like_our_records() {
     assert!(error.contains("has no counts"), "{error}");
 }
 
+/// Something done to a record.
+type Change<'a> = &'a dyn Fn(&mut Record);
+
 #[test]
 fn a_record_that_claims_more_than_its_counts_prove_is_an_error() {
     let good = record(0, run(), [1, 9, 0], [5, 990, 5]);
-    let claims = |change: &dyn Fn(&mut Record)| {
+    let claims = |change: Change| {
         let mut bad = record(20, run(), [1, 9, 0], [5, 990, 5]);
         change(&mut bad);
         read_with(&lines(&[good.clone(), bad]), &Settings::default())
     };
     let up = |radius: &mut Option<f64>| *radius = radius.map(f64::next_up);
-    let cases: [(&dyn Fn(&mut Record), &str); 5] = [
+    let cases: [(Change, &str); 5] = [
         (&|bad| up(&mut bad.derived.latent), "claims latent"),
         (&|bad| up(&mut bad.derived.l2), "claims l2"),
         (&|bad| up(&mut bad.derived.linf), "claims linf"),

@@ -84,7 +84,7 @@ fn wherever_a_kill_cuts_the_file_the_run_goes_on_to_the_same_bytes() {
     let whole = std::fs::read(&path).expect("bytes");
     for cut in (0..=whole.len()).step_by(29).chain([whole.len() - 1, whole.len()]) {
         std::fs::write(&path, &whole[..cut]).expect("written");
-        let lines = whole[..cut].iter().filter(|&&byte| byte == b'\n').count();
+        let lines = whole[..cut].split(|&byte| byte == b'\n').count() - 1;
         // A line that only lacks its end is whole.
         let there = if cut + 1 == whole.len() { 3 } else { lines };
         assert_eq!(read_records(&path).expect("readable").len(), there, "cut at {cut}");
@@ -135,6 +135,9 @@ fn what_is_not_of_this_run_is_refused_and_left_alone() {
     }
 }
 
+/// Something done to a record.
+type Change = fn(&mut Record);
+
 #[test]
 fn a_broken_line_is_named_and_contradictions_are_refused() {
     let folder = folder();
@@ -146,7 +149,6 @@ fn a_broken_line_is_named_and_contradictions_are_refused() {
     let error = read_records(&path).expect_err("broken in the middle");
     assert!(error.to_string().contains("run.jsonl, line 2: not a record"), "{error}");
 
-    type Change = fn(&mut Record);
     let changes: [(Change, &str); 11] = [
         (|record| record.version = 2, "version 2"),
         (|record| record.estimation[0] += 1, "add up to 1001"),
