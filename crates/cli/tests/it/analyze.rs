@@ -20,12 +20,7 @@ fn record(index: u64, label: Option<u32>, estimation: [u64; 2], changes: &Value)
     for (key, value) in changes.as_object().expect("an object") {
         record[key] = value.clone();
     }
-    // serde_json sorts the keys of a value; a record begins with its version.
-    let text = record.to_string();
-    format!(
-        "{{\"version\":1,{}\n",
-        text.replacen("\"version\":1", "\"written\":1", 1).trim_start_matches('{')
-    )
+    record.to_string() + "\n"
 }
 
 fn objects(run: &Run) -> Vec<Value> {
@@ -120,6 +115,10 @@ fn records_are_certified_again_and_shards_merged() {
         run.stderr.contains("c.jsonl, line 1: input 1 was counted otherwise in b.jsonl, line 1"),
         "{run:?}"
     );
+    let whole = record(0, Some(1), [0, 1000], &none) + "{\"version\":1,\"ind";
+    bench.write("cut.jsonl", whole);
+    let run = bench.run("analyze cut.jsonl");
+    assert!(run.code == 0 && run.stderr.contains("cut.jsonl, line 2: broken off, left out"), "{run:?}");
     bench.write("d.jsonl", first + &record(3, Some(1), [0, 1000], &json!({"class": 1, "latent": 9.0})));
     let run = bench.run("analyze d.jsonl");
     assert!(run.code == 2 && run.stderr.contains("d.jsonl, line 3: input 3 claims latent 9"), "{run:?}");

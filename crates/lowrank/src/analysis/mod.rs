@@ -99,6 +99,8 @@ pub struct Source {
     pub sigma: Option<f64>,
     /// The failure probability of one certificate, where it is known.
     pub alpha: Option<f64>,
+    /// Last lines of records that a kill has broken off, from 1: they are left out, and the run can go on.
+    pub broken_off: Vec<(PathBuf, usize)>,
 }
 
 /// How counts are certified.
@@ -161,6 +163,7 @@ fn read_other(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Source, 
         evidence,
         sigma,
         alpha,
+        broken_off: Vec::new(),
     };
     let source = if votes::recognises(text) {
         let (inputs, alpha) = votes::read(path, text, settings)?;

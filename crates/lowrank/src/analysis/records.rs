@@ -9,33 +9,43 @@ use std::path::{Path, PathBuf};
 /// Files of records, gathered by run.
 #[derive(Default)]
 pub(super) struct Gathered {
-    runs: Vec<(Run, Vec<PathBuf>, Merged)>,
+    runs: Vec<Shards>,
+}
+
+/// Files of one run.
+struct Shards {
+    run: Run,
+    paths: Vec<PathBuf>,
+    merged: Merged,
+    broken_off: Vec<(PathBuf, usize)>,
 }
 
 impl Gathered {
     /// Adds a file. Returns the number of its run if that is new.
     pub(super) fn add(&mut self, path: &Path, bytes: &[u8]) -> Result<Option<usize>, LogError> {
-        let lines = parse_records(path, bytes)?;
+        let (lines, broken) = parse_records(path, bytes)?;
         let Some(first) = lines.first() else {
             return Err(LogError::Empty { path: path.to_path_buf() });
         };
         let run = first.record.run.clone();
-        let known = self.runs.iter().position(|(other, ..)| *other == run);
+        let known = self.runs.iter().position(|shards| shards.run == run);
         let at = known.unwrap_or(self.runs.len());
         if known.is_none() {
-            self.runs.push((run.clone(), Vec::new(), Merged::new(run)));
+            let merged = Merged::new(run.clone());
+            self.runs.push(Shards { run, paths: Vec::new(), merged, broken_off: Vec::new() });
         }
-        let (_, paths, merged) = &mut self.runs[at];
-        paths.push(path.to_path_buf());
+        let shards = &mut self.runs[at];
+        shards.paths.push(path.to_path_buf());
+        shards.broken_off.extend(broken.map(|line| (path.to_path_buf(), line)));
         for line in lines {
-            merged.add(path, line)?;
+            shards.merged.add(path, line)?;
         }
         Ok(known.is_none().then_some(at))
     }
 
     /// A source for every run, in the order of their numbers.
     pub(super) fn certify(self, settings: &Settings) -> Result<Vec<Option<Source>>, LogError> {
-        let source = |(run, paths, merged): (Run, Vec<PathBuf>, Merged)| {
+        let source = |Shards { run, paths, merged, broken_off }: Shards| {
             let mut alpha = run.alpha;
             let mut inputs = Vec::new();
             for (path, line) in merged.into_lines() {
@@ -45,7 +55,7 @@ impl Gathered {
             }
             let evidence = Evidence::Inputs(inputs);
             let (sigma, alpha) = (Some(run.sigma), Some(alpha));
-            Ok(Some(Source { paths, dialect: Dialect::Records, evidence, sigma, alpha }))
+            Ok(Some(Source { paths, dialect: Dialect::Records, evidence, sigma, alpha, broken_off }))
         };
         self.runs.into_iter().map(source).collect()
     }

@@ -149,3 +149,39 @@ pub(crate) fn root_above(n: u64) -> f64 {
     let root = n.sqrt();
     if root.mul_add(root, -n) < 0.0 { root.next_up() } else { root }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether q·b ≤ a, in whole numbers: for q from 2⁻⁵⁰ to 2, and a and b below 2⁵⁰.
+    fn fits(q: f64, a: u64, b: u64) -> bool {
+        let exponent = (q.to_bits() >> 52) as i32 - 1075;
+        let mantissa = u128::from(q.to_bits() & ((1 << 52) - 1) | 1 << 52);
+        // q = mantissa·2^exponent, and exponents are negative here.
+        mantissa * u128::from(b) <= u128::from(a) << exponent.unsigned_abs()
+    }
+
+    #[test]
+    fn quotients_are_the_largest_not_above() {
+        for b in 1..200_u64 {
+            for a in 1..b {
+                let q = quotient_below(a as f64, b as f64);
+                assert!(fits(q, a, b) && !fits(q.next_up(), a, b), "{a}/{b}");
+            }
+        }
+        assert_eq!((quotient_below(0.0, 3.0), quotient_below(1.5, 3.0)), (0.0, 0.5));
+        assert!(quotient_below(5e-324, 3.0) >= 0.0);
+    }
+
+    #[test]
+    fn roots_are_the_least_not_below() {
+        for n in (1..5000_u64).chain([3072, 150_528, 1 << 52]) {
+            let root = root_above(n);
+            // (q − √n) has the sign of q² − n, which one rounding keeps.
+            assert!(root.mul_add(root, -(n as f64)) >= 0.0, "{n}");
+            let below = root.next_down();
+            assert!(below.mul_add(below, -(n as f64)) < 0.0, "{n}");
+        }
+    }
+}

@@ -69,7 +69,7 @@ fn sync_folder(path: &Path) -> std::io::Result<()> {
 pub fn read_records(path: &Path) -> Result<Vec<Record>, RecordError> {
     let bytes =
         std::fs::read(path).map_err(|reason| RecordError::File { path: path.to_path_buf(), reason })?;
-    Ok(parse_records(path, &bytes)?.into_iter().map(|line| line.record).collect())
+    Ok(parse(path, &bytes)?.records.into_iter().map(|line| line.record).collect())
 }
 
 /// The records of all files, shards of one run, by index. An input may be there twice if it was counted alike.
@@ -77,16 +77,17 @@ pub fn merge_records(paths: &[PathBuf]) -> Result<Vec<Record>, RecordError> {
     let mut merged: Option<Merged> = None;
     for path in paths {
         let bytes = std::fs::read(path).map_err(|reason| RecordError::File { path: path.clone(), reason })?;
-        for line in parse_records(path, &bytes)? {
+        for line in parse(path, &bytes)?.records {
             merged.get_or_insert_with(|| Merged::new(line.record.run.clone())).add(path, line)?;
         }
     }
     Ok(merged.map_or_else(Vec::new, |merged| merged.into_lines().map(|(_, line)| line.record).collect()))
 }
 
-/// The records of a file with their places; a last line that was broken off is left out.
-pub(crate) fn parse_records(path: &Path, bytes: &[u8]) -> Result<Vec<Line>, RecordError> {
-    Ok(parse(path, bytes)?.records)
+/// The records of a file with their places, and the number of a last line that was broken off and is left out.
+pub(crate) fn parse_records(path: &Path, bytes: &[u8]) -> Result<(Vec<Line>, Option<usize>), RecordError> {
+    let lines = parse(path, bytes)?;
+    Ok((lines.records, lines.broken))
 }
 
 /// Records of one run from several files, by index.
@@ -124,16 +125,17 @@ struct Lines {
     records: Vec<Line>,
     /// Bytes up to the end of the last record.
     end: usize,
+    /// The last line if it was broken off, from 1.
+    broken: Option<usize>,
 }
 
-/// Whether the bytes may be those of records.
+/// Whether the bytes may be those of records: of all logs, only ours are JSON.
 pub(crate) fn recognises(bytes: &[u8]) -> bool {
-    let bytes = bytes.trim_ascii_start();
-    !bytes.is_empty() && (bytes.starts_with(START) || START.starts_with(bytes))
+    bytes.trim_ascii_start().starts_with(b"{")
 }
 
 fn parse(path: &Path, bytes: &[u8]) -> Result<Lines, RecordError> {
-    let mut lines = Lines { records: Vec::new(), end: 0 };
+    let mut lines = Lines { records: Vec::new(), end: 0, broken: None };
     let mut end = 0;
     for (at, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
         end += line.len();
@@ -149,6 +151,7 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Lines, RecordError> {
             Err(Fault::Malformed(error))
                 if end == bytes.len() && !error.is_data() && broken_off(line.trim_ascii()) =>
             {
+                lines.broken = Some(number);
                 break;
             }
             Err(Fault::Malformed(reason)) => {

@@ -163,7 +163,8 @@ fn a_broken_line_is_named() {
     let others = [
         ("", "there is no input in it"),
         ("idx\tlabel\tpredict\tradius\tcorrect\ttime\n", "there is no input in it"),
-        ("{\"a\": 1}\n", "not a known log"),
+        ("{\"a\": 1}\n", "line 1: not a record: missing field `version`"),
+        ("[1, 2]\n", "not a known log"),
         ("hello world\n", "not a known log, starting with \"hello world\""),
         (
             "idx\tmean\tstd\tmin\tmax\n0\t0.1\t0.1\t0.1\t0.1\n",
@@ -280,6 +281,14 @@ fn records_of_one_run_are_one_source() {
     let indices: Vec<u64> = inputs(&sources[0]).iter().map(|input| input.index).collect();
     assert_eq!(indices, [0, 1, 3]);
     assert_eq!((sources[0].sigma, sources[1].sigma), (Some(0.25), Some(0.5)));
+
+    // A run that was killed in the middle of a line, and one whose lines another program has written anew.
+    let text = lines(&[make(0, run()), make(1, run())]);
+    let source = read_with(&text[..text.len() - 20], &Settings::default()).expect("records");
+    assert_eq!((inputs(&source).len(), source.broken_off[0].1), (1, 2));
+    let spaced = text.replace("\":", "\": ").replace(",\"", ", \"");
+    let source = read_with(&spaced, &Settings::default()).expect("records");
+    assert_eq!((inputs(&source).len(), source.broken_off.len()), (2, 0));
 }
 
 #[test]

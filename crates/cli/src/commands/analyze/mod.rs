@@ -5,6 +5,7 @@ mod report;
 
 use crate::Outcome;
 use crate::args::{AnalyzeArguments, Radius};
+use crate::progress::say;
 use anyhow::{Context, bail};
 use gambeson_checker::FailureProbability;
 use gambeson_lowrank::analysis::{
@@ -94,6 +95,9 @@ fn analyse(arguments: &AnalyzeArguments) -> anyhow::Result<Analysis> {
     };
     let rho = arguments.rho.map(FailureProbability::new).transpose()?;
     let sources = read_logs(&arguments.logs, &settings)?;
+    for (path, line) in sources.iter().flat_map(|source| &source.broken_off) {
+        say(&format!("{}, line {line}: broken off, left out", path.display()));
+    }
     let scores = sources.iter().map(|source| source.scores(&question)).collect::<Result<Vec<_>, _>>()?;
     let largest = scores.iter().map(Scores::largest_radius).fold(0.0, f64::max);
     let radii = arguments.radii.clone().unwrap_or_else(|| default_radii(question.norm, largest));
