@@ -148,8 +148,8 @@ fn mills(y: f64, side: Side) -> f64 {
         upwards = !upwards;
         let sum = y * above + f64::from(m) * below;
         (above, below) = (if upwards { raised(sum, 2) } else { lowered(sum, 2) }, above);
-        if above > 1e200 {
-            let down = power_of_two(-600);
+        if above > 1e150 {
+            let down = power_of_two(-490);
             (above, below) = (above * down, below * down);
         }
     }
