@@ -34,6 +34,9 @@ use crate::sampling::{FailureProbability, Method, SamplingRule, StatisticsError,
 use crate::special::{exp, exp_up, ln};
 use crate::tail::{Logarithm, Mass, Probability, Ratio};
 
+/// The least p and 1 − p considered, so that nothing underflows on the way.
+const LEAST: f64 = 1e-270;
+
 /// Proven: the probability is at least this, but for a failure probability stated beforehand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LowerLimit {
@@ -202,8 +205,8 @@ fn search(n: f64, k: f64, start: (f64, f64), mut excess: impl FnMut(&Probability
     };
     // The end of the range, rounded into it.
     let within = |x: f64| match stored {
-        Stored::Success => x.clamp(f64::MIN_POSITIVE, (k / n).next_down()),
-        Stored::Failure => x.clamp(((n - k) / n).next_up().max(f64::MIN_POSITIVE), 1f64.next_down()),
+        Stored::Success => x.clamp(LEAST, (k / n).next_down()),
+        Stored::Failure => x.clamp(((n - k) / n).next_up().max(LEAST), 1f64.next_down()),
     };
     let mut x = within(if stored == Stored::Success { start.0 } else { start.1 });
     // The excess is concave in ln p and in ln(1 − p), so that Newton's steps, and Halley's, close in from the safe side.
@@ -236,7 +239,7 @@ fn search(n: f64, k: f64, start: (f64, f64), mut excess: impl FnMut(&Probability
             Stored::Success => f64::from_bits(x.to_bits().saturating_sub(moved)),
             Stored::Failure => f64::from_bits(x.to_bits() + moved),
         };
-        if !(candidate >= f64::MIN_POSITIVE && candidate < 1.0) {
+        if !(candidate >= LEAST && candidate < 1.0) {
             break;
         }
         if excess(&probability(candidate), false).excess <= 0.0 {

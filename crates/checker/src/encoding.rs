@@ -48,9 +48,20 @@ pub fn encoding_error(basis: &[f64], dim: usize, rank: usize, input: &[f64]) -> 
     }
 }
 
-/// The error of several blocks of coordinates together, channels of an image say: the root of the sum of squares.
+/// The error of several blocks of coordinates together, channels of an image say: the root of the sum of squares,
+/// rounded up. Not finite where an error is not a number from 0 on.
 pub fn encoding_error_of_blocks(errors: impl IntoIterator<Item = f64>) -> f64 {
-    sqrt_up(sum_up(errors.into_iter().map(|error| mul_up(error, error))))
+    let errors: Vec<f64> = errors.into_iter().collect();
+    if !errors.iter().all(|&error| error >= 0.0 && error.is_finite()) {
+        return f64::INFINITY;
+    }
+    let largest = errors.iter().fold(0.0, |most: f64, &error| most.max(error));
+    if largest == 0.0 {
+        return 0.0;
+    }
+    // Divided by the largest, no square overflows.
+    let parts = errors.iter().map(|&error| div_up(error, largest));
+    mul_up(largest, sqrt_up(sum_up(parts.map(|part| mul_up(part, part)))))
 }
 
 /// What kept the bound from being finite: a number that is not, or an overflow.

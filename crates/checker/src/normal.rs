@@ -49,20 +49,20 @@ impl Side {
 /// x with Φ(x) ≤ p, as large as could be proven; −∞ for p that is not above 0, and where nothing can be proven.
 /// For p ≥ 1 it is the result for the largest p below 1.
 pub fn normal_quantile_below(p: f64) -> f64 {
-    let p = p.min(1f64.next_down());
     if !(p > 0.0) || !environment_is_ieee() {
         return f64::NEG_INFINITY;
     }
+    let p = p.min(1f64.next_down());
     if p <= 0.5 { -upper_quantile(p, Side::Above) } else { upper_quantile(1.0 - p, Side::Below) }
 }
 
 /// x with Φ(x) ≥ p, as small as could be proven; +∞ for p that is not below 1, and where nothing can be proven.
 /// For p ≤ 0 it is the result for the least positive p.
 pub fn normal_quantile_above(p: f64) -> f64 {
-    let p = p.max(f64::from_bits(1));
     if !(p < 1.0) || !environment_is_ieee() {
         return f64::INFINITY;
     }
+    let p = p.max(f64::from_bits(1));
     if p <= 0.5 { -upper_quantile(p, Side::Below) } else { upper_quantile(1.0 - p, Side::Above) }
 }
 
@@ -148,8 +148,8 @@ fn mills(y: f64, side: Side) -> f64 {
         upwards = !upwards;
         let sum = y * above + f64::from(m) * below;
         (above, below) = (if upwards { raised(sum, 2) } else { lowered(sum, 2) }, above);
-        if above > 1e200 {
-            let down = power_of_two(-600);
+        if above > 1e150 {
+            let down = power_of_two(-490);
             (above, below) = (above * down, below * down);
         }
     }

@@ -147,7 +147,7 @@ impl Ratio {
             let gap = (above - below) / above;
             // What rounding leaves apart stays apart; the larger the fraction, the more digits its difference from
             // infinity has lost.
-            if gap <= 64.0 * f64::EPSILON * above || gap > 0.7 * before {
+            if gap <= f64::EPSILON * above * (64.0 + f64::from(self.levels)) || gap > 0.7 * before {
                 break;
             }
             before = gap;
@@ -188,9 +188,10 @@ impl Ratio {
                 let sum = raised(sum, 8);
                 (sum, raised(sum - lowered(product, 6), 2))
             };
-            if above > 1e200 {
-                let down = power_of_two(-600);
-                (above, below) = (above * down, below * down);
+            // Far from the ends of the range the errors are relative, and powers of two change nothing.
+            if !(1e-150..1e150).contains(&above) {
+                let scale = power_of_two(if above > 1.0 { -490 } else { 490 });
+                (above, below) = (above * scale, below * scale);
             }
             upwards = !upwards;
             m -= 1.0;
