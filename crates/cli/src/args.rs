@@ -1,8 +1,10 @@
 //! The command line.
 
+mod analyze;
 mod data;
 mod project;
 
+pub(crate) use analyze::{AnalyzeArguments, CertificationName, Radius};
 pub(crate) use data::{
     AudioArguments, DataCommand, FetchArguments, ImportArguments, InfoArguments, SourceName,
 };
@@ -49,6 +51,9 @@ pub(crate) enum Command {
     /// Projections: fit them to data with a proven kappa, look at them, compare methods.
     #[command(subcommand, after_help = project::HELP)]
     Project(ProjectCommand),
+    /// Certified accuracy from logs of certification, ours and those of others: tables, figures, envelopes.
+    #[command(after_help = analyze::HELP)]
+    Analyze(Box<AnalyzeArguments>),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.

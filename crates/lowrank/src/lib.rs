@@ -15,6 +15,7 @@
 //! `gambeson-checker`; nothing here is trusted.
 
 mod aligned;
+pub mod analysis;
 pub mod axis;
 mod blocks;
 pub mod bound;
@@ -46,6 +47,7 @@ mod products;
 pub mod projection;
 pub mod projection_certificate;
 pub mod random;
+pub mod record;
 pub mod robust;
 pub mod robust_projection;
 mod rough;

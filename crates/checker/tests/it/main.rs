@@ -6,10 +6,15 @@
 //! * [`completeness`]: what ought to be accepted is, the bounds are tight, the refusals say why.
 //! * [`blocks`]: the factorisations across the sizes of their blocks, dense, sparse and Gram.
 //! * [`oracles`]: optima known by enumeration, and the theorems that relate them to the bounds.
+//! * [`binomial_exact`]: binomial tails between big integers; the judge of [`limits`], the confidence limits.
+//! * [`radii`]: quantiles, radii and the error of encoding.
 
+mod binomial_exact;
 mod blocks;
 mod cases;
 mod completeness;
+mod limits;
 mod oracles;
+mod radii;
 mod rational;
 mod soundness;

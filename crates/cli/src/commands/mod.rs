@@ -1,5 +1,6 @@
 //! One file a verb.
 
+mod analyze;
 pub(crate) mod bound;
 pub(crate) mod check;
 pub(crate) mod data;
@@ -26,6 +27,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Reproduce(arguments) => reproduce::run(&arguments, &mut stdout, threads),
         Command::Data(command) => data::run(&command, &mut stdout),
         Command::Project(command) => project::run(&command, &mut stdout, threads),
+        Command::Analyze(arguments) => analyze::run(&arguments, &mut stdout),
         Command::Completions { shell } => {
             let mut script = Vec::new(); // generators panic where a writer fails
             clap_complete::generate(shell, &mut Arguments::command(), "gambeson", &mut script);

@@ -1,0 +1,346 @@
+//! Confidence limits against exact probabilities, against exact coverage, and against the intervals of others.
+
+use crate::binomial_exact::{Chance, Enclosure, chances};
+use gambeson_checker::{
+    FailureProbability, Look, LowerLimit, MOST_TRIALS, Method, SamplingRule, StatisticsError, Tally, UpperLimit,
+    lower_limit, upper_limit,
+};
+use proptest::prelude::*;
+use std::path::PathBuf;
+
+pub(crate) fn alpha(value: f64) -> FailureProbability {
+    FailureProbability::new(value).expect("between 0 and 1")
+}
+
+pub(crate) fn tally(successes: u64, trials: u64) -> Tally {
+    Tally::new(successes, trials).expect("a count")
+}
+
+pub(crate) fn lower(k: u64, n: u64, failure: f64) -> LowerLimit {
+    lower_limit(&SamplingRule::Fixed, tally(k, n), Method::ClopperPearson, alpha(failure)).expect("fixed")
+}
+
+pub(crate) fn upper(k: u64, n: u64, failure: f64) -> UpperLimit {
+    upper_limit(&SamplingRule::Fixed, tally(k, n), Method::ClopperPearson, alpha(failure)).expect("fixed")
+}
+
+fn mixed(k: u64, n: u64, failure: f64) -> LowerLimit {
+    lower_limit(&SamplingRule::Anytime, tally(k, n), Method::Mixture, alpha(failure)).expect("anytime")
+}
+
+/// The limit moved inwards by a relative step of p or of 1 − p, the smaller of the two.
+fn inwards(limit: LowerLimit, step: f64) -> Chance {
+    if limit.value() < 0.5 {
+        Chance::of_success(limit.value() * (1.0 + step))
+    } else {
+        Chance::of_failure(limit.complement() * (1.0 - step))
+    }
+}
+
+/// P(X ≥ k) ≤ α at the limit, and not a relative 10⁻¹³ further in: exactly.
+fn clopper_pearson_is_exact(k: u64, n: u64, failure: f64) {
+    let limit = lower(k, n, failure);
+    let target = Enclosure::number(failure.min(0.5));
+    for chance in chances(limit) {
+        assert!(chance.tail(n, k).at_most(&target), "{k} of {n}, {failure}: {limit:?} is not proven");
+    }
+    let inside = inwards(limit, 1e-13).tail(n, k);
+    assert!(!inside.at_most(&target), "{k} of {n}, {failure}: {limit:?} is loose");
+}
+
+/// The same for the mixture: p is rejected where (n + 1)·q·P(X = k) ≤ α·(1 − P(X' ≥ k + 1)).
+fn mixture_is_exact(k: u64, n: u64, failure: f64) {
+    let rejects = |chance: &Chance| {
+        let mass = Enclosure::exact(n + 1).times(&chance.failure()).times(&chance.mass(n, k));
+        mass.at_most(&chance.tail(n + 1, k + 1).from_one().times(&Enclosure::number(failure.min(0.5))))
+    };
+    let limit = mixed(k, n, failure);
+    for chance in chances(limit) {
+        assert!(rejects(&chance), "{k} of {n}, {failure}: {limit:?} is not proven");
+    }
+    assert!(!rejects(&inwards(limit, 1e-13)), "{k} of {n}, {failure}: {limit:?} is loose");
+}
+
+const FAILURES: [f64; 7] = [0.5, 0.2, 0.05, 1e-3, 2.5e-4, 1e-6, 1e-12];
+
+#[test]
+fn limits_are_exact_for_all_small_counts() {
+    for n in [1, 2, 3, 5, 9, 17, 33] {
+        for k in 1..=n {
+            for failure in FAILURES {
+                clopper_pearson_is_exact(k, n, failure);
+                mixture_is_exact(k, n, failure);
+            }
+        }
+    }
+}
+
+#[test]
+fn limits_are_exact_for_larger_counts() {
+    for (k, n) in [(1, 1000), (500, 1000), (900, 1000), (997, 1000), (1000, 1000), (8000, 10_000), (9999, 10_000)] {
+        for failure in [0.3, 0.05, 1e-3, 1e-12] {
+            clopper_pearson_is_exact(k, n, failure);
+            mixture_is_exact(k, n, failure);
+        }
+    }
+    clopper_pearson_is_exact(99_900, 100_000, 1e-3);
+    mixture_is_exact(99_900, 100_000, 1e-3);
+}
+
+#[test]
+fn failure_probabilities_may_be_as_small_as_numbers_are() {
+    for failure in [1e-30, 1e-100, 1e-300, f64::from_bits(1)] {
+        for (k, n) in [(1, 1), (7, 10), (900, 1000), (1000, 1000)] {
+            for limit in [lower(k, n, failure), mixed(k, n, failure)] {
+                assert!((0.0..=k as f64 / n as f64).contains(&limit.value()) && limit.complement() <= 1.0);
+            }
+            if failure >= 1e-300 && n > 1 {
+                clopper_pearson_is_exact(k, n, failure);
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_and_everything_have_closed_forms() {
+    assert_eq!((lower(0, 7, 0.01).value(), lower(0, 7, 0.01).complement()), (0.0, 1.0));
+    assert_eq!((upper(7, 7, 0.01).value(), upper(7, 7, 0.01).complement()), (1.0, 0.0));
+    for n in [1_u32, 10, 1000] {
+        let all = lower(n.into(), n.into(), 1e-3).value();
+        let root = 1e-3_f64.powf(1.0 / f64::from(n));
+        assert!((all / root - 1.0).abs() < 1e-14, "{all} {root}");
+        let none = upper(0, n.into(), 1e-3);
+        assert_eq!((none.value(), none.complement()), (lower(n.into(), n.into(), 1e-3).complement(), all));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn limits_enclose_the_frequency_and_are_monotone(
+        n in 1_u64..2_000_000_000,
+        place in 0.0..1.0_f64,
+        size in -12.0..-0.31_f64,
+        factor in 1e-9..0.5_f64,
+    ) {
+        let (failure, smaller) = (10_f64.powf(size), 10_f64.powf(size) * (1.0 - factor));
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let k = ((n as f64 + 1.0) * place) as u64;
+        let k = k.min(n);
+        let frequency = k as f64 / n as f64;
+        let low = lower(k, n, failure);
+        prop_assert!(low.value() <= frequency && upper(k, n, failure).value() >= frequency);
+        prop_assert!(low.value() <= 1.0 - low.complement() + f64::EPSILON);
+        prop_assert!(lower(k, n, smaller).value() <= low.value());
+        prop_assert!(upper(k, n, smaller).value() >= upper(k, n, failure).value());
+        prop_assert!(mixed(k, n, failure).value() <= low.value(), "valid at every moment costs something");
+        prop_assert!(mixed(k, n, smaller).value() <= mixed(k, n, failure).value());
+        if k < n {
+            prop_assert!(lower(k + 1, n, failure).value() > low.value());
+            prop_assert!(lower(k + 1, n, failure).complement() < low.complement());
+            prop_assert!(upper(k + 1, n, failure).value() > upper(k, n, failure).value());
+            prop_assert!(mixed(k + 1, n, failure).value() > mixed(k, n, failure).value());
+        }
+    }
+}
+
+/// P(X = k) for k = 0, …, n in plain floats, good to 10⁻¹².
+fn masses(n: u64, p: f64) -> Vec<f64> {
+    let mut masses = vec![1.0];
+    for _ in 0..n {
+        let last = masses.len();
+        let step = |k: usize| {
+            let stays = if k < last { masses[k] * (1.0 - p) } else { 0.0 };
+            stays + if k > 0 { masses[k - 1] * p } else { 0.0 }
+        };
+        masses = (0..=last).map(step).collect();
+    }
+    masses
+}
+
+#[test]
+fn fixed_limits_miss_as_seldom_as_they_say_and_not_much_less() {
+    for n in [10, 60] {
+        for failure in [0.2, 0.05, 0.01] {
+            let limits: Vec<f64> = (0..=n).map(|k| lower(k, n, failure).value()).collect();
+            let missed = |p: f64| {
+                let masses = masses(n, p);
+                masses.iter().zip(&limits).filter(|(_, limit)| **limit > p).map(|(mass, _)| mass).sum::<f64>()
+            };
+            // Just below a limit the miss rate is α itself.
+            let grid = (1..200).map(|i| f64::from(i) / 200.0);
+            let places = grid.chain(limits[1..].iter().map(|limit| limit * (1.0 - 1e-9)));
+            let most = places.map(missed).fold(0.0, f64::max);
+            assert!(most <= failure * (1.0 + 1e-9), "{n}, {failure}: missed with probability {most}");
+            assert!(most >= failure * 0.999_999, "{n}, {failure}: never missed more than {most}");
+        }
+    }
+}
+
+/// The probability that some look, at numbers of draws given with their limits, puts the limit above p: by carrying
+/// the distribution of the count over all paths that have not crossed.
+fn crossing(p: f64, looks: &[(u64, Vec<f64>)]) -> f64 {
+    let mut alive = vec![1.0];
+    let mut crossed = 0.0;
+    let mut drawn = 0;
+    for (trials, limits) in looks {
+        let steps = masses(trials - drawn, p);
+        let mut next = vec![0.0; alive.len() + steps.len() - 1];
+        for (i, a) in alive.iter().enumerate() {
+            steps.iter().enumerate().for_each(|(j, step)| next[i + j] += a * step);
+        }
+        for (mass, _) in next.iter_mut().zip(limits).filter(|(_, limit)| **limit > p) {
+            crossed += *mass;
+            *mass = 0.0;
+        }
+        (alive, drawn) = (next, *trials);
+    }
+    crossed
+}
+
+#[test]
+fn staged_limits_hold_for_the_worst_moment_to_stop() {
+    let plan = [(10, 0.1), (20, 0.15), (40, 0.25), (80, 0.5)];
+    let looks: Vec<Look> = plan.iter().map(|&(trials, share)| Look { trials, share }).collect();
+    let rule = SamplingRule::Staged { looks };
+    let failure = 0.1;
+    let table = |limit: &dyn Fn(u64, u64) -> f64| {
+        plan.iter().map(|&(n, _)| (n, (0..=n).map(|k| limit(k, n)).collect())).collect::<Vec<(u64, Vec<f64>)>>()
+    };
+    let spending = |k, n| lower_limit(&rule, tally(k, n), Method::Spending, alpha(failure)).expect("a look").value();
+    let (staged, fixed) = (table(&spending), table(&|k, n| lower(k, n, failure).value()));
+    let worst = |looks: &[(u64, Vec<f64>)]| {
+        (1..100).map(|i| crossing(f64::from(i) / 100.0, looks)).fold(0.0, f64::max)
+    };
+    let (staged, fixed) = (worst(&staged), worst(&fixed));
+    assert!(staged <= failure && staged > 0.4 * failure, "{staged}");
+    assert!(fixed > 1.3 * failure, "fixed-n limits at a moment of choice must fail this test, but missed {fixed}");
+}
+
+#[test]
+fn mixture_limits_hold_for_the_worst_moment_to_stop() {
+    let most = 200;
+    for failure in [0.5, 0.1, 0.02] {
+        let table = |limit: &dyn Fn(u64, u64) -> f64| {
+            (1..=most).map(|n| (n, (0..=n).map(|k| limit(k, n)).collect())).collect::<Vec<(u64, Vec<f64>)>>()
+        };
+        let limits = table(&|k, n| mixed(k, n, failure).value());
+        for p in [0.02, 0.2, 0.5, 0.8, 0.95, 0.99] {
+            let crossed = crossing(p, &limits);
+            assert!(crossed <= failure, "p = {p}: crossed with probability {crossed}, allowed {failure}");
+            // Close to one, 200 successes in a row are no surprise yet.
+            assert!(p > 0.9 || crossed >= 0.1 * failure, "p = {p}: crossed with probability {crossed} only");
+        }
+        if failure == 0.1 {
+            let fixed = crossing(0.8, &table(&|k, n| lower(k, n, failure).value()));
+            assert!(fixed > 2.0 * failure, "fixed-n limits at a moment of choice must fail this test: {fixed}");
+        }
+    }
+}
+
+#[test]
+fn limits_that_do_not_fit_the_rule_are_refused() {
+    let half = Look { trials: 50, share: 0.5 };
+    let staged = SamplingRule::Staged { looks: vec![half, Look { trials: 100, share: 0.5 }] };
+    let limit = |rule: &SamplingRule, n, method| lower_limit(rule, tally(40, n), method, alpha(0.01));
+    for (rule, method) in [
+        (&staged, Method::ClopperPearson),
+        (&SamplingRule::Anytime, Method::ClopperPearson),
+        (&SamplingRule::Anytime, Method::Spending),
+        (&SamplingRule::Fixed, Method::Spending),
+    ] {
+        let refused = StatisticsError::WrongLimit { method, rule: rule.name() };
+        assert_eq!(limit(rule, 50, method), Err(refused.clone()));
+        assert_eq!(upper_limit(rule, tally(40, 50), method, alpha(0.01)), Err(refused));
+    }
+    assert_eq!(limit(&staged, 60, Method::Spending), Err(StatisticsError::NotALook { trials: 60 }));
+    assert_eq!(limit(&staged, 50, Method::Spending), limit(&SamplingRule::Fixed, 50, Method::ClopperPearson).map(|_| {
+        lower(40, 50, 0.005_f64.next_down()) // share·α is rounded down
+    }));
+    for rule in [&staged, &SamplingRule::Fixed, &SamplingRule::Anytime] {
+        assert_eq!(limit(rule, 50, Method::Mixture), Ok(mixed(40, 50, 0.01)));
+        assert!(limit(rule, 50, rule.method()).is_ok());
+    }
+}
+
+#[test]
+fn plans_of_looks_are_checked() {
+    let plan = |looks: &[(u64, f64)]| {
+        let looks = looks.iter().map(|&(trials, share)| Look { trials, share }).collect();
+        SamplingRule::Staged { looks }.validate()
+    };
+    assert_eq!(plan(&[]), Err(StatisticsError::NoLooks));
+    assert_eq!(plan(&[(10, 0.5), (10, 0.5)]), Err(StatisticsError::LooksNotRising { index: 1, trials: 10 }));
+    assert_eq!(plan(&[(0, 0.5)]), Err(StatisticsError::LooksNotRising { index: 0, trials: 0 }));
+    for share in [0.0, -0.5, f64::NAN, 1.5] {
+        assert!(matches!(plan(&[(10, share)]), Err(StatisticsError::Share { index: 0, .. })), "{share}");
+    }
+    assert_eq!(plan(&[(1, 0.5), (2, 0.25), (3, 0.25)]), Ok(()), "exactly one");
+    assert_eq!(plan(&[(1, 1.0)]), Ok(()));
+    let tiny = f64::from_bits(1);
+    assert_eq!(plan(&[(1, 1.0), (2, tiny)]), Err(StatisticsError::SharesExceedOne { index: 1 }));
+    assert_eq!(plan(&[(1, 0.5), (2, 0.5_f64.next_up())]), Err(StatisticsError::SharesExceedOne { index: 1 }));
+    assert_eq!(plan(&[(1, 0.5), (2, 0.5_f64.next_down()), (3, tiny), (4, 1e-30)]), Ok(()));
+    // Ten tenths: the sum of ten floats 0.1 is above one, though adding them in floats gives less.
+    let tenths: Vec<(u64, f64)> = (1..=10).map(|i| (i, 0.1)).collect();
+    assert_eq!(plan(&tenths), Err(StatisticsError::SharesExceedOne { index: 9 }));
+}
+
+#[test]
+fn arguments_are_checked() {
+    for value in [0.0, 1.0, -0.1, f64::NAN, f64::INFINITY] {
+        assert!(matches!(FailureProbability::new(value), Err(StatisticsError::FailureProbability { .. })));
+    }
+    for (successes, trials) in [(0, 0), (2, 1), (0, MOST_TRIALS + 1)] {
+        assert_eq!(Tally::new(successes, trials), Err(StatisticsError::Tally { successes, trials }));
+    }
+    assert_eq!(alpha(0.25).half(), alpha(0.125));
+    let counted = tally(3, 10);
+    assert_eq!((counted.successes(), counted.trials(), counted.opposite()), (3, 10, tally(7, 10)));
+    let message = Tally::new(2, 1).expect_err("more than all").to_string();
+    assert!(message.contains("2 of 1"), "{message}");
+}
+
+/// logs/dsrs2022: two-sided intervals of another program (Clopper and Pearson by statsmodels, α/2 a side), in full
+/// precision. The counts behind them are found again, and our limits are theirs.
+#[test]
+fn public_intervals_are_found_again() {
+    let Some(folder) = std::env::var_os("GAMBESON_REFERENCE_DATA") else {
+        #[allow(clippy::print_stderr)]
+        {
+            eprintln!("skipped: GAMBESON_REFERENCE_DATA is not set");
+        }
+        return;
+    };
+    let path = PathBuf::from(folder).join("logs/dsrs2022/intervals_sigma_0.50_n50000_alpha0.0005.txt");
+    let text = std::fs::read_to_string(path).expect("reference data");
+    let n = 50_000_u64;
+    let failure = 0.0005 / 2.0;
+    let (mut rows, mut judged) = (0, 0);
+    for line in text.lines().filter(|line| line.starts_with("o ")) {
+        let numbers: Vec<f64> = line.split(' ').skip(2).map(|word| word.parse().expect("a number")).collect();
+        let (theirs, above) = (numbers[0], numbers[1]);
+        // The limit rises with k: bisection for the k whose limit is nearest.
+        let (mut low, mut high) = (0, n);
+        while low < high {
+            let middle = (low + high).div_ceil(2);
+            if lower(middle, n, failure).value() <= theirs + 5e-9 { low = middle } else { high = middle - 1 }
+        }
+        let (ours, top) = (lower(low, n, failure), upper(low, n, failure));
+        assert!((ours.value() - theirs).abs() < 1e-10, "{line}: {} for {low}", ours.value());
+        assert!((top.value() - above).abs() < 1e-10, "{line}: {} for {low}", top.value());
+        rows += 1;
+        // Where the two differ by more than rounding, or every hundredth time: exact arithmetic decides.
+        let differs = |ours: f64, theirs: f64| (ours - theirs).abs() > 4e-15 * theirs;
+        if (differs(ours.value(), theirs) || rows % 100 == 0) && judged < 40 && low > 0 {
+            clopper_pearson_is_exact(low, n, failure);
+            judged += 1;
+        }
+        if differs(top.value(), above) && judged < 40 && low < n {
+            clopper_pearson_is_exact(n - low, n, failure);
+            judged += 1;
+        }
+    }
+    assert!(rows == 1000 && judged > 0, "{rows} rows, {judged} judged");
+}

@@ -1,0 +1,205 @@
+//! Normal quantiles and limits against numbers computed to the last bit elsewhere; radii and the error of encoding
+//! against exact arithmetic.
+
+use crate::cases::{generator, normal};
+use crate::limits::{alpha, lower, tally, upper};
+use crate::rational::{Dyadic, dot, sum};
+use gambeson_checker::{
+    Certificate, CheckError, Domain, InfToTwoBound, LowerLimit, MatrixProblem, Method, NoiseLevel, Quadratic,
+    SamplingRule, SpectralBound, StatisticsError, check, encoding_error, encoding_error_of_blocks, lower_limit,
+    normal_quantile_above, normal_quantile_below, smoothing_radius, spectral_norm, two_sided_radius,
+};
+
+/// Rows of numbers of a fixture, its first line left out.
+fn rows(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
+    text.lines().skip(1).map(|line| line.split(',').collect())
+}
+
+fn number(word: &str) -> f64 {
+    word.parse().expect("a number")
+}
+
+/// Written by tests/fixtures/make_limits.py.
+#[test]
+fn limits_are_those_of_high_precision() {
+    let mut worst: f64 = 0.0;
+    for row in rows(include_str!("../fixtures/limits.csv")) {
+        let (method, rule) = match row[0] {
+            "clopper-pearson" => (Method::ClopperPearson, SamplingRule::Fixed),
+            "mixture" => (Method::Mixture, SamplingRule::Anytime),
+            other => panic!("{other}"),
+        };
+        let (n, k) = (row[1].parse().expect("a count"), row[2].parse().expect("a count"));
+        let limit = lower_limit(&rule, tally(k, n), method, alpha(number(row[3]))).expect("fits");
+        let (p, q) = (number(row[4]), number(row[5]));
+        assert!(limit.value() <= p && limit.complement() >= q, "{row:?}: {limit:?} is not safe");
+        let loose = if p < 0.5 { 1.0 - limit.value() / p } else { limit.complement() / q - 1.0 };
+        worst = worst.max(loose);
+        assert!(loose < 1e-14, "{row:?}: {limit:?} is loose by {loose}");
+    }
+    assert!(worst > 0.0, "some limits should be a unit in the last place off");
+}
+
+/// Written by tests/fixtures/make_limits.py.
+#[test]
+fn quantiles_are_those_of_high_precision() {
+    for row in rows(include_str!("../fixtures/quantiles.csv")) {
+        let (p, below, above) = (number(row[0]), number(row[1]), number(row[2]));
+        let (ours_below, ours_above) = (normal_quantile_below(p), normal_quantile_above(p));
+        assert!(ours_below <= below && ours_above >= above, "{p}: {ours_below} {ours_above} {row:?}");
+        let width = (ours_above - ours_below) / above.abs();
+        assert!(width < 2e-14, "{p}: {ours_below} to {ours_above} is wide by {width}");
+    }
+}
+
+#[test]
+fn quantiles_are_odd_and_rise() {
+    assert_eq!((normal_quantile_below(0.5), normal_quantile_above(0.5)), (0.0, 0.0));
+    let mut before = f64::NEG_INFINITY;
+    for i in 1..4096 {
+        let p = f64::from(i) / 4096.0; // 1 − p is exact
+        let (below, above) = (normal_quantile_below(p), normal_quantile_above(p));
+        assert_eq!(below, -normal_quantile_above(1.0 - p), "{p}");
+        assert!(below <= above && below > before, "{p}");
+        before = above;
+    }
+    for p in [f64::NAN, 0.0, -1.0] {
+        assert_eq!(normal_quantile_below(p), f64::NEG_INFINITY);
+    }
+    for p in [f64::NAN, 1.0, 2.0] {
+        assert_eq!(normal_quantile_above(p), f64::INFINITY);
+    }
+    assert!(normal_quantile_below(1.0).is_finite() && normal_quantile_above(0.0).is_finite());
+    assert!(normal_quantile_below(f64::from_bits(1)) < -38.0);
+}
+
+fn noise(level: f64) -> NoiseLevel {
+    NoiseLevel::new(level).expect("positive")
+}
+
+#[test]
+fn radii_follow_from_limits() {
+    for value in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(matches!(NoiseLevel::new(value), Err(StatisticsError::NoiseLevel { .. })));
+    }
+    let sigma = noise(0.25);
+    // All of 100,000 at α = 0.001: p is the root of α, and the radius the largest in the logs of Cohen et al.
+    let most = smoothing_radius(lower(100_000, 100_000, 1e-3), sigma).expect("above one half").value();
+    let expected = 0.25 * normal_quantile_below(1e-3_f64.powf(1e-5));
+    assert!((most / expected - 1.0).abs() < 1e-11 && (most - 0.953).abs() < 5e-4, "{most} {expected}");
+    assert_eq!(smoothing_radius(lower(50, 100, 1e-3), sigma), None);
+    assert_eq!(smoothing_radius(lower(0, 100, 1e-3), sigma), None);
+    let mut before = 0.0;
+    for k in 700..=1000 {
+        let limit = lower(k, 1000, 1e-3);
+        let radius = smoothing_radius(limit, sigma).expect("above one half").value();
+        assert!(radius > before && radius <= 0.25 * normal_quantile_above(limit.value().next_up()), "{k}");
+        assert!(radius >= 0.25 * normal_quantile_below(limit.value()) * (1.0 - 1e-15), "1 − p says no less than p");
+        before = radius;
+    }
+}
+
+#[test]
+fn two_limits_say_more_than_one_where_a_class_leads_without_a_majority() {
+    let sigma = noise(0.5);
+    let half = alpha(1e-3).half().value();
+    // Three classes, 450, 300 and 250 of 1000.
+    let (a, b) = (lower(450, 1000, half), upper(300, 1000, half));
+    let radius = two_sided_radius(a, b, sigma).expect("a lead");
+    let plain = 0.25 * (normal_quantile_below(a.value()) - normal_quantile_above(b.value()));
+    assert!(radius.value() <= plain && radius.value() > plain * (1.0 - 1e-12), "{radius:?} {plain}");
+    assert_eq!(smoothing_radius(a, sigma), None);
+    assert_eq!(two_sided_radius(lower(310, 1000, half), b, sigma), None, "no proven lead");
+    // Where the runner-up's own limit says less than 1 − p_A, the latter is used.
+    let (a, b) = (lower(1000, 1000, half), upper(1000, 1000, half));
+    let radius = two_sided_radius(a, b, sigma).expect("a lead").value();
+    let one_sided = smoothing_radius(a, sigma).expect("a majority").value();
+    assert!((radius / one_sided - 1.0).abs() < 1e-14, "{radius} {one_sided}");
+    assert_eq!(two_sided_radius(lower(0, 10, half), upper(0, 10, half), sigma), None);
+}
+
+/// σ_max and κ of a random basis.
+fn bounds(factor: &[f64], dim: usize, rank: usize) -> (SpectralBound, InfToTwoBound) {
+    let certificate = Certificate { domain: Domain::Cube, weights: vec![1.0; dim], shift: None };
+    let square = check(Quadratic::Gram { factor, dim, rank }, &certificate, 1).expect("weights prove something");
+    (spectral_norm(factor, dim, rank, 1).expect("a bound"), square.sqrt())
+}
+
+fn limit_of(k: u64) -> LowerLimit {
+    lower(k, 1000, 1e-3)
+}
+
+#[test]
+fn radii_in_input_space_are_rounded_down() {
+    let rng = &mut generator(5);
+    let at_most = |a: f64, b: f64, product: f64| &Dyadic::from(a) * &Dyadic::from(b) <= Dyadic::from(product);
+    for k in 800..820 {
+        let factor: Vec<f64> = (0..6 * 3).map(|_| normal(rng)).collect();
+        let (spectral, kappa) = bounds(&factor, 6, 3);
+        let latent = smoothing_radius(limit_of(k), noise(0.7)).expect("a majority");
+        let (l2, linf) = (latent.to_l2(Some(spectral)).value(), latent.to_linf(kappa).value());
+        assert!(at_most(l2, spectral.value(), latent.value()) && at_most(linf, kappa.value(), latent.value()));
+        assert!(l2 * spectral.value() > latent.value() * (1.0 - 1e-15));
+        assert_eq!((latent.over(kappa.value()), latent.to_l2(None).value()), (linf, latent.value()));
+        let plain = latent.to_l2(None).to_linf_by_dimension(3072).value();
+        let squared = &Dyadic::from(plain) * &Dyadic::from(plain);
+        let square = &Dyadic::from(latent.value()) * &Dyadic::from(latent.value());
+        assert!(&squared * &Dyadic::from(3072.0) <= square && plain * 3072_f64.sqrt() > latent.value() * (1.0 - 1e-15));
+        // Less what the encoding may be off.
+        let less = latent.less(1e-9).expect("something left").value();
+        assert!(&Dyadic::from(less) + &Dyadic::from(1e-9) <= Dyadic::from(latent.value()));
+        assert_eq!(latent.less(0.0), Some(latent));
+        for error in [latent.value(), 1e9, -1e-9, f64::NAN, f64::INFINITY] {
+            assert_eq!(latent.less(error), None, "{error}");
+        }
+        for bound in [-1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(latent.over(bound), 0.0, "{bound}");
+        }
+    }
+    let (a, _) = bounds(&[2.0], 1, 1);
+    let (b, _) = bounds(&[3.0], 1, 1);
+    assert_eq!(SpectralBound::of_blocks([b, a]), b);
+}
+
+#[test]
+fn the_error_of_encoding_is_bounded() {
+    let rng = &mut generator(6);
+    for (dim, rank, size) in [(1, 1, 1.0), (50, 3, 1.0), (400, 7, 1e-3), (30, 2, 1e150), (40, 2, 1e-162)] {
+        let basis: Vec<f64> = (0..dim * rank).map(|_| normal(rng) * size).collect();
+        let input: Vec<f64> = (0..dim).map(|_| normal(rng) * size).collect();
+        let bound = encoding_error(&basis, dim, rank, &input).expect("finite");
+        let column = |j: usize| (0..dim).map(move |i| i * rank + j);
+        let mut squares = Vec::new();
+        for j in 0..rank {
+            let products = column(j).zip(&input).map(|(at, u)| (Dyadic::from(basis[at]), Dyadic::from(*u)));
+            let products: Vec<(Dyadic, Dyadic)> = products.collect();
+            let exact = dot(products.iter().map(|(a, b)| (a, b)));
+            // Forwards, backwards, fused: the worst of several orders.
+            let terms: Vec<(f64, f64)> = column(j).zip(&input).map(|(at, u)| (basis[at], *u)).collect();
+            let plain = terms.iter().map(|(a, b)| a * b).sum::<f64>();
+            let backwards = terms.iter().rev().map(|(a, b)| a * b).sum::<f64>();
+            let fused = terms.iter().fold(0.0, |sum, (a, b)| a.mul_add(*b, sum));
+            let error = |computed: f64| &Dyadic::from(computed) - &exact;
+            let square = |computed: f64| &error(computed) * &error(computed);
+            squares.push(square(plain).max(square(backwards)).max(square(fused)));
+        }
+        let total = sum(&squares);
+        assert!(total <= &Dyadic::from(bound) * &Dyadic::from(bound), "{dim} x {rank}, {size}: {bound} is exceeded");
+        let length = input.iter().map(|u| u.abs() * size).sum::<f64>();
+        assert!(bound <= 8.0 * (dim * rank) as f64 * f64::EPSILON * length + 1e-300, "{bound} for {length}");
+    }
+}
+
+#[test]
+fn encoding_refuses_what_does_not_fit() {
+    let wrong = |rows, columns, found| Err(CheckError::Matrix(MatrixProblem::WrongLength { rows, columns, found }));
+    assert_eq!(encoding_error(&[1.0; 5], 2, 3, &[1.0; 2]), wrong(2, 3, 5));
+    assert_eq!(encoding_error(&[1.0; 6], 2, 3, &[1.0; 3]), wrong(2, 1, 3));
+    assert_eq!(encoding_error(&[], 0, 3, &[]), Err(CheckError::Matrix(MatrixProblem::Empty)));
+    let not_finite = |row, column| Err(CheckError::Matrix(MatrixProblem::NotFinite { row, column }));
+    assert_eq!(encoding_error(&[1.0, f64::NAN], 1, 2, &[1.0]), not_finite(0, 1));
+    assert_eq!(encoding_error(&[1.0; 2], 2, 1, &[1.0, f64::INFINITY]), not_finite(1, 0));
+    assert!(encoding_error(&[1e308; 2], 2, 1, &[1e308; 2]).is_err(), "an overflow");
+    assert!(encoding_error_of_blocks([3.0, 4.0]) >= 5.0 && encoding_error_of_blocks([3.0, 4.0]) < 5.000_000_1);
+    assert_eq!(encoding_error_of_blocks([]), 0.0);
+}

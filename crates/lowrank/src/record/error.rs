@@ -1,0 +1,152 @@
+//! What can be wrong with records.
+
+use super::VERSION;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why records could not be read, merged or added to.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// Reading or writing failed.
+    #[error("{}: {reason}", path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        reason: std::io::Error,
+    },
+    /// Somebody else is adding to the file.
+    #[error("{}: another process is adding to it", path.display())]
+    Locked {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// Not a record.
+    #[error("{}, line {line}: not a record: {reason}", path.display())]
+    Malformed {
+        /// Which file.
+        path: PathBuf,
+        /// From 1.
+        line: usize,
+        /// What the parser said.
+        reason: serde_json::Error,
+    },
+    /// A record that contradicts itself.
+    #[error("{}, line {line}: {problem}", path.display())]
+    Invalid {
+        /// Which file.
+        path: PathBuf,
+        /// From 1.
+        line: usize,
+        /// How.
+        problem: RecordProblem,
+    },
+    /// A record of another run.
+    #[error(
+        "{}, line {line}: a record of another run: {field} is {found}, not {expected}; use another file or the same \
+         settings",
+        path.display()
+    )]
+    OtherRun {
+        /// Which file.
+        path: PathBuf,
+        /// From 1.
+        line: usize,
+        /// What differs.
+        field: String,
+        /// As the run at hand has it, in JSON.
+        expected: String,
+        /// As the record has it, in JSON.
+        found: String,
+    },
+    /// Two records of one input that do not agree.
+    #[error(
+        "{}, line {line}: input {index} was counted otherwise in {}, line {other_line}",
+        path.display(), other.display()
+    )]
+    Conflict {
+        /// Which file.
+        path: PathBuf,
+        /// From 1.
+        line: usize,
+        /// The input.
+        index: u64,
+        /// The file read before.
+        other: PathBuf,
+        /// Its line, from 1.
+        other_line: usize,
+    },
+}
+
+/// How a record contradicts itself.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum RecordProblem {
+    /// A version that is not known here, of a newer program say.
+    #[error("version {found} of records is not known here, only {VERSION}")]
+    Version {
+        /// Its version.
+        found: u32,
+    },
+    /// A number that must be positive and finite.
+    #[error("{field} is {value}, not a positive number")]
+    NotPositive {
+        /// Which.
+        field: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// A number that must not be negative.
+    #[error("{field} is {value}, not a number of at least 0")]
+    Negative {
+        /// Which.
+        field: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// A failure probability outside (0, 1).
+    #[error("alpha is {value}, not between 0 and 1")]
+    Alpha {
+        /// Its value.
+        value: f64,
+    },
+    /// Only a part of `projection`, `kappa` and `spectral`.
+    #[error("projection, kappa and spectral must be there all three, or none of them")]
+    Projection,
+    /// No classes or no coordinates.
+    #[error("a record needs at least one class and one coordinate")]
+    Empty,
+    /// Counts of different lengths.
+    #[error("{selection} classes in selection, {estimation} in estimation")]
+    Classes {
+        /// Length of one.
+        selection: usize,
+        /// Length of the other.
+        estimation: usize,
+    },
+    /// A label that is no class.
+    #[error("label {label} of {classes} classes")]
+    Label {
+        /// The label.
+        label: u32,
+        /// How many classes there are.
+        classes: usize,
+    },
+    /// Selection counts do not add up.
+    #[error("selection counts add up to {counted}, n0 is {n0}")]
+    Selection {
+        /// Their sum.
+        counted: u64,
+        /// What it should be.
+        n0: u64,
+    },
+    /// Estimation counts do not fit the rule.
+    #[error("estimation counts add up to {counted}, which the rule does not plan (n is {n})")]
+    Estimation {
+        /// Their sum.
+        counted: u64,
+        /// The largest planned.
+        n: u64,
+    },
+}

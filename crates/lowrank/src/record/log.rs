@@ -1,0 +1,227 @@
+//! Files of records: appended to, resumed after a kill, merged.
+
+use super::{Record, RecordError, RecordProblem, Run, VERSION};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+/// How every line begins.
+const START: &[u8] = b"{\"version\":";
+
+/// A file of records of one run, open to append to; nobody else may meanwhile.
+#[derive(Debug)]
+pub struct RecordLog {
+    path: PathBuf,
+    file: File,
+}
+
+impl RecordLog {
+    /// Opens or creates the file, and tells which inputs are there already.
+    ///
+    /// A last line that was broken off by a kill is cut off: that input is to be done again. Everything else that is
+    /// not a record of this very run is refused, and the file left as it was.
+    pub fn open_to_append(path: &Path, run: &Run) -> Result<(Self, BTreeSet<u64>), RecordError> {
+        let failed = |reason| RecordError::File { path: path.to_path_buf(), reason };
+        let created = !path.exists();
+        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(failed)?;
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Err(RecordError::Locked { path: path.to_path_buf() });
+        } // a file system without locks is no reason to stop
+        if created {
+            sync_folder(path).map_err(failed)?;
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        let lines = parse(path, &bytes)?;
+        let mut there: BTreeMap<u64, &Line> = BTreeMap::new();
+        for line in &lines.records {
+            same_run(path, line, run)?;
+            agree(path, line, path, there.entry(line.record.index).or_insert(line))?;
+        }
+        if lines.end < bytes.len() {
+            file.set_len(lines.end as u64).map_err(failed)?;
+        }
+        if lines.end > 0 && bytes[lines.end - 1] != b'\n' {
+            file.write_all(b"\n").map_err(failed)?;
+        }
+        file.sync_data().map_err(failed)?;
+        let there = there.into_keys().collect();
+        Ok((Self { path: path.to_path_buf(), file }, there))
+    }
+
+    /// One more record; on the disk when this returns.
+    pub fn append(&mut self, record: &Record) -> Result<(), RecordError> {
+        let failed = |reason: std::io::Error| RecordError::File { path: self.path.clone(), reason };
+        let mut line = serde_json::to_vec(record).map_err(|reason| failed(reason.into()))?;
+        line.push(b'\n');
+        self.file.write_all(&line).and_then(|()| self.file.sync_data()).map_err(failed)
+    }
+}
+
+/// Makes the name of a new file last as well.
+fn sync_folder(path: &Path) -> std::io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+/// Reads the records of a file, in its order. A last line that was broken off by a kill is left out.
+pub fn read_records(path: &Path) -> Result<Vec<Record>, RecordError> {
+    let bytes =
+        std::fs::read(path).map_err(|reason| RecordError::File { path: path.to_path_buf(), reason })?;
+    Ok(parse(path, &bytes)?.records.into_iter().map(|line| line.record).collect())
+}
+
+/// The records of all files, shards of one run, by index. An input may be there twice if it was counted alike.
+pub fn merge_records(paths: &[PathBuf]) -> Result<Vec<Record>, RecordError> {
+    let mut merged: Option<Merged> = None;
+    for path in paths {
+        let bytes = std::fs::read(path).map_err(|reason| RecordError::File { path: path.clone(), reason })?;
+        for line in parse(path, &bytes)?.records {
+            merged.get_or_insert_with(|| Merged::new(line.record.run.clone())).add(path, line)?;
+        }
+    }
+    Ok(merged.map_or_else(Vec::new, |merged| merged.into_lines().map(|(_, line)| line.record).collect()))
+}
+
+/// The records of a file with their places, and the number of a last line that was broken off and is left out.
+pub(crate) fn parse_records(path: &Path, bytes: &[u8]) -> Result<(Vec<Line>, Option<usize>), RecordError> {
+    let lines = parse(path, bytes)?;
+    Ok((lines.records, lines.broken))
+}
+
+/// Records of one run from several files, by index.
+pub(crate) struct Merged {
+    run: Run,
+    lines: BTreeMap<u64, (PathBuf, Line)>,
+}
+
+impl Merged {
+    pub(crate) fn new(run: Run) -> Self {
+        Self { run, lines: BTreeMap::new() }
+    }
+
+    pub(crate) fn add(&mut self, path: &Path, line: Line) -> Result<(), RecordError> {
+        same_run(path, &line, &self.run)?;
+        if let Some((other, first)) = self.lines.get(&line.record.index) {
+            return agree(path, &line, other, first);
+        }
+        self.lines.insert(line.record.index, (path.to_path_buf(), line));
+        Ok(())
+    }
+
+    pub(crate) fn into_lines(self) -> impl Iterator<Item = (PathBuf, Line)> {
+        self.lines.into_values()
+    }
+}
+
+/// A record and where it stands, from 1.
+pub(crate) struct Line {
+    pub(crate) number: usize,
+    pub(crate) record: Record,
+}
+
+struct Lines {
+    records: Vec<Line>,
+    /// Bytes up to the end of the last record.
+    end: usize,
+    /// The last line if it was broken off, from 1.
+    broken: Option<usize>,
+}
+
+/// Whether the bytes may be those of records: of all logs, only ours are JSON.
+pub(crate) fn recognises(bytes: &[u8]) -> bool {
+    bytes.trim_ascii_start().starts_with(b"{")
+}
+
+fn parse(path: &Path, bytes: &[u8]) -> Result<Lines, RecordError> {
+    let mut lines = Lines { records: Vec::new(), end: 0, broken: None };
+    let mut end = 0;
+    for (at, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
+        end += line.len();
+        let number = at + 1;
+        if line.trim_ascii().is_empty() {
+            lines.end = end;
+            continue;
+        }
+        match parse_line(line) {
+            Ok(record) => lines.records.push(Line { number, record }),
+            // Only what a writer of records can have left is taken for broken off: the start of a record, or zeros, to
+            // which some file systems lengthen a file before its bytes are there.
+            Err(Fault::Malformed(error))
+                if end == bytes.len() && !error.is_data() && broken_off(line.trim_ascii()) =>
+            {
+                lines.broken = Some(number);
+                break;
+            }
+            Err(Fault::Malformed(reason)) => {
+                return Err(RecordError::Malformed { path: path.to_path_buf(), line: number, reason });
+            }
+            Err(Fault::Invalid(problem)) => {
+                return Err(RecordError::Invalid { path: path.to_path_buf(), line: number, problem });
+            }
+        }
+        lines.end = end;
+    }
+    Ok(lines)
+}
+
+enum Fault {
+    Malformed(serde_json::Error),
+    Invalid(RecordProblem),
+}
+
+fn parse_line(line: &[u8]) -> Result<Record, Fault> {
+    #[derive(serde::Deserialize)]
+    struct Version {
+        version: u32,
+    }
+    let Version { version } = serde_json::from_slice(line).map_err(Fault::Malformed)?;
+    if version != VERSION {
+        return Err(Fault::Invalid(RecordProblem::Version { found: version }));
+    }
+    let record: Record = serde_json::from_slice(line).map_err(Fault::Malformed)?;
+    record.validate().map_err(Fault::Invalid)?;
+    Ok(record)
+}
+
+fn broken_off(line: &[u8]) -> bool {
+    line.starts_with(START) || START.starts_with(line) || line.iter().all(|&byte| byte == 0)
+}
+
+fn same_run(path: &Path, line: &Line, run: &Run) -> Result<(), RecordError> {
+    if line.record.run == *run {
+        return Ok(());
+    }
+    let (field, expected, found) = difference(run, &line.record.run);
+    Err(RecordError::OtherRun { path: path.to_path_buf(), line: line.number, field, expected, found })
+}
+
+/// The first field in which two runs differ, and its values.
+fn difference(expected: &Run, found: &Run) -> (String, String, String) {
+    let fields = |run: &Run| match serde_json::to_value(run) {
+        Ok(serde_json::Value::Object(fields)) => fields,
+        _ => serde_json::Map::new(), // a struct with named fields is an object
+    };
+    let (expected, found) = (fields(expected), fields(found));
+    let differs = expected.iter().find(|(field, value)| found.get(*field) != Some(value));
+    differs.map_or_else(
+        || ("a number".to_owned(), "one".to_owned(), "another".to_owned()),
+        |(field, value)| {
+            (field.clone(), value.to_string(), found.get(field).map_or_else(String::new, ToString::to_string))
+        },
+    )
+}
+
+fn agree(path: &Path, line: &Line, other: &Path, first: &Line) -> Result<(), RecordError> {
+    if line.record.same_counts(&first.record) {
+        return Ok(());
+    }
+    Err(RecordError::Conflict {
+        path: path.to_path_buf(),
+        line: line.number,
+        index: line.record.index,
+        other: other.to_path_buf(),
+        other_line: first.number,
+    })
+}
