@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn logarithms_agree_with_the_standard_library() {
         for x in
-            [5e-324, 1e-310, 1e-300, 1e-12, 0.1, 0.7, 0.708, 1.0, 1.0 + 1e-15, 1.41421, 1.41422, 3.0, 1e300]
+            [5e-324, 1e-310, 1e-300, 1e-12, 0.1, 0.7, 0.708, 1.0, 1.0 + 1e-15, 1.4141, 1.4143, 3.0, 1e300]
         {
             let (own, std) = (ln(x.into()).hi, x.ln());
             assert!((own - std).abs() <= 4e-16 * std.abs(), "{x}: {own} {std}");
