@@ -1,0 +1,2 @@
+//! Smoothing.
+pub mod noise;
