@@ -1,8 +1,10 @@
 //! The command line.
 
+mod certify;
 mod data;
 mod project;
 
+pub(crate) use certify::{CertifyArguments, PredictArguments, SmoothArguments};
 pub(crate) use data::{
     AudioArguments, DataCommand, FetchArguments, ImportArguments, InfoArguments, SourceName,
 };
@@ -49,6 +51,12 @@ pub(crate) enum Command {
     /// Projections: fit them to data with a proven kappa, look at them, compare methods.
     #[command(subcommand, after_help = project::HELP)]
     Project(ProjectCommand),
+    /// Certify a smoothed classifier: the class of every input, with radii in which it cannot be changed.
+    #[command(after_help = certify::CERTIFY_HELP)]
+    Certify(Box<CertifyArguments>),
+    /// The class of every input by a smoothed classifier, or an abstention.
+    #[command(after_help = certify::CERTIFY_HELP)]
+    Predict(Box<PredictArguments>),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
