@@ -66,6 +66,13 @@ impl InfToTwoBound {
     }
 }
 
+impl SpectralBound {
+    /// Of a block-diagonal map (image channels, say): the largest of its blocks; 0 without any.
+    pub fn of_blocks(blocks: impl IntoIterator<Item = SpectralBound>) -> Self {
+        SpectralBound(blocks.into_iter().fold(0.0, |most, block| most.max(block.0)))
+    }
+}
+
 impl VertexValue {
     /// For a value of the dilation of A (see [`check_dilation`]): ‖A‖_{∞→1} is at least half of it, rounded down. The
     /// matrix must be the one the value was proven for, and is checked to be a dilation.

@@ -37,26 +37,41 @@
 //! assert!((6.0..6.000001).contains(&bound));
 //! ```
 
+mod binomial;
 mod bound;
 mod cholesky;
 mod definite;
+mod double;
+mod encoding;
 mod error;
 mod estimate;
 mod gram;
 pub mod kernel;
 mod lower;
+mod normal;
 pub mod product;
 mod quadratic;
+mod radius;
 mod rounding;
+mod sampling;
 mod sparse;
+mod special;
+mod tail;
 mod threads;
 
+pub use binomial::{LowerLimit, UpperLimit, lower_limit, upper_limit};
 pub use bound::{
     InfToOneBound, InfToTwoBound, QuadraticBound, RelaxationValue, SpectralBound, VertexValue, check,
     check_dilation, relaxation_value, spectral_norm, vertex_value,
 };
+pub use encoding::{encoding_error, encoding_error_of_blocks};
 pub use error::{CheckError, MatrixProblem, Rejected};
+pub use normal::{normal_quantile_above, normal_quantile_below};
 pub use quadratic::Quadratic;
+pub use radius::{L2Radius, LatentRadius, LinfRadius, smoothing_radius, two_sided_radius};
+pub use sampling::{
+    FailureProbability, Look, MOST_TRIALS, Method, NoiseLevel, SamplingRule, StatisticsError, Tally,
+};
 
 /// Where x may lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,65 @@
+//! How far the computed coordinates of an input may be from the true ones.
+//!
+//! # Problem
+//! z = Uᵀu is computed in `f64`, z̃ is what comes out. The smoothed classifier is a function of z, so a radius proven
+//! around z̃ is one around z less |z̃ − z|₂ ([`crate::LatentRadius::less`]).
+//!
+//! # Guarantee
+//! Each z_j is a sum of n products. In whatever order it is computed, with or without fused multiply-adds,
+//! |z̃_j − z_j| ≤ γ_n·Σ_i |U_ij|·|u_i| + n·η, where γ_n = nu/(1 − nu) and η bounds the loss of one operation to
+//! underflow (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., section 3.1). The sum of absolute
+//! values is itself computed that way and divided by 1 − γ_n. Everything after is rounded up.
+//!
+//! The bound is for U and u as stored. It is about the classifier of exact coordinates: somebody who applies the
+//! computed one to a moved input u', too, has a second error of the same kind to take off.
+
+use crate::rounding::{UNDERFLOW, add_up, div_up, environment_is_ieee, gamma, mul_up, sqrt_up, sub_down, sum_up};
+use crate::{CheckError, MatrixProblem, Rejected};
+
+/// A bound on |z̃ − z|₂ for z = Uᵀu computed in `f64`. `basis` is U, `dim` × `rank`, row-major; `input` is u, `dim`
+/// numbers. Takes as long as computing z.
+pub fn encoding_error(basis: &[f64], dim: usize, rank: usize, input: &[f64]) -> Result<f64, CheckError> {
+    if !environment_is_ieee() {
+        return Err(Rejected::Environment.into());
+    }
+    if dim == 0 || rank == 0 {
+        return Err(MatrixProblem::Empty.into());
+    }
+    if Some(basis.len()) != dim.checked_mul(rank) {
+        return Err(MatrixProblem::WrongLength { rows: dim, columns: rank, found: basis.len() }.into());
+    }
+    if input.len() != dim {
+        return Err(MatrixProblem::WrongLength { rows: dim, columns: 1, found: input.len() }.into());
+    }
+    let mut sums = vec![0.0; rank];
+    for (row, &u) in basis.chunks_exact(rank).zip(input) {
+        let size = u.abs();
+        sums.iter_mut().zip(row).for_each(|(sum, entry)| *sum += entry.abs() * size);
+    }
+    let gamma = gamma(dim);
+    let lost = mul_up(dim as f64, UNDERFLOW);
+    let errors = sums.iter().map(|&sum| {
+        let size = div_up(add_up(sum, lost), sub_down(1.0, gamma));
+        add_up(mul_up(gamma, size), lost)
+    });
+    match encoding_error_of_blocks(errors) {
+        bound if bound.is_finite() => Ok(bound),
+        _ => Err(first_not_finite(basis, rank, input)),
+    }
+}
+
+/// The error of several blocks of coordinates together, channels of an image say: the root of the sum of squares.
+pub fn encoding_error_of_blocks(errors: impl IntoIterator<Item = f64>) -> f64 {
+    sqrt_up(sum_up(errors.into_iter().map(|error| mul_up(error, error))))
+}
+
+/// What kept the bound from being finite: a number that is not, or an overflow.
+fn first_not_finite(basis: &[f64], rank: usize, input: &[f64]) -> CheckError {
+    if let Some(at) = basis.iter().position(|entry| !entry.is_finite()) {
+        return MatrixProblem::NotFinite { row: at / rank, column: at % rank }.into();
+    }
+    match input.iter().position(|entry| !entry.is_finite()) {
+        Some(row) => MatrixProblem::NotFinite { row, column: 0 }.into(),
+        None => Rejected::NothingProven.into(),
+    }
+}

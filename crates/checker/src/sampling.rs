@@ -1,0 +1,304 @@
+//! What a confidence limit is asked about: counts, how they were sampled, and how often the limit may be wrong.
+//!
+//! The rule is part of the evidence. A limit for a number of draws set beforehand is no limit for counts that were
+//! looked at on the way: stopping at a lucky moment makes it wrong more often than it says. So a [`SamplingRule`]
+//! travels with every tally, and a method that does not fit it is refused.
+
+use crate::rounding::{exponent, power_of_two};
+use std::fmt;
+
+/// Most draws of a [`Tally`]: 2⁴⁰, about 10¹².
+pub const MOST_TRIALS: u64 = 1 << 40;
+
+/// α: how often, at most, a limit may be wrong. In (0, 1).
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct FailureProbability(f64);
+
+impl FailureProbability {
+    /// Refuses what is not above 0 and below 1.
+    pub fn new(value: f64) -> Result<Self, StatisticsError> {
+        if value > 0.0 && value < 1.0 {
+            Ok(Self(value))
+        } else {
+            Err(StatisticsError::FailureProbability { value })
+        }
+    }
+
+    /// The number.
+    pub fn value(self) -> f64 {
+        self.0
+    }
+
+    /// α/2, for two limits that must hold together.
+    #[must_use]
+    pub fn half(self) -> Self {
+        // Exact, but for the least subnormal number, whose half would be zero.
+        Self((self.0 / 2.0).max(f64::from_bits(1)))
+    }
+}
+
+/// σ: the standard deviation of the noise in every coordinate. Finite and positive.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct NoiseLevel(f64);
+
+impl NoiseLevel {
+    /// Refuses what is not positive and finite.
+    pub fn new(value: f64) -> Result<Self, StatisticsError> {
+        if value > 0.0 && value.is_finite() { Ok(Self(value)) } else { Err(StatisticsError::NoiseLevel { value }) }
+    }
+
+    /// The number.
+    pub fn value(self) -> f64 {
+        self.0
+    }
+}
+
+/// How often something happened in independent draws.
+///
+/// Counts cannot be checked from themselves: that the draws were independent, and the class counted was chosen
+/// without them, is the duty of whoever drew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tally {
+    successes: u64,
+    trials: u64,
+}
+
+impl Tally {
+    /// Needs 1 ≤ `trials` ≤ [`MOST_TRIALS`] and `successes` ≤ `trials`.
+    pub fn new(successes: u64, trials: u64) -> Result<Self, StatisticsError> {
+        if trials == 0 || trials > MOST_TRIALS || successes > trials {
+            return Err(StatisticsError::Tally { successes, trials });
+        }
+        Ok(Self { successes, trials })
+    }
+
+    /// k, how often it happened.
+    pub fn successes(self) -> u64 {
+        self.successes
+    }
+
+    /// n, how often it might have.
+    pub fn trials(self) -> u64 {
+        self.trials
+    }
+
+    /// The same draws, counting the opposite.
+    #[must_use]
+    pub fn opposite(self) -> Self {
+        Self { successes: self.trials - self.successes, ..self }
+    }
+}
+
+/// One planned look at the counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Look {
+    /// The number of draws at which the counts are looked at.
+    pub trials: u64,
+    /// The part of α that this look may use, positive.
+    pub share: f64,
+}
+
+/// How it was decided when to stop drawing.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SamplingRule {
+    /// The number of draws was set beforehand.
+    Fixed,
+    /// Counts were looked at only at these numbers of draws, planned beforehand, strictly rising, with shares of α
+    /// that add up to 1 at most. By the union bound all limits of all looks hold together with probability 1 − α,
+    /// so drawing may stop at any look, for any reason, and α may be chosen afterwards.
+    Staged {
+        /// The plan.
+        looks: Vec<Look>,
+    },
+    /// Counts were looked at whenever it pleased.
+    Anytime,
+}
+
+impl SamplingRule {
+    /// The sharpest method that is valid for this rule.
+    pub fn method(&self) -> Method {
+        match self {
+            SamplingRule::Fixed => Method::ClopperPearson,
+            SamplingRule::Staged { .. } => Method::Spending,
+            SamplingRule::Anytime => Method::Mixture,
+        }
+    }
+
+    /// One word: `fixed`, `staged` or `anytime`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            SamplingRule::Fixed => "fixed",
+            SamplingRule::Staged { .. } => "staged",
+            SamplingRule::Anytime => "anytime",
+        }
+    }
+
+    /// Whether a plan of looks is one: rising, with positive shares whose exact sum is at most 1.
+    pub fn validate(&self) -> Result<(), StatisticsError> {
+        let SamplingRule::Staged { looks } = self else {
+            return Ok(());
+        };
+        if looks.is_empty() {
+            return Err(StatisticsError::NoLooks);
+        }
+        let mut before = 0;
+        let mut sum = 0_u128;
+        for (index, &Look { trials, share }) in looks.iter().enumerate() {
+            if trials <= before || trials > MOST_TRIALS {
+                return Err(StatisticsError::LooksNotRising { index, trials });
+            }
+            if !(share > 0.0 && share <= 1.0) {
+                return Err(StatisticsError::Share { index, share });
+            }
+            before = trials;
+            sum = sum.saturating_add(fixed_point_up(share));
+            if sum > 1 << 120 {
+                return Err(StatisticsError::SharesExceedOne { index });
+            }
+        }
+        Ok(())
+    }
+
+    /// The share of α that the look at this number of draws may use.
+    pub(crate) fn share(&self, trials: u64) -> Result<f64, StatisticsError> {
+        self.validate()?;
+        let looks = match self {
+            SamplingRule::Staged { looks } => &looks[..],
+            _ => &[],
+        };
+        let look = looks.iter().find(|look| look.trials == trials);
+        look.map(|look| look.share).ok_or(StatisticsError::NotALook { trials })
+    }
+}
+
+/// A share in (0, 1] in units of 2⁻¹²⁰, rounded up: exact for shares of 2⁻⁶⁷ and more. Additions of floats rounded up
+/// would refuse shares that add up to exactly one.
+fn fixed_point_up(share: f64) -> u128 {
+    let places = 120 - 52 + exponent(share); // of the last bit of the mantissa
+    if places <= -53 {
+        return 1;
+    }
+    let scaled = share * power_of_two(52 - exponent(share)); // an integer below 2⁵³, exactly
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let mantissa = scaled as u128;
+    if places >= 0 { mantissa << places } else { mantissa.div_ceil(1 << -places) }
+}
+
+/// How a limit is derived from counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// The exact limit of Clopper and Pearson (1934). For [`SamplingRule::Fixed`] only.
+    ClopperPearson,
+    /// The same at a look's share of α. For [`SamplingRule::Staged`] only, and only at its looks.
+    Spending,
+    /// A mixture martingale: valid at every moment, so for every rule.
+    Mixture,
+}
+
+impl Method {
+    /// One word: `clopper-pearson`, `spending` or `mixture`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::ClopperPearson => "clopper-pearson",
+            Method::Spending => "spending",
+            Method::Mixture => "mixture",
+        }
+    }
+}
+
+/// Why there is no limit or radius.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum StatisticsError {
+    /// α outside (0, 1).
+    FailureProbability {
+        /// What was given.
+        value: f64,
+    },
+    /// σ that is not positive and finite.
+    NoiseLevel {
+        /// What was given.
+        value: f64,
+    },
+    /// No draws, too many, or more successes than draws.
+    Tally {
+        /// Successes given.
+        successes: u64,
+        /// Trials given.
+        trials: u64,
+    },
+    /// The method is not valid for counts sampled by this rule.
+    WrongLimit {
+        /// The method asked for.
+        method: Method,
+        /// The name of the rule.
+        rule: &'static str,
+    },
+    /// The number of draws is none of the looks that were planned.
+    NotALook {
+        /// Draws made.
+        trials: u64,
+    },
+    /// A staged rule without looks.
+    NoLooks,
+    /// Numbers of draws of looks must rise, from 1 to [`MOST_TRIALS`].
+    LooksNotRising {
+        /// Position of the look, from 0.
+        index: usize,
+        /// Its number of draws.
+        trials: u64,
+    },
+    /// A share outside (0, 1].
+    Share {
+        /// Position of the look, from 0.
+        index: usize,
+        /// Its share.
+        share: f64,
+    },
+    /// The shares add up to more than one.
+    SharesExceedOne {
+        /// Position of the look, from 0, at which they do.
+        index: usize,
+    },
+    /// This thread does not compute by IEEE 754 defaults (rounding mode or subnormal numbers).
+    Environment,
+}
+
+impl fmt::Display for StatisticsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            StatisticsError::FailureProbability { value } => {
+                write!(f, "a failure probability must lie between 0 and 1, not be {value}")
+            }
+            StatisticsError::NoiseLevel { value } => {
+                write!(f, "a noise level must be positive and finite, not {value}")
+            }
+            StatisticsError::Tally { successes, trials } => {
+                write!(f, "{successes} of {trials} is no count: there must be 1 to {MOST_TRIALS} draws")
+            }
+            StatisticsError::WrongLimit { method, rule } => write!(
+                f,
+                "the {} limit does not hold for counts sampled by the {rule} rule; use mixture",
+                method.name()
+            ),
+            StatisticsError::NotALook { trials } => {
+                write!(f, "{trials} draws is none of the looks that were planned; use mixture")
+            }
+            StatisticsError::NoLooks => write!(f, "a staged rule needs at least one look"),
+            StatisticsError::LooksNotRising { index, trials } => {
+                write!(f, "look {index} (counting from 0) at {trials} draws: looks must rise, from 1 to {MOST_TRIALS}")
+            }
+            StatisticsError::Share { index, share } => {
+                write!(f, "look {index} (counting from 0) has the share {share}, not one above 0 and at most 1")
+            }
+            StatisticsError::SharesExceedOne { index } => {
+                write!(f, "the shares up to look {index} (counting from 0) add up to more than 1")
+            }
+            StatisticsError::Environment => {
+                write!(f, "this thread does not round to nearest with gradual underflow; nothing can be proven")
+            }
+        }
+    }
+}
+
+impl std::error::Error for StatisticsError {}
