@@ -162,7 +162,9 @@ fn fill(key: &[u32; 8], stream: u64, sink: &mut impl Sink) {
     let mut normals = [0.0; GROUP];
     for (group, first) in (0..sink.len()).step_by(GROUP).enumerate() {
         let words = blocks(key, (group * LANES) as u64, stream);
-        for (pair, out) in normals.as_chunks_mut::<{ 2 * LANES }>().0.iter_mut().enumerate() {
+        // The last group may need fewer pairs.
+        let wanted = (sink.len() - first).div_ceil(2 * LANES);
+        for (pair, out) in normals.as_chunks_mut::<{ 2 * LANES }>().0.iter_mut().enumerate().take(wanted) {
             let word = |at: usize, lane: usize| u64::from(words[4 * pair + at][lane]);
             for lane in 0..LANES {
                 let (a, b) = (word(1, lane) << 32 | word(0, lane), word(3, lane) << 32 | word(2, lane));

@@ -18,6 +18,8 @@ mod moments;
 mod mwu;
 /// Cosine transforms, projections and their files.
 mod projection;
+/// Randomized smoothing.
+mod smoothing;
 /// Sparse principal components.
 mod sparse_pca;
 /// Oracles and generators for the others.
