@@ -19,7 +19,7 @@
 //! uniform mixture on (0, 1) it gains the factor 1/(1 − p), much where p is close to one.
 //!
 //! # Guarantee
-//! Newton's method finds a number; it is returned only where the inequality has been proven in floating point with
+//! Halley's method finds a number; it is returned only where the inequality has been proven in floating point with
 //! all errors counted, else it moves outward. Looseness: a few units in the last place of p or of 1 − p, whichever
 //! is smaller, for n ≤ 10⁹ and α ≥ 10⁻¹² (and no less safe beyond). The same bits on every machine: only the four
 //! operations and roots are used. α above one half counts as one half, which keeps lower ≤ k/n ≤ upper.
@@ -29,10 +29,10 @@
 
 use crate::double::Double;
 use crate::normal::rough;
-use crate::rounding::{environment_is_ieee, mul_down};
+use crate::rounding::{environment_is_ieee, mul_down, raised};
 use crate::sampling::{FailureProbability, Method, SamplingRule, StatisticsError, Tally};
 use crate::special::{exp, exp_up, ln};
-use crate::tail::{Logarithm, Probability, Tail, ln_mass};
+use crate::tail::{Logarithm, Mass, Probability, Ratio};
 
 /// Proven: the probability is at least this, but for a failure probability stated beforehand.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,46 +113,64 @@ pub fn upper_limit(
 struct Excess {
     /// The logarithm of what must not exceed one, rounded up: proven where it is not positive.
     excess: f64,
-    /// Its derivative by ln p, about.
+    /// Its first and second derivative by ln p, about.
     slope: f64,
+    curvature: f64,
 }
 
+impl Excess {
+    const UNKNOWN: Self = Self { excess: f64::INFINITY, slope: 1.0, curvature: 0.0 };
+}
+
+/// Proven where P(X ≥ k) ≤ α.
 fn clopper_pearson(n: f64, k: f64, alpha: f64) -> LowerLimit {
     let target = Logarithm::of(alpha.into());
-    let mut tail = Tail::new(n, k);
-    let (p, q) = guess(n, k, rough(alpha));
-    search(n, k, (p, q), |at, settle| {
+    let z = rough(alpha);
+    let mass = Mass::new(n, k);
+    let mut ratio = Ratio::new(n, k, z);
+    search(n, k, guess(n, k, z), |at, settle| {
         if settle {
-            tail.settle(at);
+            ratio.settle(at);
         }
-        let bound = tail.bound(at);
-        Excess { excess: bound.ln.minus(target).upper(), slope: k / bound.ratio }
+        let ratio = ratio.upper(at);
+        if !ratio.is_finite() {
+            return Excess::UNKNOWN;
+        }
+        let excess = mass.ln(at).plus(Logarithm::of(ratio.into())).minus(target).upper();
+        // With T = P(X ≥ k) = P(X = k)·r: dT/d ln p = k·P(X = k).
+        let slope = k / ratio;
+        let mean = n * at.success.hi;
+        Excess { excess, slope, curvature: slope * ((k - mean) / at.failure.hi - slope) }
     })
 }
 
+/// Proven where (n + 1)·(1 − p)·P(X = k) ≤ α·(1 − T), T = P(X' ≥ k + 1) for X' ~ Bin(n + 1, p).
 fn mixture(n: f64, k: f64, alpha: f64) -> LowerLimit {
     let target = Logarithm::of(alpha.into());
-    let count = Logarithm::of((n + 1.0).into());
-    let mut tail = Tail::new(n + 1.0, k + 1.0);
     // Where the mass is about normal, M = 1/α at z standard deviations.
     let middle = (k + 0.5) / (n + 1.0);
     let square = ln(((n + 1.0) * (1.0 - middle) / (6.28 * middle * alpha * alpha)).into()).hi;
-    let (p, q) = guess(n, k, square.max(0.25).sqrt());
-    search(n + 1.0, k, (p, q), |at, settle| {
+    let z = square.max(0.25).sqrt();
+    let mass = Mass::new(n, k);
+    let mut ratio = Ratio::new(n + 1.0, k + 1.0, z);
+    search(n + 1.0, k, guess(n, k, z), |at, settle| {
         if settle {
-            tail.settle(at);
+            ratio.settle(at);
         }
-        let bound = tail.bound(at);
-        let beyond = if bound.ratio.is_finite() { exp_up(bound.ln.upper()) } else { 1.0 };
+        let mass = mass.ln(at);
+        // P(X' = k + 1) = P(X = k)·p·(n + 1)/(k + 1).
+        let factor = raised(at.success.upper() * (n + 1.0) / (k + 1.0) * ratio.upper(at), 4);
+        let beyond = raised(exp_up(mass.upper()) * factor, 2);
         let within = (1.0 - beyond).next_down();
         if !(within > 0.0) {
-            return Excess { excess: f64::INFINITY, slope: 1.0 };
+            return Excess::UNKNOWN;
         }
-        let mass = ln_mass(n, k, at).plus(Logarithm::of(at.failure)).plus(count);
-        let excess = mass.minus(Logarithm::of(within.into())).minus(target).upper();
+        let weight = Logarithm::of_rounded(at.failure * (n + 1.0) / within.into());
+        let excess = mass.plus(weight).minus(target).upper();
         let (p, q) = (at.success.hi, at.failure.hi);
-        let slope = k - (n - k + 1.0) * p / q + (k + 1.0) * beyond / (bound.ratio * within);
-        Excess { excess, slope }
+        let tilt = (n - k + 1.0) * p / q;
+        let slope = k - tilt + (k + 1.0) * beyond / (ratio.upper(at) * within);
+        Excess { excess, slope, curvature: -tilt / q }
     })
 }
 
@@ -188,18 +206,26 @@ fn search(n: f64, k: f64, start: (f64, f64), mut excess: impl FnMut(&Probability
         Stored::Failure => x.clamp(((n - k) / n).next_up().max(f64::MIN_POSITIVE), 1f64.next_down()),
     };
     let mut x = within(if stored == Stored::Success { start.0 } else { start.1 });
-    // The excess is concave in ln p and in ln(1 − p), so Newton's method closes in from the safe side.
-    for _ in 0..60 {
+    // The excess is concave in ln p and in ln(1 − p), so that Newton's steps, and Halley's, close in from the safe side.
+    for round in 0..60 {
         let at = probability(x);
-        let Excess { excess, slope } = excess(&at, true);
-        let slope = match stored {
-            Stored::Success => slope,
-            Stored::Failure => -slope * at.failure.hi / at.success.hi,
+        let Excess { excess, slope, curvature } = excess(&at, round % 4 == 0);
+        let (slope, curvature) = match stored {
+            Stored::Success => (slope, curvature),
+            Stored::Failure => {
+                let odds = at.failure.hi / at.success.hi;
+                (-slope * odds, odds * (odds * curvature - slope / at.success.hi))
+            }
         };
+        let newton = -excess / slope;
+        let step = newton / (1.0 + 0.5 * newton * curvature / slope).clamp(0.5, 2.0);
         let outward = if stored == Stored::Success { -0.5 } else { 0.5 };
-        let step = if excess.is_finite() { (-excess / slope).clamp(-30.0, 30.0) } else { outward };
-        let next = within(if step.abs() < 1e-6 { x + x * step } else { x * exp(step) });
-        let settled = (next - x).abs() <= f64::EPSILON * x;
+        let step = if step.is_finite() { step.clamp(-30.0, 30.0) } else { outward };
+        // x·e^step, without losing a small step.
+        let small = step * (1.0 + step * (0.5 + step / 6.0));
+        let next = within(if step.abs() < 1e-4 { x + x * small } else { x * exp(step) });
+        // The steps cube the error: after this one it is below what can be told apart.
+        let settled = excess.abs() <= 1e-6 || next == x;
         x = next;
         if settled {
             break;

@@ -16,10 +16,10 @@
 //! φ needs no exponential: ln φ(y) = −y²/2 − ½·ln 2π is compared with logarithms (`special.rs`).
 
 use crate::double::Double;
-use crate::rounding::{add_up, environment_is_ieee};
+use crate::rounding::{add_up, environment_is_ieee, lowered, power_of_two, raised};
 use crate::special::{HALF_LN_TWO_PI, LN_ERROR, exp, ln};
 
-/// Tails below Q(1.7507) belong to the continued fraction, others to the series.
+/// Tails below this one, Q(1.7507), belong to the continued fraction, others to the series.
 const JOIN: f64 = 0.04;
 
 /// Which way a number may be off.
@@ -120,13 +120,16 @@ fn compare(y: f64, factor: f64, target: Double, negate: bool) -> f64 {
 /// For [`Side::Above`], a bound on ln Q(y) − target, else on target − ln Q(y); and Q/φ.
 fn by_fraction(y: f64, target: Double, side: Side) -> (f64, f64) {
     let ratio = mills(y, side);
+    if !(ratio > 0.0 && y < 100.0) {
+        return (f64::INFINITY, 1.0); // no p is so small
+    }
     (compare(y, ratio, target, side == Side::Below), ratio)
 }
 
 /// For [`Side::Above`], a bound on target − ln(Φ(y) − ½), else on ln(Φ(y) − ½) − target; and (Φ − ½)/φ.
 fn by_series(y: f64, target: Double, side: Side) -> (f64, f64) {
-    if y > 2.0 {
-        return (f64::INFINITY, 1.0); // the series is cut for y ≤ 2
+    if y > 2.5 {
+        return (f64::INFINITY, 1.0); // the series is cut for y ≤ 5/2
     }
     let ratio = series(y, side.other());
     (compare(y, ratio, target, side == Side::Above), ratio)
@@ -134,20 +137,26 @@ fn by_series(y: f64, target: Double, side: Side) -> (f64, f64) {
 
 /// Q(y)/φ(y) = 1/K₁, on the side asked for, y ≥ 1.
 fn mills(y: f64, side: Side) -> f64 {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most 210
-    let levels = (10.0 + 200.0 / (y * y)) as u32;
+    // M levels leave about e^(−2y√M).
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most 392
+    let levels = (12.0 + 380.0 / (y * y)) as u32;
     // An upper bound on 1/K₁ needs a lower one on K₁, an upper one on K₂, and so on; the innermost is K > y.
     let levels = levels + u32::from((levels % 2 == 1) != (side == Side::Above));
-    let mut k = y;
-    let mut round = Side::Below;
+    let (mut above, mut below) = (y, 1.0); // K = above/below, so that nothing is divided on the way
+    let mut upwards = false;
     for m in (1..levels).rev() {
-        round = round.other();
-        k = round.round(y + round.round(f64::from(m) / k));
+        upwards = !upwards;
+        let sum = y * above + f64::from(m) * below;
+        (above, below) = (if upwards { raised(sum, 2) } else { lowered(sum, 2) }, above);
+        if above > 1e200 {
+            let down = power_of_two(-600);
+            (above, below) = (above * down, below * down);
+        }
     }
-    side.round(1.0 / k)
+    side.round(below / above)
 }
 
-/// (Φ(y) − ½)/φ(y) = S(y) on the side asked for, 0 ≤ y ≤ 2.
+/// (Φ(y) − ½)/φ(y) = S(y) on the side asked for, 0 ≤ y ≤ 5/2.
 fn series(y: f64, side: Side) -> f64 {
     const LEVELS: u32 = 30;
     let square = side.round(y * y).max(0.0);

@@ -70,6 +70,19 @@ pub(crate) fn gamma(k: usize) -> f64 {
     div_up(ku, sub_down(1.0, ku))
 }
 
+/// At least the true value of a positive x that was computed with up to `roundings` relative errors of u each.
+/// (1 − u)^r·(1 + (r + 2)u)·(1 − u) ≥ 1 for all r that occur, below a hundred; the factor is exact for even r.
+pub(crate) fn raised(x: f64, roundings: u32) -> f64 {
+    debug_assert!(roundings % 2 == 0 && roundings < 100);
+    x * (1.0 + f64::from(roundings + 2) * UNIT)
+}
+
+/// At most the true value: see [`raised`].
+pub(crate) fn lowered(x: f64, roundings: u32) -> f64 {
+    debug_assert!(roundings < 100);
+    x * (1.0 - f64::from(roundings + 2) * UNIT)
+}
+
 /// 2^exponent for exponents of normal numbers, exactly.
 pub(crate) fn power_of_two(exponent: i32) -> f64 {
     debug_assert!((-1022..=1023).contains(&exponent));
@@ -131,6 +144,18 @@ mod tests {
         assert!(gamma(1) > UNIT);
         assert!(gamma(1000) > 1000.0 * UNIT && gamma(1000) < 1001.0 * UNIT);
         assert!(gamma(usize::MAX).is_infinite());
+    }
+
+    #[test]
+    fn several_roundings_are_undone() {
+        // r factors of 1 + δ with |δ| ≤ u, at their worst, in numbers where a unit in the last place is u or 2u.
+        for roundings in [2_u32, 4, 6, 20] {
+            for truth in [1.0, 1.3, 1.999, 0.7e-200] {
+                let low = (0..roundings).fold(truth, |x: f64, _| x - x * UNIT);
+                let high = (0..roundings).fold(truth, |x: f64, _| x + x * UNIT);
+                assert!(raised(low, roundings) >= truth && lowered(high, roundings) <= truth);
+            }
+        }
     }
 
     #[test]

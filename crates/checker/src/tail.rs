@@ -8,25 +8,26 @@
 //! For 1 ≤ k < n, with δ of `special.rs`,
 //! ln P(X = k) = k·ln(np/k) + (n−k)·ln(nq/(n−k)) + ½·ln(n/(2π·k·(n−k))) + δ(n) − δ(k) − δ(n−k).
 //! p and q = 1 − p are both exact in double-double. The arguments of the first two logarithms are off by three
-//! operations, 2⁻¹⁰⁰ relative at most, so those terms by n·2⁻¹⁰⁰; the logarithms by 2⁻⁶⁸ of themselves. All of this is
+//! operations, 2⁻¹⁰⁰ relative at most, so those terms by n·2⁻¹⁰⁰; the logarithms by 2⁻⁶¹ of themselves. All of this is
 //! added up in [`Logarithm::error`].
 //!
 //! # The ratio
-//! P(X ≥ k)/P(X = k) = ₂F₁(n+1, 1; k+1; p)·q, and Gauss' relation
-//! F(a, b; c) = F(a, b+1; c+1) − p·a(c−b)/(c(c+1))·F(a+1, b+1; c+2), used in turn for a and b, gives
-//! P(X ≥ k)/P(X = k) = q·R₀ with
-//!   R_{2m−2} = 1/(1 − c_m·R_{2m−1}),   c_m = p·(n+m)(k+m−1)/((k+2m−2)(k+2m−1)),
-//!   R_{2m−1} = 1/(1 + d_m·R_{2m}),     d_m = p·m(n−k+1−m)/((k+2m−1)(k+2m)).
-//! (the continued fraction 8.17.22 of the DLMF). Each R is a quotient of hypergeometric series with positive terms,
-//! hence positive, and so R_{2m} ≥ 1 as long as d_m ≥ 0; d_m = 0 for m = n−k+1 ends the fraction. R₀ grows with R₁,
-//! which falls with R₂: putting 1 for R_{2M} gives an upper bound on R₀ for odd M and a lower one for even M. Every
-//! rounding on the way is directed, so nothing about convergence has to be believed; M grows until both bounds meet.
+//! With ρ = p/q, P(X ≥ k)/P(X = k) = Σ_j (n−k)…(n−k−j+1)/((k+1)…(k+j))·ρ^j = ₂F₁(k−n, 1; k+1; −ρ). Gauss' relation
+//! F(a, b; c; x) = F(a, b+1; c+1; x) − x·a(c−b)/(c(c+1))·F(a+1, b+1; c+2; x), used in turn for b and a, makes it R₀ of
+//!   R_{2m−2} = 1/(1 − c_m·R_{2m−1}),   c_m = ρ·(n−k+1−m)(k+m−1)/((k+2m−2)(k+2m−1)),
+//!   R_{2m−1} = 1/(1 + d_m·R_{2m}),     d_m = ρ·m(n+m)/((k+2m−1)(k+2m)),
+//! a continued fraction that ends at m = n−k+1, where c_m = 0 (Abramowitz and Stegun 26.5.9). Each R is a quotient of
+//! F(m+k−n, ·; ·; −ρ), which have positive terms only, hence positive; so R_{2m} ≥ 1 for m ≤ n−k. R₀ grows with R₁,
+//! which falls with R₂, so that putting 1 for R_{2M} gives an upper bound on R₀ for odd M and a lower one for even M.
+//! Every rounding on the way is directed, so nothing about convergence has to be believed; M grows until the two
+//! bounds meet. That takes some 240/z² levels z standard deviations from the mean, whatever n.
 //!
 //! # Deviations
-//! The usual codes run the same fraction by Lentz' method to a relative tolerance, which bounds nothing.
+//! The usual codes run the sister fraction in p (DLMF 8.17.22) by Lentz' method to a relative tolerance, which bounds
+//! nothing, and loses digits where p is close to one.
 
 use crate::double::{Double, RELATIVE};
-use crate::rounding::{add_up, div_down, div_up, mul_down, mul_up};
+use crate::rounding::{add_up, lowered, power_of_two, raised};
 use crate::special::{LN_ERROR, STIRLING_ERROR, TWO_PI, ln, stirling};
 
 /// A probability and its complement, both exact, from whichever of them is stored.
@@ -62,6 +63,12 @@ impl Logarithm {
         Self { value, error: 2.0 * LN_ERROR * value.hi.abs() }
     }
 
+    /// ln x for an x that carries up to eight double-double operations.
+    pub(crate) fn of_rounded(x: Double) -> Self {
+        let Self { value, error } = Self::of(x);
+        Self { value, error: add_up(error, 16.0 * RELATIVE) }
+    }
+
     pub(crate) fn plus(self, other: Self) -> Self {
         let value = self.value + other.value;
         let rounding = RELATIVE * value.hi.abs();
@@ -78,47 +85,58 @@ impl Logarithm {
     }
 }
 
-/// ln P(X = k), for 1 ≤ k ≤ n. Counts are whole numbers below 2⁵³.
-pub(crate) fn ln_mass(n: f64, k: f64, at: &Probability) -> Logarithm {
-    let rest = n - k;
-    if rest == 0.0 {
-        let value = ln(at.success) * n;
-        return Logarithm { value, error: 4.0 * LN_ERROR * value.hi.abs() };
-    }
-    let share = |p: Double, count: f64| ln(p * n / Double::from(count)) * count;
-    let (successes, failures) = (share(at.success, k), share(at.failure, rest));
-    let root = ln(Double::from(n) / (Double::product(k, rest) * TWO_PI)).scaled(0.5);
-    let corrections = Double::sum(stirling(n), -stirling(k)) - stirling(rest).into();
-    let value = (successes + failures) + (root + corrections);
-    let size = successes.hi.abs() + failures.hi.abs() + root.hi.abs() + 1.0;
-    // Factors of two and four cover the rounding of this sum and the double-double additions.
-    let error = 2.0 * LN_ERROR * size + 4.0 * STIRLING_ERROR + 8.0 * RELATIVE * n;
-    Logarithm { value, error }
+/// P(X = k) as a function of p. Counts are whole numbers below 2⁵³, 1 ≤ k ≤ n.
+pub(crate) struct Mass {
+    n: f64,
+    k: f64,
+    /// What does not depend on p.
+    constant: Logarithm,
 }
 
-/// The upper tail at k, as a function of p.
-pub(crate) struct Tail {
+impl Mass {
+    pub(crate) fn new(n: f64, k: f64) -> Self {
+        let rest = n - k;
+        if rest == 0.0 {
+            return Self { n, k, constant: Logarithm { value: 0.0.into(), error: 0.0 } };
+        }
+        let root = ln(Double::from(n) / (Double::product(k, rest) * TWO_PI)).scaled(0.5);
+        let corrections = Double::sum(stirling(n), -stirling(k)) - stirling(rest).into();
+        let error = 2.0 * LN_ERROR * root.hi.abs() + 4.0 * STIRLING_ERROR;
+        Self { n, k, constant: Logarithm { value: root + corrections, error } }
+    }
+
+    /// ln P(X = k).
+    pub(crate) fn ln(&self, at: &Probability) -> Logarithm {
+        let Self { n, k, constant } = *self;
+        let share = |p: Double, count: f64| {
+            if count == 0.0 { 0.0.into() } else { ln(p * n / Double::from(count)) * count }
+        };
+        let (successes, failures) = (share(at.success, k), share(at.failure, n - k));
+        // Factors above one cover the rounding of this sum and the double-double operations.
+        let size = successes.hi.abs() + failures.hi.abs();
+        let error = 1.5 * LN_ERROR * size + constant.error + 8.0 * RELATIVE * n;
+        Logarithm { value: successes + failures + constant.value, error: raised(error, 4) }
+    }
+}
+
+/// P(X ≥ k)/P(X = k) as a function of p, for 1 ≤ k ≤ n.
+pub(crate) struct Ratio {
     n: f64,
     k: f64,
     /// M, odd.
     levels: u32,
 }
 
-/// What is known about a tail at one p.
-pub(crate) struct TailBound {
-    /// ln P(X ≥ k), no more than this.
-    pub(crate) ln: Logarithm,
-    /// P(X ≥ k)/P(X = k), no more than this; infinite where nothing was proven.
-    pub(crate) ratio: f64,
-}
-
-impl Tail {
-    /// Most levels tried. Half a million are needed where p is k/n itself and n = 10¹².
+impl Ratio {
+    /// Most levels tried: where p is k/n itself, about three standard deviations √(npq) of them are needed.
     const MOST_LEVELS: u32 = 1 << 22;
 
-    /// 1 ≤ k ≤ n.
-    pub(crate) fn new(n: f64, k: f64) -> Self {
-        Self { n, k, levels: 15 }
+    /// For p about z standard deviations below k/n.
+    pub(crate) fn new(n: f64, k: f64, z: f64) -> Self {
+        let deviation = (k * (n - k) / n).sqrt();
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // below 2²³
+        let levels = (8.0 + 240.0 / (z * z)).min(15.0 + 3.0 * deviation).min(4e6) as u32;
+        Self { n, k, levels: levels | 1 }
     }
 
     /// Raises the number of levels until the fraction has converged at this p.
@@ -129,7 +147,7 @@ impl Tail {
             let gap = (above - below) / above;
             // What rounding leaves apart stays apart; the larger the fraction, the more digits its difference from
             // infinity has lost.
-            if gap <= 4.0 * f64::EPSILON * above || gap > 0.7 * before {
+            if gap <= 64.0 * f64::EPSILON * above || gap > 0.7 * before {
                 break;
             }
             before = gap;
@@ -137,48 +155,46 @@ impl Tail {
         }
     }
 
-    pub(crate) fn bound(&self, at: &Probability) -> TailBound {
-        let mass = ln_mass(self.n, self.k, at);
-        let ratio = mul_up(self.fraction(at, self.levels), at.failure.upper());
-        // The ratio is at least one; its bound may be rounded, never below.
-        let ratio = if self.n == self.k { 1.0 } else { ratio };
-        if !ratio.is_finite() {
-            return TailBound { ln: Logarithm { value: ratio.into(), error: 0.0 }, ratio };
-        }
-        TailBound { ln: mass.plus(Logarithm::of(ratio.into())), ratio }
+    /// No less than the ratio; infinite where nothing could be proven.
+    pub(crate) fn upper(&self, at: &Probability) -> f64 {
+        self.fraction(at, self.levels)
     }
 
     /// R₀ from `levels` levels: no less than it for odd, no more for even levels, up to the end of the fraction,
     /// where both are right.
     ///
-    /// Two steps at once: with A = p·m(n−k+1−m), A' = p·(n+m)(k+m−1) and s = k+2m,
-    /// R_{2m−2} = X/(X − A'·s) for X = (s−2)·((s−1)·s + A·R_{2m}). The quotient falls as X grows, so it is bounded
-    /// from above by a lower bound on X, hence on R_{2m}, and from below the other way round.
+    /// Two steps at once and no division on the way: with R_{2m} = P/Q, a = d_m and c = c_m,
+    /// R_{2m−2} = P'/Q' for P' = Q + a·P and Q' = P' − c·Q. The quotient falls as P' grows, so it is bounded from above
+    /// by a lower bound on P', hence on P/Q, and by a lower bound on Q' for that P'; from below the other way round.
+    /// All numbers are positive. a and c carry five roundings at most, that of ρ among them.
     fn fraction(&self, at: &Probability, levels: u32) -> f64 {
         let (n, k) = (self.n, self.k);
-        let (p_up, p_down) = (at.success.upper(), at.success.lower());
-        let mut m = f64::from(levels).min(n - k + 1.0);
-        let mut even = 1.0;
+        let odds = (at.success / at.failure).hi;
+        let mut m = f64::from(levels).min(n - k); // at n−k+1, R_{2m−2} = 1
+        let (mut above, mut below) = (1.0, 1.0);
         // R₀ is wanted from above for odd levels; the direction alternates with m.
         let mut upwards = (levels % 2 == 1) == (m % 2.0 == 1.0);
         while m >= 1.0 {
-            let (s, left) = (k + 2.0 * m, n - k + 1.0 - m);
-            even = if upwards {
-                let a = mul_down(mul_down(m, left), p_down).max(0.0);
-                let x = mul_down(s - 2.0, (mul_down(s - 1.0, s) + mul_down(a, even)).next_down());
-                let c = mul_up(mul_up(n + m, k + m - 1.0), mul_up(p_up, s));
-                let rest = (x - c).next_down();
-                if rest > 0.0 { div_up(x, rest) } else { f64::INFINITY }
+            let s = k + 2.0 * m;
+            let a = m * (n + m) * odds / ((s - 1.0) * s);
+            let c = (n - k + 1.0 - m) * (k + m - 1.0) * odds / ((s - 2.0) * (s - 1.0));
+            let (sum, product) = (below + a * above, c * below);
+            (above, below) = if upwards {
+                let sum = lowered(sum, 8);
+                let rest = lowered(sum - raised(product, 6), 2);
+                // Without a positive rest there is no bound: 1/0.
+                if rest > 0.0 { (sum, rest) } else { (1.0, 0.0) }
             } else {
-                let a = mul_up(mul_up(m, left), p_up);
-                let x = mul_up(s - 2.0, (mul_up(s - 1.0, s) + mul_up(a, even)).next_up());
-                let c = mul_down(mul_down(n + m, k + m - 1.0), mul_down(p_down, s));
-                // An infinite x says nothing: the least value of R is one.
-                if x.is_finite() { div_down(x, (x - c).next_up()).max(1.0) } else { 1.0 }
+                let sum = raised(sum, 8);
+                (sum, raised(sum - lowered(product, 6), 2))
             };
+            if above > 1e200 {
+                let down = power_of_two(-600);
+                (above, below) = (above * down, below * down);
+            }
             upwards = !upwards;
             m -= 1.0;
         }
-        even
+        if levels % 2 == 1 { raised(above / below, 2) } else { lowered(above / below, 2) }
     }
 }
