@@ -1,9 +1,11 @@
 //! The command line.
 
+mod analyze;
 mod certify;
 mod data;
 mod project;
 
+pub(crate) use analyze::{AnalyzeArguments, CertificationName, Radius};
 pub(crate) use certify::{CertifyArguments, PredictArguments, SmoothArguments};
 pub(crate) use data::{
     AudioArguments, DataCommand, FetchArguments, ImportArguments, InfoArguments, SourceName,
@@ -57,6 +59,9 @@ pub(crate) enum Command {
     /// The class of every input by a smoothed classifier, or an abstention.
     #[command(after_help = certify::CERTIFY_HELP)]
     Predict(Box<PredictArguments>),
+    /// Certified accuracy from logs of certification, ours and those of others: tables, figures, envelopes.
+    #[command(after_help = analyze::HELP)]
+    Analyze(Box<AnalyzeArguments>),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.

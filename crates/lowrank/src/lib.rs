@@ -15,6 +15,7 @@
 //! `gambeson-checker`; nothing here is trusted.
 
 mod aligned;
+pub mod analysis;
 pub mod axis;
 mod blocks;
 pub mod bound;

@@ -8,10 +8,14 @@
 //! A file of records is appended to, a line at a time, each on the disk before the next begins ([`RecordLog`]): a run
 //! that was killed goes on where it was. Shards of a run are merged by [`merge_records`].
 
+mod derive;
 mod error;
 mod log;
 
+pub use derive::{Certification, Proven};
+pub(crate) use derive::{Counts, certify, quotient_below, root_above};
 pub use error::{RecordError, RecordProblem};
+pub(crate) use log::{Line, Merged, parse_records, recognises};
 pub use log::{RecordLog, merge_records, read_records};
 
 use serde::{Deserialize, Serialize};

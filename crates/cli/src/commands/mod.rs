@@ -1,5 +1,6 @@
 //! One file a verb.
 
+mod analyze;
 pub(crate) mod bound;
 mod certify;
 pub(crate) mod check;
@@ -29,6 +30,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Project(command) => project::run(&command, &mut stdout, threads),
         Command::Certify(arguments) => certify::run(&arguments, &mut stdout, threads),
         Command::Predict(arguments) => certify::predict::run(&arguments, &mut stdout, threads),
+        Command::Analyze(arguments) => analyze::run(&arguments, &mut stdout),
         Command::Completions { shell } => {
             let mut script = Vec::new(); // generators panic where a writer fails
             clap_complete::generate(shell, &mut Arguments::command(), "gambeson", &mut script);

@@ -4,7 +4,7 @@
 //! [`OBJECTS`].
 
 pub(crate) mod experiment;
-mod figure;
+pub(crate) mod figure;
 mod peers;
 pub(crate) mod plan;
 pub(crate) mod projection;
@@ -18,7 +18,7 @@ pub(crate) mod sdp;
 mod sdp_figures;
 mod sdp_tables;
 pub(crate) mod spectrum;
-mod table;
+pub(crate) mod table;
 
 use anyhow::Context;
 use figure::Figure;
@@ -114,6 +114,16 @@ impl Figure {
             write_file(&path, &bytes).with_context(|| path.display().to_string())?;
         }
         Ok(())
+    }
+
+    /// Writes one file, an SVG or a PNG as its name ends.
+    pub(crate) fn write_to(&self, path: &Path) -> anyhow::Result<()> {
+        let drawing = self.draw();
+        let bytes = match path.extension() {
+            Some(extension) if extension == "png" => figure::png::write(&drawing)?,
+            _ => figure::svg::write(&drawing).into_bytes(),
+        };
+        write_file(path, &bytes).with_context(|| path.display().to_string())
     }
 }
 

@@ -58,6 +58,32 @@ impl Table {
         lines.join("\n") + "\n"
     }
 
+    /// For a terminal: columns in line, words at the left, numbers at the right.
+    pub(crate) fn terminal(&self) -> String {
+        let headings: Vec<String> = self.columns.iter().map(|column| one_line(&column.heading)).collect();
+        let mut lines = vec![headings];
+        lines.extend(self.rows.iter().map(|row| row.iter().map(|cell| one_line(cell)).collect::<Vec<_>>()));
+        // A star stands beside its number: those without one leave room for it.
+        for (at, column) in self.columns.iter().enumerate() {
+            if !column.words && lines.iter().skip(1).any(|line| line[at].ends_with('*')) {
+                let unstarred = lines.iter_mut().filter(|line| !line[at].ends_with('*'));
+                unstarred.for_each(|line| line[at].push(' '));
+            }
+        }
+        let width = |at: usize| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
+        let text = |line: &Vec<String>| {
+            let cells = line.iter().zip(&self.columns).zip(&widths).map(|((cell, column), width)| {
+                if column.words { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+            });
+            cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+        };
+        let mut all = vec![one_line(&self.caption)];
+        all.extend(lines.iter().map(text));
+        all.extend(self.notes.iter().map(|note| one_line(note)));
+        all.join("\n") + "\n"
+    }
+
     /// A `tabular` to be included in a `table` of the reader's own; caption and notes are comments.
     pub(crate) fn latex(&self) -> String {
         let line = |cells: Vec<String>| format!("{} \\\\", cells.join(" & "));

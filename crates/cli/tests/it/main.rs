@@ -1,5 +1,7 @@
 //! The binary as a user meets it: output, exit codes, files.
 
+/// `analyze`: logs of certification.
+mod analyze;
 /// `bound` and `check` on good input.
 mod bound_and_check;
 /// `data`: what is known, fetched and imported.

@@ -69,24 +69,49 @@ fn sync_folder(path: &Path) -> std::io::Result<()> {
 pub fn read_records(path: &Path) -> Result<Vec<Record>, RecordError> {
     let bytes =
         std::fs::read(path).map_err(|reason| RecordError::File { path: path.to_path_buf(), reason })?;
-    Ok(parse(path, &bytes)?.records.into_iter().map(|line| line.record).collect())
+    Ok(parse_records(path, &bytes)?.into_iter().map(|line| line.record).collect())
 }
 
 /// The records of all files, shards of one run, by index. An input may be there twice if it was counted alike.
 pub fn merge_records(paths: &[PathBuf]) -> Result<Vec<Record>, RecordError> {
-    let mut all: BTreeMap<u64, (&Path, Line)> = BTreeMap::new();
-    let mut run = None;
+    let mut merged: Option<Merged> = None;
     for path in paths {
         let bytes = std::fs::read(path).map_err(|reason| RecordError::File { path: path.clone(), reason })?;
-        for line in parse(path, &bytes)?.records {
-            same_run(path, &line, run.get_or_insert_with(|| line.record.run.clone()))?;
-            match all.get(&line.record.index) {
-                Some((other, first)) => agree(path, &line, other, first)?,
-                None => drop(all.insert(line.record.index, (path, line))),
-            }
+        for line in parse_records(path, &bytes)? {
+            merged.get_or_insert_with(|| Merged::new(line.record.run.clone())).add(path, line)?;
         }
     }
-    Ok(all.into_values().map(|(_, line)| line.record).collect())
+    Ok(merged.map_or_else(Vec::new, |merged| merged.into_lines().map(|(_, line)| line.record).collect()))
+}
+
+/// The records of a file with their places; a last line that was broken off is left out.
+pub(crate) fn parse_records(path: &Path, bytes: &[u8]) -> Result<Vec<Line>, RecordError> {
+    Ok(parse(path, bytes)?.records)
+}
+
+/// Records of one run from several files, by index.
+pub(crate) struct Merged {
+    run: Run,
+    lines: BTreeMap<u64, (PathBuf, Line)>,
+}
+
+impl Merged {
+    pub(crate) fn new(run: Run) -> Self {
+        Self { run, lines: BTreeMap::new() }
+    }
+
+    pub(crate) fn add(&mut self, path: &Path, line: Line) -> Result<(), RecordError> {
+        same_run(path, &line, &self.run)?;
+        if let Some((other, first)) = self.lines.get(&line.record.index) {
+            return agree(path, &line, other, first);
+        }
+        self.lines.insert(line.record.index, (path.to_path_buf(), line));
+        Ok(())
+    }
+
+    pub(crate) fn into_lines(self) -> impl Iterator<Item = (PathBuf, Line)> {
+        self.lines.into_values()
+    }
 }
 
 /// A record and where it stands, from 1.
@@ -95,8 +120,8 @@ pub(crate) struct Line {
     pub(crate) record: Record,
 }
 
-pub(crate) struct Lines {
-    pub(crate) records: Vec<Line>,
+struct Lines {
+    records: Vec<Line>,
     /// Bytes up to the end of the last record.
     end: usize,
 }
@@ -107,7 +132,7 @@ pub(crate) fn recognises(bytes: &[u8]) -> bool {
     !bytes.is_empty() && (bytes.starts_with(START) || START.starts_with(bytes))
 }
 
-pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Lines, RecordError> {
+fn parse(path: &Path, bytes: &[u8]) -> Result<Lines, RecordError> {
     let mut lines = Lines { records: Vec::new(), end: 0 };
     let mut end = 0;
     for (at, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {

@@ -1,5 +1,7 @@
 //! Integration tests: one binary, one file a subject.
 
+/// Logs of certification, and what they say.
+mod analysis;
 /// Brackets against brute force and published values; operators and eigenspaces.
 mod bound;
 /// The low-rank factorisation.
@@ -18,6 +20,8 @@ mod moments;
 mod mwu;
 /// Cosine transforms, projections and their files.
 mod projection;
+/// Files of certification records.
+mod record;
 /// Randomized smoothing.
 mod smoothing;
 /// Sparse principal components.

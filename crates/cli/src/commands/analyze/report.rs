@@ -1,0 +1,296 @@
+//! Tables, CSV and JSON.
+
+use super::{Analysis, Log};
+use crate::args::{AnalyzeArguments, CertificationName};
+use crate::decimal::down;
+use crate::reproduce::table::Table;
+use gambeson_lowrank::analysis::{Dialect, RadiusNorm};
+use serde::Serialize;
+use std::io::Write;
+
+/// What is not known.
+const NOTHING: &str = "–";
+/// Shares of inputs at which the distribution of p_A is told.
+const SHARES: [f64; 7] = [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0];
+/// Significant digits of lower limits.
+const LIMIT_DIGITS: usize = 6;
+
+/// A row of the main table.
+#[derive(Clone, Copy)]
+enum Row<'a> {
+    Log(&'a Log),
+    /// Its bound by the binomial distribution.
+    Exact(&'a Log),
+    /// Its bound by Bernstein's inequality.
+    Bernstein(&'a Log),
+    Envelope,
+}
+
+/// The accuracies, and the distributions of p_A where there are any.
+pub(super) fn tables(analysis: &Analysis, arguments: &AnalyzeArguments) -> Vec<Table> {
+    let mut tables = vec![accuracies(analysis, arguments)];
+    tables.extend(limits(analysis));
+    tables
+}
+
+fn accuracies(analysis: &Analysis, arguments: &AnalyzeArguments) -> Table {
+    let digits = usize::from(arguments.digits);
+    let what = if analysis.any_class { "Part of inputs certified" } else { "Certified accuracy" };
+    let caption = format!("{what} at {} radii r.", analysis.norm.name());
+    let mut notes = Vec::new();
+    let several = analysis.logs.len() > 1;
+    if several {
+        notes.push("*: the best of all logs at that radius.".to_owned());
+    }
+    if let Some(bound) = analysis.logs.iter().find_map(|log| log.high_probability.as_ref()) {
+        notes.push(format!(
+            "exact, Bernstein: lower bounds with probability 1 − {} over all draws, for all radii at once; exact by \
+             the binomial distribution of false certificates, Bernstein as Cohen et al.",
+            bound.rho
+        ));
+    }
+    notes.extend(analysis.logs.iter().filter_map(|log| certified(log, arguments)));
+    let mut rows = Vec::new();
+    for log in &analysis.logs {
+        rows.push(Row::Log(log));
+        if log.high_probability.is_some() {
+            rows.extend([Row::Exact(log), Row::Bernstein(log)]);
+        }
+    }
+    if arguments.envelope {
+        rows.push(Row::Envelope);
+    }
+    let mut table = Table::new(caption, notes);
+    table.words("log", &rows, |row| match row {
+        Row::Log(log) => log.label.clone(),
+        Row::Exact(_) => "  exact".to_owned(),
+        Row::Bernstein(_) => "  Bernstein".to_owned(),
+        Row::Envelope => "envelope".to_owned(),
+    });
+    table.column("", "images", &rows, |row| match row {
+        Row::Log(log) => log.scores.images().map_or(NOTHING.to_owned(), |images| images.to_string()),
+        _ => String::new(),
+    });
+    for (at, radius) in analysis.radii.iter().enumerate() {
+        table.column("", &format!("r = {}", radius.text), &rows, |row| match row {
+            Row::Log(log) => {
+                let best = several && std::ptr::eq(log, &raw const analysis.logs[analysis.best[at].0]);
+                format!("{:.digits$}{}", log.accuracy[at], if best { "*" } else { "" })
+            }
+            Row::Exact(log) => bound(log.high_probability.as_ref().map(|bound| bound.exact[at]), digits),
+            Row::Bernstein(log) => {
+                bound(log.high_probability.as_ref().map(|bound| bound.bernstein[at]), digits)
+            }
+            Row::Envelope => format!("{:.digits$}", analysis.best[at].1),
+        });
+    }
+    table.column("", "ACR", &rows, |row| match row {
+        Row::Log(log) => number(log.scores.average_radius(), acr_digits(analysis.norm, digits)),
+        _ => String::new(),
+    });
+    table.column("", "abstained", &rows, |row| match row {
+        Row::Log(log) => number(log.scores.abstained(), digits),
+        _ => String::new(),
+    });
+    table
+}
+
+/// How a log with counts was certified here.
+fn certified(log: &Log, arguments: &AnalyzeArguments) -> Option<String> {
+    let source = &log.source;
+    let counts = matches!(source.dialect, Dialect::Records | Dialect::Votes);
+    let (sigma, alpha) = (source.sigma.filter(|_| counts)?, source.alpha?);
+    let limits = match arguments.method {
+        CertificationName::Natural => "natural",
+        CertificationName::Mixture => "mixture",
+        CertificationName::TwoSided => "two-sided",
+    };
+    let given = if source.dialect == Dialect::Votes { " as given" } else { "" };
+    Some(format!(
+        "{}: certified from its counts, σ = {sigma}{given}, α = {alpha}, {limits} limits.",
+        log.label
+    ))
+}
+
+/// Radii in ℓ∞ are small.
+fn acr_digits(norm: RadiusNorm, digits: usize) -> usize {
+    match norm {
+        RadiusNorm::L2 => digits,
+        RadiusNorm::Linf => digits + 2,
+    }
+}
+
+fn number(value: Option<f64>, digits: usize) -> String {
+    value.map_or(NOTHING.to_owned(), |value| format!("{value:.digits$}"))
+}
+
+/// A lower bound, never rounded up.
+fn bound(value: Option<f64>, digits: usize) -> String {
+    value.map_or(NOTHING.to_owned(), |value| {
+        let nearest = format!("{value:.digits$}");
+        let unit = 10_f64.powi(-i32::try_from(digits).unwrap_or(i32::MAX));
+        match nearest.parse::<f64>() {
+            Ok(above) if above > value => format!("{:.digits$}", (above - unit).max(0.0)),
+            _ => nearest,
+        }
+    })
+}
+
+fn limits(analysis: &Analysis) -> Option<Table> {
+    let rows: Vec<&Log> = analysis.logs.iter().filter(|log| !log.scores.limits().is_empty()).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let caption = "Lower limits on p_A, the probability of the class under noise: quantiles over all inputs.";
+    let mut table = Table::new(caption.to_owned(), Vec::new());
+    table.words("log", &rows, |log| log.label.clone());
+    for share in SHARES {
+        let heading = match share {
+            0.0 => "least".to_owned(),
+            1.0 => "largest".to_owned(),
+            _ => format!("{} %", share * 100.0),
+        };
+        table.column("", &heading, &rows, |log| {
+            log.scores.limit_quantile(share).map_or(NOTHING.to_owned(), |limit| down(limit, LIMIT_DIGITS))
+        });
+    }
+    Some(table)
+}
+
+#[derive(Serialize)]
+struct LogObject<'a> {
+    source: String,
+    images: Option<usize>,
+    norm: &'static str,
+    radii: Vec<f64>,
+    certified_accuracy: &'a [f64],
+    acr: Option<f64>,
+    abstained: Option<f64>,
+    sigma: Option<f64>,
+    alpha: Option<f64>,
+    high_probability: Option<BoundObject<'a>>,
+    p_a: Option<LimitsObject>,
+}
+
+#[derive(Serialize)]
+struct BoundObject<'a> {
+    rho: f64,
+    alpha: f64,
+    false_certificates: u64,
+    exact: &'a [f64],
+    bernstein: &'a [f64],
+}
+
+#[derive(Serialize)]
+struct LimitsObject {
+    shares: [f64; SHARES.len()],
+    lower_limits: Vec<f64>,
+}
+
+#[derive(Serialize)]
+struct EnvelopeObject {
+    source: &'static str,
+    images: Option<usize>,
+    norm: &'static str,
+    radii: Vec<f64>,
+    certified_accuracy: Vec<f64>,
+    acr: Option<f64>,
+    abstained: Option<f64>,
+    /// The best log at each radius.
+    best: Vec<String>,
+}
+
+pub(super) fn json(analysis: &Analysis, envelope: bool, stdout: &mut impl Write) -> anyhow::Result<()> {
+    let radii: Vec<f64> = analysis.radii.iter().map(|radius| radius.value).collect();
+    let norm = analysis.norm.name();
+    for log in &analysis.logs {
+        let quantiles: Option<Vec<f64>> =
+            SHARES.iter().map(|&share| log.scores.limit_quantile(share)).collect();
+        let object = LogObject {
+            source: log.source.name(),
+            images: log.scores.images(),
+            norm,
+            radii: radii.clone(),
+            certified_accuracy: &log.accuracy,
+            acr: log.scores.average_radius(),
+            abstained: log.scores.abstained(),
+            sigma: log.source.sigma,
+            alpha: log.source.alpha,
+            high_probability: log.high_probability.as_ref().map(|bound| BoundObject {
+                rho: bound.rho,
+                alpha: bound.alpha,
+                false_certificates: bound.false_certificates,
+                exact: &bound.exact,
+                bernstein: &bound.bernstein,
+            }),
+            p_a: quantiles.map(|lower_limits| LimitsObject { shares: SHARES, lower_limits }),
+        };
+        writeln!(stdout, "{}", serde_json::to_string(&object)?)?;
+    }
+    if envelope {
+        let object = EnvelopeObject {
+            source: "envelope",
+            images: None,
+            norm,
+            radii,
+            certified_accuracy: analysis.best.iter().map(|&(_, accuracy)| accuracy).collect(),
+            acr: None,
+            abstained: None,
+            best: analysis.best.iter().map(|&(at, _)| analysis.logs[at].source.name()).collect(),
+        };
+        writeln!(stdout, "{}", serde_json::to_string(&object)?)?;
+    }
+    Ok(())
+}
+
+/// A header and a line a log; shortest decimals that read back to the same numbers.
+pub(super) fn csv(analysis: &Analysis, envelope: bool) -> String {
+    let radii: Vec<String> = analysis.radii.iter().map(|radius| radius.value.to_string()).collect();
+    let mut lines = vec![format!("source,images,acr,abstained,{}", radii.join(","))];
+    let some = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    let list = |values: &mut dyn Iterator<Item = f64>| -> String {
+        values.map(|value| value.to_string()).collect::<Vec<_>>().join(",")
+    };
+    for log in &analysis.logs {
+        lines.push(format!(
+            "{},{},{},{},{}",
+            quoted(&log.source.name()),
+            log.scores.images().map_or(String::new(), |images| images.to_string()),
+            some(log.scores.average_radius()),
+            some(log.scores.abstained()),
+            list(&mut log.accuracy.iter().copied())
+        ));
+    }
+    if envelope {
+        lines.push(format!("envelope,,,,{}", list(&mut analysis.best.iter().map(|&(_, accuracy)| accuracy))));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// A field of a CSV file.
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lower_bounds_are_never_rounded_up() {
+        assert_eq!(bound(Some(0.5976), 3), "0.597");
+        assert_eq!(bound(Some(0.5), 3), "0.500");
+        assert_eq!(bound(Some(0.000_9), 3), "0.000");
+        assert_eq!(bound(None, 3), NOTHING);
+    }
+
+    #[test]
+    fn fields_of_a_csv_file_are_quoted_where_they_must() {
+        assert_eq!(quoted("a.tsv"), "a.tsv");
+        assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
+    }
+}

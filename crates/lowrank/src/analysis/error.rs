@@ -1,0 +1,273 @@
+//! What can be wrong with logs, and with questions to them.
+
+use crate::record::RecordError;
+use gambeson_checker::StatisticsError;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why a log could not be read.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LogError {
+    /// Reading failed.
+    #[error("{}: {reason}", path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        reason: std::io::Error,
+    },
+    /// Wrong in our own records.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// Nothing in it.
+    #[error("{}: there is no input in it", path.display())]
+    Empty {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// The beginning is that of no known log.
+    #[error(
+        "{}: not a known log, starting with \"{start}\": none of our records, a table that begins with idx, votes, \
+         intervals or radii of DSRS, a curve of radius and accuracy",
+        path.display()
+    )]
+    Unknown {
+        /// Which file.
+        path: PathBuf,
+        /// The first letters.
+        start: String,
+    },
+    /// A table without a column that is needed.
+    #[error("{}, line {line}: a log of certificates or predictions needs a column {column}", path.display())]
+    Column {
+        /// Which file.
+        path: PathBuf,
+        /// Where the header is.
+        line: usize,
+        /// Its name.
+        column: &'static str,
+    },
+    /// A broken line.
+    #[error("{}, line {line}: {problem}", path.display())]
+    Line {
+        /// Which file.
+        path: PathBuf,
+        /// From 1.
+        line: usize,
+        /// What is wrong with it.
+        problem: LineProblem,
+    },
+    /// Counts without a noise level.
+    #[error("{}: votes without a noise level: say which one with --sigma", path.display())]
+    NoSigma {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// Counts without a failure probability.
+    #[error("{}: votes without a failure probability: say which one with --alpha", path.display())]
+    NoAlpha {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// A wish that needs counts, of a log that has none.
+    #[error(
+        "{}: it has no counts, so it cannot be certified again: leave out --alpha and --method, or name it apart",
+        path.display()
+    )]
+    NoCounts {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// Intervals for noise whose radius is not known here.
+    #[error("{}: intervals for noise \"{noise}\": only those of gaussian noise become radii here", path.display())]
+    Noise {
+        /// Which file.
+        path: PathBuf,
+        /// As the file says.
+        noise: String,
+    },
+    /// A stored radius or class that the counts do not prove.
+    #[error(
+        "{}, line {line}: input {index} claims {field} {claimed}, its counts prove {proven}: the record was changed, \
+         or made by another program",
+        path.display()
+    )]
+    Claim {
+        /// Which file.
+        path: PathBuf,
+        /// From 1.
+        line: usize,
+        /// The input.
+        index: u64,
+        /// Which number.
+        field: &'static str,
+        /// As stored.
+        claimed: f64,
+        /// As the checker has it; 0 for none.
+        proven: f64,
+    },
+    /// The checker refuses the limit.
+    #[error("{}, line {line}: {reason}", path.display())]
+    Statistics {
+        /// Which file.
+        path: PathBuf,
+        /// From 1.
+        line: usize,
+        /// What the checker says.
+        reason: StatisticsError,
+    },
+}
+
+/// What is wrong with a line of a log.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum LineProblem {
+    /// Too few or too many fields.
+    #[error("{found} fields, {expected} expected")]
+    Fields {
+        /// As the header has them.
+        expected: usize,
+        /// As the line has them.
+        found: usize,
+    },
+    /// Something else than a number.
+    #[error("{column} is \"{text}\", not {expected}")]
+    Value {
+        /// Which column.
+        column: String,
+        /// What stands there, clipped.
+        text: String,
+        /// What should.
+        expected: &'static str,
+    },
+    /// The columns do not agree.
+    #[error("predict is {predicted} and label {label}, but correct is {correct}")]
+    Contradiction {
+        /// −1 for none.
+        predicted: i64,
+        /// The label.
+        label: u32,
+        /// As claimed.
+        correct: u8,
+    },
+    /// An input twice.
+    #[error("input {index} is there already, in line {first}")]
+    Duplicate {
+        /// Which input.
+        index: u64,
+        /// From 1.
+        first: usize,
+    },
+    /// A radius below zero of an input with a class.
+    #[error("radius {radius} of an input that was not abstained on")]
+    NegativeRadius {
+        /// The radius.
+        radius: f64,
+    },
+    /// A curve whose radii do not rise.
+    #[error("radius {radius} after {before}: radii of a curve must rise")]
+    NotRising {
+        /// This one.
+        radius: f64,
+        /// The one before.
+        before: f64,
+    },
+    /// A curve that rises.
+    #[error("accuracy {accuracy} after {before}: certified accuracy does not rise with the radius")]
+    Rising {
+        /// This one.
+        accuracy: f64,
+        /// The one before.
+        before: f64,
+    },
+    /// An interval that is none.
+    #[error("an interval from {low} to {high}: not within 0 and 1 and in order")]
+    Interval {
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+    },
+    /// Other numbers of draws than in the lines before.
+    #[error("{selection} selection and {estimation} estimation draws, but {n0} and {n} in the lines before")]
+    Draws {
+        /// In this line.
+        selection: u64,
+        /// In this line.
+        estimation: u64,
+        /// Before.
+        n0: u64,
+        /// Before.
+        n: u64,
+    },
+    /// No draws at all.
+    #[error("no votes")]
+    NoVotes,
+    /// Neither header nor interval.
+    #[error("\"{text}\" is neither \"x key value\" nor \"o index low high\"")]
+    Intervals {
+        /// What stands there, clipped.
+        text: String,
+    },
+    /// A header that is needed before the first interval.
+    #[error("no line \"x {key} value\" before the first interval")]
+    Header {
+        /// Its name.
+        key: &'static str,
+    },
+}
+
+/// Why a log does not answer a question.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum AnalysisError {
+    /// Accuracy without labels.
+    #[error(
+        "{source_name}: no label for input {index}, so its accuracy is not known; --any-class counts what is \
+         certified whatever its class"
+    )]
+    NoLabels {
+        /// Which log.
+        source_name: String,
+        /// The first input without one.
+        index: u64,
+    },
+    /// No radii in that norm.
+    #[error("{source_name}: no {norm} radii in it{advice}")]
+    NoRadii {
+        /// Which log.
+        source_name: String,
+        /// The norm asked for.
+        norm: &'static str,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// No failure probability for a bound that needs one.
+    #[error(
+        "{source_name}: it does not say its failure probability, which --rho needs: give it with --log-alpha"
+    )]
+    NoAlpha {
+        /// Which log.
+        source_name: String,
+    },
+    /// A bound that needs inputs, of a curve.
+    #[error("{source_name}: a curve without its inputs has no high-probability bound")]
+    NoInputs {
+        /// Which log.
+        source_name: String,
+    },
+    /// A parameter out of range.
+    #[error("{name} is {value}: {expected}")]
+    Parameter {
+        /// Which.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// The checker refuses.
+    #[error(transparent)]
+    Statistics(#[from] StatisticsError),
+}

@@ -1,0 +1,117 @@
+//! Votes as hierarchical smoothing publishes them: `idx,label,selection_0,…,estimation_0,…`, counts by class.
+//!
+//! The file says neither the noise level nor a failure probability: both are to be given.
+
+use super::dialects::{separator, split};
+use super::error::{LineProblem, LogError};
+use super::text::{Place, Seen, lines};
+use super::{Input, Predicted, Settings};
+use crate::record::{Counts, certify};
+use gambeson_checker::{FailureProbability, SamplingRule};
+use std::path::Path;
+
+pub(super) fn recognises(text: &str) -> bool {
+    text.lines().find(|line| !line.trim().is_empty()).is_some_and(|header| {
+        let names = split(header, separator(header));
+        names.first() == Some(&"idx") && names.contains(&"selection_0") && names.contains(&"estimation_0")
+    })
+}
+
+/// The inputs, certified as the settings say.
+pub(super) fn read(
+    path: &Path,
+    text: &str,
+    settings: &Settings,
+) -> Result<(Vec<Input>, FailureProbability), LogError> {
+    let sigma = settings.sigma.ok_or_else(|| LogError::NoSigma { path: path.to_path_buf() })?;
+    let alpha = settings.alpha.ok_or_else(|| LogError::NoAlpha { path: path.to_path_buf() })?;
+    let mut rows = lines(path, text);
+    let Some((place, header)) = rows.next() else {
+        return Err(LogError::Empty { path: path.to_path_buf() });
+    };
+    let columns = Columns::of(place, header)?;
+    let mut seen = Seen::default();
+    let mut draws = None;
+    let mut inputs = Vec::new();
+    for (place, line) in rows {
+        let row = columns.read(place, line)?;
+        seen.add(place, row.index)?;
+        let total = |counts: &[u64]| counts.iter().fold(0_u64, |sum, &count| sum.saturating_add(count));
+        let (selection, estimation) = (total(&row.selection), total(&row.estimation));
+        if selection == 0 || estimation == 0 {
+            return Err(place.error(LineProblem::NoVotes));
+        }
+        let (n0, n) = *draws.get_or_insert((selection, estimation));
+        // A fixed number of draws is what the limit is for.
+        if (selection, estimation) != (n0, n) {
+            return Err(place.error(LineProblem::Draws { selection, estimation, n0, n }));
+        }
+        let most = row.selection.iter().copied().max().unwrap_or(0);
+        let selected = row.selection.iter().position(|&count| count == most);
+        let selected = selected.and_then(|class| u32::try_from(class).ok());
+        let counts =
+            Counts { selected, estimation: &row.estimation, none: 0, rule: &SamplingRule::Fixed, sigma };
+        let (limit, radius) = certify(&counts, alpha, settings.how)
+            .map_err(|reason| LogError::Statistics { path: path.to_path_buf(), line: place.line, reason })?;
+        let class = selected.filter(|_| radius.is_some());
+        let radius = Some(radius.map_or(0.0, gambeson_checker::LatentRadius::value));
+        inputs.push(Input {
+            index: row.index,
+            label: row.label,
+            predicted: class.map_or(Predicted::Abstained, Predicted::Class),
+            correct: row.label.map(|label| class == Some(label)),
+            latent: radius,
+            l2: radius,
+            linf: None,
+            lower_limit: limit.map(gambeson_checker::LowerLimit::value),
+        });
+    }
+    Ok((inputs, alpha))
+}
+
+struct Columns {
+    separator: char,
+    names: Vec<String>,
+    label: Option<usize>,
+    selection: Vec<usize>,
+    estimation: Vec<usize>,
+}
+
+struct Row {
+    index: u64,
+    label: Option<u32>,
+    selection: Vec<u64>,
+    estimation: Vec<u64>,
+}
+
+impl Columns {
+    fn of(place: Place, header: &str) -> Result<Self, LogError> {
+        let separator = separator(header);
+        let names: Vec<String> = split(header, separator).into_iter().map(str::to_owned).collect();
+        let find = |name: &str| names.iter().position(|other| other == name);
+        let of = |part: &str| (0..).map_while(|class: usize| find(&format!("{part}_{class}"))).collect();
+        let (selection, estimation): (Vec<usize>, Vec<usize>) = (of("selection"), of("estimation"));
+        let label = find("label");
+        let known = 1 + usize::from(label.is_some()) + selection.len() + estimation.len();
+        if selection.len() != estimation.len() || known != names.len() {
+            let column = "for every class of selection and of estimation, and no other";
+            return Err(LogError::Column { path: place.path.to_path_buf(), line: place.line, column });
+        }
+        Ok(Self { separator, names, label, selection, estimation })
+    }
+
+    fn read(&self, place: Place, line: &str) -> Result<Row, LogError> {
+        let fields = split(line, self.separator);
+        if fields.len() != self.names.len() {
+            let (expected, found) = (self.names.len(), fields.len());
+            return Err(place.error(LineProblem::Fields { expected, found }));
+        }
+        let count = |at: &usize| place.count(&self.names[*at], fields[*at]);
+        Ok(Row {
+            index: place.count("idx", fields[0])?,
+            label: self.label.map(|at| place.class("label", fields[at])).transpose()?,
+            selection: self.selection.iter().map(count).collect::<Result<_, _>>()?,
+            estimation: self.estimation.iter().map(count).collect::<Result<_, _>>()?,
+        })
+    }
+}
