@@ -1,10 +1,12 @@
 //! The command line.
 
 mod analyze;
+mod certify;
 mod data;
 mod project;
 
 pub(crate) use analyze::{AnalyzeArguments, CertificationName, Radius};
+pub(crate) use certify::{CertifyArguments, PredictArguments, SmoothArguments};
 pub(crate) use data::{
     AudioArguments, DataCommand, FetchArguments, ImportArguments, InfoArguments, SourceName,
 };
@@ -51,6 +53,12 @@ pub(crate) enum Command {
     /// Projections: fit them to data with a proven kappa, look at them, compare methods.
     #[command(subcommand, after_help = project::HELP)]
     Project(ProjectCommand),
+    /// Certify a smoothed classifier: the class of every input, with radii in which it cannot be changed.
+    #[command(after_help = certify::CERTIFY_HELP)]
+    Certify(Box<CertifyArguments>),
+    /// The class of every input by a smoothed classifier, or an abstention.
+    #[command(after_help = certify::CERTIFY_HELP)]
+    Predict(Box<PredictArguments>),
     /// Certified accuracy from logs of certification, ours and those of others: tables, figures, envelopes.
     #[command(after_help = analyze::HELP)]
     Analyze(Box<AnalyzeArguments>),

@@ -21,6 +21,7 @@ mod file;
 pub mod idx;
 pub mod images;
 pub mod moments;
+pub mod onnx;
 pub mod second_moments;
 pub mod source;
 pub mod store;

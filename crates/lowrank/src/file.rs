@@ -1,5 +1,6 @@
 //! Files that are there whole or not at all.
 
+use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -17,4 +18,9 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
+}
+
+/// SHA-256 of bytes in hexadecimal digits.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -2,6 +2,7 @@
 
 mod analyze;
 pub(crate) mod bound;
+mod certify;
 pub(crate) mod check;
 pub(crate) mod data;
 pub(crate) mod project;
@@ -27,6 +28,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Reproduce(arguments) => reproduce::run(&arguments, &mut stdout, threads),
         Command::Data(command) => data::run(&command, &mut stdout),
         Command::Project(command) => project::run(&command, &mut stdout, threads),
+        Command::Certify(arguments) => certify::run(&arguments, &mut stdout, threads),
+        Command::Predict(arguments) => certify::predict::run(&arguments, &mut stdout, threads),
         Command::Analyze(arguments) => analyze::run(&arguments, &mut stdout),
         Command::Completions { shell } => {
             let mut script = Vec::new(); // generators panic where a writer fails

@@ -4,6 +4,8 @@
 mod analyze;
 /// `bound` and `check` on good input.
 mod bound_and_check;
+/// `certify` and `predict`: records, resumption, projections.
+mod certify;
 /// `data`: what is known, fetched and imported.
 mod data;
 /// Bad input: a clear error naming file and place, exit 2.

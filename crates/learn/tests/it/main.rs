@@ -14,6 +14,8 @@ mod fetch;
 mod idx;
 /// Images by class.
 mod images;
+/// Networks in ONNX files.
+mod onnx;
 /// Public data, where they are at hand.
 mod reference;
 /// What `--data` may name.

@@ -22,6 +22,8 @@ mod mwu;
 mod projection;
 /// Files of certification records.
 mod record;
+/// Randomized smoothing.
+mod smoothing;
 /// Sparse principal components.
 mod sparse_pca;
 /// Oracles and generators for the others.

@@ -1,0 +1,248 @@
+//! `gambeson certify`: counts and radii for the inputs of a data set, one record each.
+
+mod live;
+mod model;
+pub(super) mod predict;
+mod setup;
+mod tsv;
+
+use crate::Outcome;
+use crate::args::CertifyArguments;
+use crate::decimal::down;
+use crate::progress::{catch_interrupts, say};
+use gambeson_checker::SamplingRule;
+use gambeson_learn::error::DataError;
+use gambeson_lowrank::record::{Derived, Record, RecordLog, Rule, Run, VERSION, read_records};
+use gambeson_lowrank::smoothing::sequential::Goal;
+use gambeson_lowrank::smoothing::{Certification, Certified, Smoother, SmoothingParams};
+use live::Live;
+use serde::Serialize;
+use setup::{Setup, padded};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// What `certify --json` prints.
+#[derive(Serialize)]
+struct Summary {
+    /// Inputs asked for.
+    inputs: usize,
+    /// Inputs with a record, now or before.
+    done: usize,
+    /// Of these, recorded before.
+    resumed: usize,
+    abstained: usize,
+    /// Answers that are the label; null without labels.
+    correct: Option<usize>,
+    /// Half of the answers, abstentions counted as 0, have a radius of at least this.
+    median_l2: f64,
+    median_linf: f64,
+    /// Selection and estimation draws of this run.
+    draws: u64,
+    /// Estimation draws an input, on average.
+    mean_estimation: f64,
+    seconds: f64,
+    /// Forward passes a second, noise included.
+    rate: f64,
+    /// Whether Ctrl-C or the time limit cut it short.
+    stopped: bool,
+    out: Option<PathBuf>,
+}
+
+pub(crate) fn run(
+    arguments: &CertifyArguments,
+    stdout: &mut impl Write,
+    threads: usize,
+) -> anyhow::Result<Outcome> {
+    catch_interrupts("stopping; finished inputs are kept (press again to quit)");
+    match certify(arguments, stdout, threads) {
+        Err(error) if matches!(error.downcast_ref(), Some(DataError::Stopped)) => {
+            say("stopped; nothing was drawn");
+            Ok(Outcome::FellShort)
+        }
+        other => other,
+    }
+}
+
+fn certify(
+    arguments: &CertifyArguments,
+    stdout: &mut impl Write,
+    threads: usize,
+) -> anyhow::Result<Outcome> {
+    let smooth = &arguments.smooth;
+    let failure = setup::failure(smooth)?;
+    let noise = setup::noise(smooth)?;
+    let goal = arguments.sequential.then(|| Goal {
+        targets: arguments.target.clone(),
+        tolerance: arguments
+            .tolerance
+            .or_else(|| arguments.target.is_empty().then_some(noise.value() / 20.0)),
+        norm: arguments.norm.into(),
+    });
+    let setup = Setup::load(smooth, threads)?;
+    let params = SmoothingParams {
+        noise,
+        selection: arguments.n0,
+        estimation: arguments.n,
+        failure,
+        batch: smooth.batch,
+        seed: smooth.seed,
+        goal,
+    };
+    let smoother = Smoother::new(&setup.model, &setup.space, params.clone())?;
+    let run = Run {
+        rule: match smoother.rule() {
+            SamplingRule::Fixed => Rule::Fixed,
+            SamplingRule::Staged { looks } => {
+                Rule::Staged { looks: looks.iter().map(|look| (look.trials, look.share)).collect() }
+            }
+            SamplingRule::Anytime => Rule::Anytime,
+        },
+        n0: params.selection,
+        n: params.estimation,
+        sigma: noise.value(),
+        alpha: failure.value(),
+        seed: params.seed,
+        model: setup.model_name.clone(),
+        data: setup.data_name(),
+        projection: setup.projection_sha256.clone(),
+        noise: setup.levels_sha256.clone(),
+        kappa: setup.space.kappa().map(gambeson_checker::InfToTwoBound::value),
+        spectral: setup.space.spectral().map(gambeson_checker::SpectralBound::value),
+        dimension: setup.space.input_dim() as u64,
+    };
+    let mut records: BTreeMap<u64, Record> = BTreeMap::new();
+    let mut log = None;
+    if let Some(out) = &smooth.out {
+        log = Some(RecordLog::open_to_append(out, &run)?.0);
+        let asked: std::collections::BTreeSet<u64> = setup.indices.iter().map(|&index| index as u64).collect();
+        let there = read_records(out)?.into_iter().filter(|record| asked.contains(&record.index));
+        records.extend(there.map(|record| (record.index, record)));
+    }
+    let resumed = records.len();
+    let (started, mut live) = (Instant::now(), Live::new(setup.indices.len(), smooth.time_limit));
+    let mut stopped = false;
+    for &index in &setup.indices {
+        let key = index as u64;
+        if records.contains_key(&key) {
+            live.skip();
+            continue;
+        }
+        let begun = Instant::now();
+        let values = setup.values(index);
+        let Some(found) = smoother.certify(key, &values, &|draws| live.draws(draws))? else {
+            stopped = true;
+            break;
+        };
+        let seconds = begun.elapsed().as_secs_f64();
+        let record = record(key, setup.label(index), setup.classes(), &found, run.clone(), seconds);
+        if let Some(log) = &mut log {
+            log.append(&record)?;
+        }
+        records.insert(key, record);
+        live.done();
+    }
+    let draws = live.finish();
+    let seconds = started.elapsed().as_secs_f64();
+    let records: Vec<Record> = records.into_values().collect();
+    if let Some(path) = &smooth.tsv {
+        tsv::write(path, &tsv::certified(&records))?;
+    }
+    let summary = summary(&records, &setup, resumed, draws, seconds, stopped, smooth.out.clone());
+    if smooth.json {
+        writeln!(stdout, "{}", serde_json::to_string(&summary)?)?;
+    } else {
+        print(&summary, &setup, stdout)?;
+    }
+    stdout.flush()?;
+    if stopped {
+        say("stopped early: the same command goes on where it was, if it has --out");
+    }
+    Ok(if stopped { Outcome::FellShort } else { Outcome::Success })
+}
+
+fn record(
+    index: u64,
+    label: Option<u32>,
+    classes: usize,
+    found: &Certification,
+    run: Run,
+    seconds: f64,
+) -> Record {
+    let derived = |certified: Certified| Derived {
+        class: Some(certified.class),
+        latent: Some(certified.latent.value()),
+        l2: Some(certified.l2.value()),
+        linf: Some(certified.linf.value()),
+    };
+    Record {
+        version: VERSION,
+        index,
+        label,
+        selection: padded(&found.selection, classes),
+        estimation: padded(&found.estimation, classes),
+        selection_none: found.selection.none,
+        estimation_none: found.estimation.none,
+        run,
+        encoding_error: found.encoding_error,
+        derived: found.certified.map(derived).unwrap_or_default(),
+        seconds,
+    }
+}
+
+fn summary(
+    records: &[Record],
+    setup: &Setup,
+    resumed: usize,
+    draws: u64,
+    seconds: f64,
+    stopped: bool,
+    out: Option<PathBuf>,
+) -> Summary {
+    let median = |radius: fn(&Derived) -> Option<f64>| {
+        let mut radii: Vec<f64> = records.iter().map(|record| radius(&record.derived).unwrap_or(0.0)).collect();
+        radii.sort_by(f64::total_cmp);
+        // The lower one of two, so that at least half reach it.
+        radii.len().checked_sub(1).map_or(0.0, |last| radii[last / 2])
+    };
+    let correct = |record: &&Record| record.derived.class.is_some() && record.derived.class == record.label;
+    let estimation: u64 = records.iter().map(Record::draws).sum();
+    Summary {
+        inputs: setup.indices.len(),
+        done: records.len(),
+        resumed,
+        abstained: records.iter().filter(|record| record.derived.class.is_none()).count(),
+        correct: setup.labelled().then(|| records.iter().filter(correct).count()),
+        median_l2: median(|derived| derived.l2),
+        median_linf: median(|derived| derived.linf),
+        draws,
+        mean_estimation: estimation as f64 / records.len().max(1) as f64,
+        seconds,
+        rate: draws as f64 / seconds.max(1e-9),
+        stopped,
+        out,
+    }
+}
+
+fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::Result<()> {
+    let Summary { inputs, done, resumed, abstained, .. } = summary;
+    writeln!(stdout, "{}", setup.describe())?;
+    let before = if *resumed > 0 { format!(", {resumed} of them before") } else { String::new() };
+    writeln!(stdout, "inputs       {done} of {inputs}{before}; {abstained} abstentions")?;
+    if let Some(correct) = summary.correct {
+        let share = 100.0 * correct as f64 / (*done).max(1) as f64;
+        writeln!(stdout, "correct      {correct}, {share:.1} % of these inputs: certified accuracy at radius 0")?;
+    }
+    let (l2, linf) = (down(summary.median_l2, 4), down(summary.median_linf, 4));
+    writeln!(stdout, "median       l2 radius {l2}, l_inf radius {linf}")?;
+    writeln!(
+        stdout,
+        "draws        {} in {:.1} s, {:.0} a second; {:.0} counted an input",
+        summary.draws, summary.seconds, summary.rate, summary.mean_estimation
+    )?;
+    match &summary.out {
+        Some(out) => writeln!(stdout, "records      {}", out.display()),
+        None => Ok(()),
+    }
+}

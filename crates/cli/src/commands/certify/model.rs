@@ -1,0 +1,160 @@
+//! What `--model` names.
+
+use anyhow::{Context, bail};
+use gambeson_learn::dataset::Shape;
+use gambeson_learn::onnx::{Batching, Normalisation, OnnxError, OnnxModel};
+use gambeson_lowrank::classifier::{Ball, Classifier, HalfSpace};
+use gambeson_lowrank::dct::{Representation, Transform};
+use gambeson_lowrank::file::sha256;
+use gambeson_lowrank::input::npy;
+use std::path::Path;
+
+/// A classifier from the command line.
+pub(super) enum Model {
+    Onnx(Box<OnnxModel>),
+    HalfSpace(HalfSpace),
+    Ball(Ball),
+}
+
+impl Classifier for Model {
+    type Error = OnnxError;
+
+    fn classes(&self) -> usize {
+        match self {
+            Self::Onnx(model) => model.classes(),
+            Self::HalfSpace(toy) => toy.classes(),
+            Self::Ball(toy) => toy.classes(),
+        }
+    }
+
+    fn dim(&self) -> usize {
+        match self {
+            Self::Onnx(model) => model.dim(),
+            Self::HalfSpace(toy) => toy.dim(),
+            Self::Ball(toy) => toy.dim(),
+        }
+    }
+
+    fn classify(&self, batch: &[f32], rows: usize, out: &mut [u32]) -> Result<(), OnnxError> {
+        match self {
+            Self::Onnx(model) => return model.classify(batch, rows, out),
+            Self::HalfSpace(toy) => toy.classify(batch, rows, out),
+            Self::Ball(toy) => toy.classify(batch, rows, out),
+        }
+        .unwrap_or_else(|never| match never {});
+        Ok(())
+    }
+}
+
+/// A model, its name in records, and the size of images it takes.
+pub(super) struct Loaded {
+    pub(super) model: Model,
+    pub(super) name: String,
+    pub(super) shape: Shape,
+}
+
+pub(super) fn load(
+    text: &str,
+    shape: Shape,
+    mean: &[f32],
+    std: &[f32],
+    threads: usize,
+) -> anyhow::Result<Loaded> {
+    let normalisation = match (mean, std) {
+        ([], []) => None,
+        (mean, std) => Some(Normalisation::new(mean, std, shape.channels).context("--mean and --std")?),
+    };
+    if let Some(toy) = text.strip_prefix("toy:") {
+        if normalisation.is_some() {
+            bail!("--mean and --std are for networks: a toy takes inputs as they are");
+        }
+        let (model, name) = toy_model(toy, shape).with_context(|| format!("--model {text}"))?;
+        return Ok(Loaded { model, name, shape });
+    }
+    let model = OnnxModel::load(Path::new(text), shape, normalisation.clone(), threads)?;
+    if let Batching::Fixed(rows) = model.batching() {
+        crate::progress::say(&format!("{text}: the graph takes {rows} rows at a time only, which is slow"));
+    }
+    let name = match &normalisation {
+        None => model.sha256().to_owned(),
+        Some(both) => format!("{} mean {:?} std {:?}", model.sha256(), both.mean(), both.std()),
+    };
+    let shape = model.shape();
+    Ok(Loaded { model: Model::Onnx(Box::new(model)), name, shape })
+}
+
+/// `half-space,offset=B,cosine=K` and so on.
+fn toy_model(text: &str, shape: Shape) -> anyhow::Result<(Model, String)> {
+    let mut words = text.split(',');
+    let kind = words.next().unwrap_or_default();
+    let allowed: &[&str] = match kind {
+        "half-space" => &["offset", "cosine", "normal"],
+        "ball" => &["radius", "centre"],
+        _ => bail!("`{kind}` is no toy: half-space or ball"),
+    };
+    let mut given: Vec<(&str, &str)> = Vec::new();
+    for word in words {
+        let Some((key, value)) = word.split_once('=').filter(|(key, _)| allowed.contains(key)) else {
+            bail!("`{word}` is not one of {}=...", allowed.join("=..., "));
+        };
+        if given.iter().any(|(other, _)| *other == key) {
+            bail!("{key} is given twice");
+        }
+        given.push((key, value));
+    }
+    let value = |key: &str| given.iter().find(|(other, _)| *other == key).map(|(_, value)| *value);
+    let number = |key: &str| {
+        let parse = |value: &str| value.parse::<f64>().with_context(|| format!("{key}={value}: not a number"));
+        value(key).map(parse).transpose()
+    };
+    if kind == "ball" {
+        let Some(radius) = number("radius")? else { bail!("a ball needs radius=R") };
+        let centre = vec![number("centre")?.unwrap_or(0.0); shape.len()];
+        return Ok((Model::Ball(Ball::new(centre, radius)?), format!("toy:{text}")));
+    }
+    let mut name = format!("toy:{text}");
+    let normal = match (value("cosine"), value("normal")) {
+        (Some(_), Some(_)) => bail!("give cosine or normal, not both"),
+        (None, None) => vec![1.0 / shape.len() as f64; shape.len()],
+        (Some(index), None) => cosine(index, shape)?,
+        (None, Some(path)) => {
+            let normal = vector(Path::new(path))?;
+            if normal.len() != shape.len() {
+                bail!("{path}: {} numbers, but the data have {}", normal.len(), shape.len());
+            }
+            name = format!("{name} sha256 {}", vector_sha256(&normal));
+            normal
+        }
+    };
+    let toy = HalfSpace::new(normal, number("offset")?.unwrap_or(0.0))?;
+    Ok((Model::HalfSpace(toy), name))
+}
+
+/// The values of one coordinate of the cosine transform of the first channel.
+fn cosine(index: &str, shape: Shape) -> anyhow::Result<Vec<f64>> {
+    let plane = shape.height * shape.width;
+    let Some(index) = index.parse::<usize>().ok().filter(|&index| index < plane) else {
+        bail!("cosine={index}: not a number from 0 to {}", plane - 1);
+    };
+    let kind = if shape.height == 1 { Representation::Dct1 } else { Representation::Dct2 };
+    let mut normal = vec![0.0; shape.len()];
+    normal[index] = 1.0;
+    Transform::new(kind, shape.height, shape.width)?.inverse(&mut normal[..plane]);
+    Ok(normal)
+}
+
+/// All numbers of an `.npy` file, in its order.
+pub(super) fn vector(path: &Path) -> anyhow::Result<Vec<f64>> {
+    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+    let read = || {
+        let (mut rest, length) = (&bytes[..], bytes.len() as u64);
+        let header = npy::Header::read(&mut rest, length)?;
+        npy::values(&mut rest, &header, length, bytes.len())
+    };
+    read().with_context(|| path.display().to_string())
+}
+
+/// The hash of numbers as little-endian binary64.
+pub(super) fn vector_sha256(values: &[f64]) -> String {
+    sha256(&values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>())
+}

@@ -1,0 +1,188 @@
+//! What `certify` and `predict` have in common: the model, the data, the space of the noise, the choice of inputs.
+
+use super::model::{self, Loaded, Model};
+use crate::args::SmoothArguments;
+use crate::commands::data::{LiveData, data_dir};
+use anyhow::{Context, bail};
+use gambeson_checker::{FailureProbability, NoiseLevel};
+use gambeson_learn::audio::FrameParams;
+use gambeson_learn::dataset::{Dataset, Shape};
+use gambeson_learn::source::{self, LoadOptions};
+use gambeson_lowrank::classifier::Classifier;
+use gambeson_lowrank::file::sha256;
+use gambeson_lowrank::projection::{Grid, Projection};
+use gambeson_lowrank::projection_certificate::ProjectionCertificate;
+use gambeson_lowrank::smoothing::Counts;
+use gambeson_lowrank::smoothing::space::Space;
+use std::path::Path;
+
+pub(super) struct Setup {
+    pub(super) model: Model,
+    pub(super) model_name: String,
+    pub(super) space: Space,
+    pub(super) projection_sha256: Option<String>,
+    pub(super) levels_sha256: Option<String>,
+    data: Dataset,
+    /// Inputs asked for, rising.
+    pub(super) indices: Vec<usize>,
+    title: String,
+}
+
+impl Setup {
+    /// Loads everything, cheap and likely mistakes first.
+    pub(super) fn load(arguments: &SmoothArguments, threads: usize) -> anyhow::Result<Self> {
+        for path in [&arguments.out, &arguments.tsv].into_iter().flatten() {
+            writable(path)?;
+        }
+        let options = LoadOptions {
+            split: arguments.split.into(),
+            frames: FrameParams { window_ms: arguments.window_ms, hop_ms: arguments.hop_ms },
+            ..LoadOptions::new(data_dir()?)
+        };
+        let data = LiveData::watch(|progress| source::load(&arguments.data, &options, progress))?;
+        if arguments.tsv.is_some() && data.labels().is_none() {
+            bail!("{}: the data have no labels, which the table of --tsv needs; leave it out", data.name());
+        }
+        let indices = indices(arguments, data.len())?;
+        let shape = data.shape();
+        let (mean, std) = (&arguments.mean, &arguments.std);
+        let Loaded { model, name, shape: taken } =
+            model::load(&arguments.model, shape, mean, std, threads)?;
+        let classes = data.classes().len();
+        if classes > model.classes() {
+            crate::progress::say(&format!(
+                "{} has {} classes, the data {classes}: the others are never answered",
+                arguments.model,
+                model.classes()
+            ));
+        }
+        let mut setup = Self {
+            model,
+            model_name: name,
+            space: Space::identity(shape.len()),
+            projection_sha256: None,
+            levels_sha256: None,
+            data,
+            indices,
+            title: String::new(),
+        };
+        match &arguments.projection {
+            Some(path) => setup.project(path, arguments, taken, threads)?,
+            None if taken != shape => bail!(
+                "{}: it takes images of {taken}, but the data are {shape}; a --projection can decode smaller ones",
+                arguments.model
+            ),
+            None => {}
+        }
+        setup.title = format!("{} on {}", arguments.model, setup.data.name());
+        Ok(setup)
+    }
+
+    /// Puts the noise into the coordinates of a projection.
+    fn project(
+        &mut self,
+        path: &Path,
+        arguments: &SmoothArguments,
+        taken: Shape,
+        threads: usize,
+    ) -> anyhow::Result<()> {
+        let shape = self.data.shape();
+        let projection = Projection::read(path)?;
+        let Grid { channels, height, width } = projection.grid();
+        if (channels, height, width) != (shape.channels, shape.height, shape.width) {
+            bail!(
+                "{}: a projection of {channels} x {height} x {width} inputs, but the data are {shape}",
+                path.display()
+            );
+        }
+        let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+        self.projection_sha256 = Some(sha256(&bytes));
+        let beside = path.with_extension("cert.json");
+        let certificate = arguments.certificate.as_deref().unwrap_or(&beside);
+        let proof = ProjectionCertificate::read(certificate)?;
+        let levels = arguments.noise_levels.as_deref().map(model::vector).transpose()?;
+        self.levels_sha256 = levels.as_deref().map(model::vector_sha256);
+        let onto = (taken.height, taken.width);
+        self.space = Space::projected(&projection, &proof, levels.as_deref(), Some(onto), threads)
+            .with_context(|| format!("{} with {}", path.display(), certificate.display()))?;
+        Ok(())
+    }
+
+    /// Name and hash of the data.
+    pub(super) fn data_name(&self) -> String {
+        format!("{} sha256:{}", self.data.name(), self.data.sha256())
+    }
+
+    pub(super) fn labelled(&self) -> bool {
+        self.data.labels().is_some()
+    }
+
+    pub(super) fn label(&self, index: usize) -> Option<u32> {
+        self.data.labels().map(|labels| labels[index].into())
+    }
+
+    /// Classes of a record: those of the model, and of the data if they have more.
+    pub(super) fn classes(&self) -> usize {
+        self.model.classes().max(self.data.classes().len())
+    }
+
+    pub(super) fn values(&self, index: usize) -> Vec<f64> {
+        let mut values = vec![0.0; self.data.shape().len()];
+        self.data.sample_f64(index, &mut values);
+        values
+    }
+
+    /// One line on what is done.
+    pub(super) fn describe(&self) -> String {
+        let noise = match self.space.kappa() {
+            None => format!("noise in all {} coordinates", self.space.rank()),
+            Some(kappa) => format!(
+                "noise in {} coordinates of a projection, kappa {}",
+                self.space.rank(),
+                crate::decimal::up(kappa.value(), 7)
+            ),
+        };
+        format!("{}, {noise}", self.title)
+    }
+}
+
+/// Counts of a model with fewer classes than the data: the others were never answered.
+pub(super) fn padded(counts: &Counts, classes: usize) -> Vec<u64> {
+    let mut padded = counts.classes.clone();
+    padded.resize(classes.max(padded.len()), 0);
+    padded
+}
+
+pub(super) fn failure(arguments: &SmoothArguments) -> anyhow::Result<FailureProbability> {
+    FailureProbability::new(arguments.alpha).context("--alpha")
+}
+
+pub(super) fn noise(arguments: &SmoothArguments) -> anyhow::Result<NoiseLevel> {
+    NoiseLevel::new(arguments.sigma.unwrap_or(1.0)).context("--sigma")
+}
+
+/// The inputs of --start, --stop, --every and --shard.
+fn indices(arguments: &SmoothArguments, len: usize) -> anyhow::Result<Vec<usize>> {
+    let stop = arguments.stop.unwrap_or(len);
+    if stop > len {
+        bail!("--stop {stop}: there are {len} inputs");
+    }
+    let shard = arguments.shard;
+    let all = (arguments.start..stop).step_by(arguments.every);
+    let chosen: Vec<usize> = all.skip(shard.index).step_by(shard.count).collect();
+    if chosen.is_empty() {
+        bail!("--start, --stop, --every and --shard leave none of the {len} inputs");
+    }
+    Ok(chosen)
+}
+
+/// Finds out before long work that its result could not be kept.
+fn writable(out: &Path) -> anyhow::Result<()> {
+    if out.is_dir() {
+        bail!("{}: is a folder", out.display());
+    }
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    tempfile::NamedTempFile::new_in(folder)
+        .with_context(|| format!("{}: nothing can be written there", out.display()))?;
+    Ok(())
+}

@@ -1,0 +1,403 @@
+//! `certify` and `predict`: records, resumption, projections, bad input.
+
+use crate::support::{Bench, Run, npy};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// Mean brightness of Fashion-MNIST is about .29: both answers occur.
+const TOY: &str = "--model toy:half-space,offset=0.3 --data fashion --sigma 0.5";
+
+fn lines(bench: &Bench, name: &str) -> Vec<Value> {
+    let parse = |line: &str| serde_json::from_str(line).expect("JSON");
+    bench.read(name).lines().map(parse).collect()
+}
+
+/// The file without its times: what must be the same, byte for byte.
+fn without_times(bench: &Bench, name: &str) -> String {
+    let cut = |line: &str| {
+        let (start, _) = line.split_once(",\"seconds\":").expect("a record");
+        format!("{start}}}\n")
+    };
+    bench.read(name).lines().map(cut).collect()
+}
+
+fn ok(run: Run) -> Run {
+    assert_eq!(run.code, 0, "{run:?}");
+    run
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().expect("a number")
+}
+
+#[test]
+fn records_hold_what_the_half_space_makes_of_the_images() {
+    let bench = Bench::new();
+    let line = format!("certify {TOY} --n 4000 --start 3 --stop 40 --every 3 --out run.jsonl --tsv run.tsv --json");
+    let summary = ok(bench.run(&line)).json();
+    let records = lines(&bench, "run.jsonl");
+    assert_eq!((&summary["inputs"], records.len()), (&13.into(), 13));
+    assert_eq!(summary["draws"], 13 * 4100);
+    let info = ok(bench.run("data info fashion --split test --json")).json();
+    assert!(info.is_object());
+    let table = bench.read("run.tsv");
+    let mut rows = table.lines();
+    assert_eq!(rows.next(), Some("idx\tlabel\tpredict\tradius\tcorrect\ttime"));
+    let mut answers = BTreeMap::new();
+    for (k, (record, row)) in records.iter().zip(rows).enumerate() {
+        assert_eq!(record["index"], 3 + 3 * k);
+        let counts: Vec<u64> =
+            record["estimation"].as_array().expect("counts").iter().map(|c| c.as_u64().expect("one")).collect();
+        assert_eq!((counts.iter().sum::<u64>(), counts.len()), (4000, 10), "ten classes of data");
+        let columns: Vec<&str> = row.split('\t').collect();
+        assert_eq!(columns[..2], [record["index"].to_string(), record["label"].to_string()]);
+        match record["class"].as_u64() {
+            None => assert_eq!(columns[2..5], ["-1", "0.0", "0"]),
+            Some(class) => {
+                *answers.entry(class).or_insert(0) += 1;
+                let l2 = number(&record["l2"]);
+                let printed: f64 = columns[3].parse().expect("a radius");
+                assert!(printed <= l2 && printed > l2 * 0.999, "{printed} for {l2}");
+                assert!((number(&record["linf"]) - l2 / 28.0).abs() < 1e-9 && record["kappa"].is_null());
+                assert_eq!(columns[4] == "1", record["class"] == record["label"]);
+            }
+        }
+        assert_eq!(columns[5].split(':').count(), 3, "h:mm:ss");
+    }
+    assert_eq!(answers.len(), 2, "both classes: {answers:?}");
+    // What others make of the records.
+    let analysed = ok(bench.run("analyze run.jsonl --json")).json();
+    assert_eq!(analysed["images"], 13);
+    let printed = ok(bench.run(&line.replace(" --json", "")));
+    assert!(printed.stdout.contains("13 of them before"), "{printed:?}");
+    assert_eq!(lines(&bench, "run.jsonl"), records, "nothing was drawn again");
+}
+
+#[test]
+fn shards_are_parts_of_the_whole_and_seeds_differ() {
+    let bench = Bench::new();
+    let line = format!("certify {TOY} --n 300 --stop 10 --seed 4");
+    ok(bench.run(&format!("{line} --out whole.jsonl")));
+    for shard in 1..=3 {
+        ok(bench.run(&format!("{line} --shard {shard}/3 --out {shard}.jsonl --batch 17 --threads 1")));
+    }
+    let mut parts: Vec<String> = ["1.jsonl", "2.jsonl", "3.jsonl"]
+        .iter()
+        .flat_map(|name| without_times(&bench, name).lines().map(str::to_owned).collect::<Vec<_>>())
+        .collect();
+    let index = |line: &String| serde_json::from_str::<Value>(line).expect("JSON")["index"].as_u64();
+    parts.sort_by_key(index);
+    let whole = without_times(&bench, "whole.jsonl");
+    assert_eq!(parts, whole.lines().collect::<Vec<_>>());
+    ok(bench.run(&format!("{} --out other.jsonl", line.replace("--seed 4", "--seed 5"))));
+    let counts = |name| lines(&bench, name).iter().map(|r| r["estimation"].clone()).collect::<Vec<Value>>();
+    assert_ne!(counts("other.jsonl"), counts("whole.jsonl"));
+    // A file of another run is left alone.
+    let before = bench.read("whole.jsonl");
+    let run = bench.run(&format!("{} --out whole.jsonl", line.replace("--seed 4", "--seed 5")));
+    assert!(run.code == 2 && run.stderr.contains("whole.jsonl") && run.stderr.contains("seed"), "{run:?}");
+    assert_eq!(bench.read("whole.jsonl"), before);
+}
+
+/// Kills a run five times and lets it end; the records must be those of a run that nobody killed.
+fn survives_kills(bench: &Bench, line: &str, name: &str) {
+    let started = Instant::now();
+    ok(bench.run(&format!("{line} --threads 2 --out {name}.whole")));
+    let time = started.elapsed();
+    let whole = without_times(bench, &format!("{name}.whole"));
+    let total = whole.lines().count();
+    for threads in [1, 2] {
+        let out = format!("{name}.{threads}");
+        let line = format!("{line} --threads {threads} --out {out}");
+        let mut seen = Vec::new();
+        // Nobody knows these moments beforehand: they are parts of a time that was measured.
+        for part in [0.31, 0.57, 0.23, 0.49, 0.38] {
+            let mut child = bench.spawn(&line, Stdio::null());
+            std::thread::sleep(time.mul_f64(part));
+            child.kill().expect("killed");
+            child.wait().expect("gone");
+            let written = bench.path(&out).exists().then(|| bench.read(&out)).unwrap_or_default();
+            seen.push(written.lines().filter(|line| line.ends_with('}')).count());
+        }
+        assert!(seen.windows(2).all(|pair| pair[0] <= pair[1]), "{name}: {seen:?}");
+        // A last line as a kill in the middle of writing leaves it.
+        let mut torn = bench.read(&out);
+        torn.truncate(torn.len() - 30.min(torn.len()));
+        bench.write(&out, &torn);
+        ok(bench.run(&line));
+        assert_eq!(without_times(bench, &out), whole, "{name}, {threads} threads; {seen:?} of {total}");
+        assert!(seen[0] < total && seen[4] > 0, "{name}: {seen:?} of {total}: it was killed on its way");
+    }
+}
+
+#[test]
+fn a_run_that_was_killed_goes_on_where_it_was() {
+    let bench = Bench::new();
+    survives_kills(&bench, &format!("certify {TOY} --n 20000 --stop 60"), "fixed");
+    let goal = "--sequential --target 0,0.5 --tolerance 0.002 --batch 100";
+    survives_kills(&bench, &format!("certify {TOY} --n 60000 --stop 60 {goal}"), "sequential");
+}
+
+/// A network of `crates/learn/tests/fixtures`, and images for it.
+fn network(bench: &Bench, name: &str) -> Option<String> {
+    let images: Vec<f64> = (0..40 * 12).map(|k| f64::from(k * 71 % 255) / 255.0).collect();
+    let mut bytes = npy(40, 12, &images);
+    // The same numbers as 40 images of 2 x 3 x 2: the header has room to say so.
+    let place = bytes.windows(18).position(|text| text == b"(40, 12), }       ").expect("a header");
+    bytes[place..place + 18].copy_from_slice(b"(40, 2, 3, 2), }  ");
+    bench.write("images.npy", bytes);
+    let path = format!("{}/../learn/tests/fixtures/{name}.onnx", env!("CARGO_MANIFEST_DIR"));
+    bench.write(&format!("{name}.onnx"), std::fs::read(path).expect("the fixture"));
+    let line = format!("--model {name}.onnx --data images.npy --sigma 0.3");
+    let run = bench.run(&format!("predict {line} --n 10 --stop 1"));
+    if run.code == 2 && run.stderr.contains("pip install onnxruntime") {
+        #[allow(clippy::print_stderr)]
+        {
+            eprintln!("skipped: {}", run.stderr);
+        }
+        return None;
+    }
+    assert_eq!(run.code, 0, "{run:?}");
+    Some(line)
+}
+
+#[test]
+fn networks_are_certified_and_survive_kills() {
+    let bench = Bench::new();
+    let Some(line) = network(&bench, "reshape_raw") else { return };
+    survives_kills(&bench, &format!("certify {line} --n 20000"), "network");
+    // No labels: no accuracy, and no table that needs them.
+    let summary = ok(bench.run(&format!("certify {line} --n 50 --stop 2 --json"))).json();
+    assert!(summary["correct"].is_null());
+    let run = bench.run(&format!("certify {line} --n 50 --stop 2 --tsv table.tsv"));
+    assert!(run.code == 2 && run.stderr.contains("labels") && !bench.path("table.tsv").exists(), "{run:?}");
+    // NaN is a class of its own.
+    let line = network(&bench, "nan").expect("the library is there");
+    ok(bench.run(&format!("certify {line} --n 400 --out nan.jsonl")));
+    let records = lines(&bench, "nan.jsonl");
+    assert!(records.iter().any(|record| record["estimation_none"].as_u64() > Some(0)));
+    assert!(records.iter().any(|record| record["class"].is_null()));
+}
+
+#[test]
+fn without_the_library_a_message_says_how_to_get_it() {
+    let bench = Bench::new();
+    let path = format!("{}/../learn/tests/fixtures/nan.onnx", env!("CARGO_MANIFEST_DIR"));
+    bench.write("nan.onnx", std::fs::read(path).expect("the fixture"));
+    bench.save_npy("images.npy", 2, 12, &[0.5; 24]);
+    bench.write("libonnxruntime.so", "not a library");
+    for (variable, words) in [
+        ("", vec!["was not found"]),
+        ("missing.so", vec!["missing.so"]),
+        ("libonnxruntime.so", vec!["libonnxruntime.so", "not a shared library"]),
+        (".", vec!["not a shared library"]),
+    ] {
+        let child = std::process::Command::new(env!("CARGO_BIN_EXE_gambeson"))
+            .args("predict --model nan.onnx --data images.npy --sigma 0.1".split(' '))
+            .current_dir(bench.path(""))
+            .env("ORT_DYLIB_PATH", variable)
+            .env("PATH", bench.path("")) // no python either
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        let run = Bench::finish("predict", child);
+        if variable.is_empty() && !run.stderr.contains("was not found") {
+            continue; // the system has it
+        }
+        assert_eq!(run.code, 2, "{variable}: {run:?}");
+        for word in words.iter().chain(&["pip install onnxruntime", "ORT_DYLIB_PATH"]) {
+            assert!(run.stderr.contains(word), "{variable}: `{word}` is not in {}", run.stderr);
+        }
+    }
+}
+
+#[test]
+fn noise_in_the_coordinates_of_a_projection() {
+    let bench = Bench::new();
+    ok(bench.run("project fit --data fashion --rank 20 --out p.safetensors"));
+    let line = "certify --model toy:half-space,offset=0.3 --data fashion --n 2000 --stop 12 --projection p.safetensors";
+    ok(bench.run(&format!("{line} --sigma 1 --out run.jsonl")));
+    let checked = ok(bench.run("check p.safetensors p.cert.json --json")).json();
+    for record in lines(&bench, "run.jsonl") {
+        let (kappa, spectral) = (number(&record["kappa"]), number(&record["spectral"]));
+        assert_eq!(kappa, number(&checked["kappa"]), "proven by the checker, not remembered");
+        assert_eq!(spectral, number(&checked["spectral"][0]));
+        assert!(record["projection"].as_str().is_some_and(|hash| hash.len() == 64));
+        assert!(number(&record["encoding_error"]) > 0.0);
+        if let Some(latent) = record["latent"].as_f64() {
+            assert!((number(&record["linf"]) - latent / kappa).abs() < 1e-12);
+            assert!((number(&record["l2"]) - latent / spectral).abs() < 1e-12);
+        }
+    }
+    ok(bench.run("analyze run.jsonl --norm linf"));
+    // Equal levels of 2 are noise of 2: the same draws, so the same counts.
+    bench.save_npy("levels.npy", 1, 20, &[2.0; 20]);
+    ok(bench.run(&format!("{line} --noise-levels levels.npy --out levels.jsonl")));
+    ok(bench.run(&format!("{line} --sigma 2 --out two.jsonl")));
+    for (levels, two) in lines(&bench, "levels.jsonl").iter().zip(&lines(&bench, "two.jsonl")) {
+        assert_eq!(levels["estimation"], two["estimation"]);
+        assert_eq!(levels["sigma"], 1.0);
+        if let (Some(levels), Some(two)) = (levels["linf"].as_f64(), two["linf"].as_f64()) {
+            assert!((levels / two - 1.0).abs() < 1e-3, "{levels} and {two}");
+        }
+    }
+    bench.save_npy("few.npy", 1, 3, &[2.0; 3]);
+    let run = bench.run(&format!("{line} --noise-levels few.npy"));
+    assert!(run.code == 2 && run.stderr.contains("20") && run.stderr.contains('3'), "{run:?}");
+    // Another projection's certificate proves nothing.
+    ok(bench.run("project fit --data fashion --rank 21 --out q.safetensors"));
+    let run = bench.run(&format!("{line} --sigma 1 --certificate q.cert.json"));
+    assert!(run.code == 2 && run.stderr.contains("another matrix"), "{run:?}");
+}
+
+/// Frames of sound: a sine whose coefficient in the cosine basis the half-space looks at.
+#[test]
+fn frames_of_sound_are_certified_through_their_cosines() {
+    let bench = Bench::new();
+    let samples: Vec<i16> = (0..16_000)
+        .map(|t| {
+            let loud = if t % 4000 < 2000 { 9000.0 } else { 200.0 };
+            #[allow(clippy::cast_possible_truncation)]
+            let sample = (loud * (f64::from(t) * 0.3).sin()) as i16;
+            sample
+        })
+        .collect();
+    let data: Vec<u8> = samples.iter().flat_map(|sample| sample.to_le_bytes()).collect();
+    let mut wav = b"RIFF".to_vec();
+    wav.extend(u32::try_from(36 + data.len()).expect("short").to_le_bytes());
+    wav.extend(b"WAVEfmt \x10\0\0\0\x01\0\x01\0");
+    wav.extend(8000_u32.to_le_bytes());
+    wav.extend(16_000_u32.to_le_bytes());
+    wav.extend(b"\x02\0\x10\0data");
+    wav.extend(u32::try_from(data.len()).expect("short").to_le_bytes());
+    wav.extend(data);
+    bench.write("sound.wav", wav);
+    ok(bench.run("project fit --data sound.wav --rank 30 --out p.safetensors"));
+    let line = "certify --model toy:half-space,cosine=19,offset=0.2 --data sound.wav --projection p.safetensors \
+                --sigma 0.2 --n 1000 --every 5 --out run.jsonl --json";
+    let summary = ok(bench.run(line)).json();
+    let records = lines(&bench, "run.jsonl");
+    assert!(summary["done"].as_u64() > Some(20) && summary["correct"].is_null());
+    let classes: std::collections::BTreeSet<Option<u64>> =
+        records.iter().map(|record| record["class"].as_u64()).collect();
+    assert!(classes.contains(&Some(0)) && classes.contains(&Some(1)), "{classes:?}");
+    assert!(records.iter().all(|record| record["label"].is_null() && record["dimension"] == 200));
+}
+
+#[test]
+fn a_time_limit_keeps_what_is_finished() {
+    let bench = Bench::new();
+    let line = format!("certify {TOY} --n 20000 --stop 400 --out run.jsonl");
+    let run = bench.run(&format!("{line} --time-limit 1 --json"));
+    assert_eq!(run.code, 1, "{run:?}");
+    let summary = run.json();
+    let done = summary["done"].as_u64().expect("a number");
+    assert!(summary["stopped"] == true && done < 400, "{summary}");
+    assert_eq!(lines(&bench, "run.jsonl").len() as u64, done);
+    let run = bench.run(&format!("{line} --time-limit 0 --json"));
+    assert!(run.code == 1 && run.json()["done"].as_u64() == Some(done), "{run:?}");
+}
+
+#[test]
+fn predictions_are_kept_and_resumed() {
+    let bench = Bench::new();
+    let line = format!("predict {TOY} --n 400 --stop 30 --out run.jsonl --tsv run.tsv --json");
+    let summary = ok(bench.run(&line)).json();
+    let whole = bench.read("run.jsonl");
+    assert_eq!(whole.lines().count(), 30);
+    assert_eq!(bench.read("run.tsv").lines().next(), Some("idx\tlabel\tpredict\tcorrect\ttime"));
+    let torn: String = whole.lines().take(12).map(|line| format!("{line}\n")).collect();
+    bench.write("run.jsonl", format!("{torn}{}", &whole.lines().nth(12).expect("a line")[..50]));
+    let again = ok(bench.run(&line)).json();
+    assert_eq!((&again["resumed"], &again["correct"]), (&12.into(), &summary["correct"]));
+    let counts = |text: &str| -> Vec<String> {
+        text.lines().map(|line| line.split_once(",\"seconds\"").expect("a record").0.to_owned()).collect()
+    };
+    assert_eq!(counts(&bench.read("run.jsonl")), counts(&whole));
+    bench.write("run.jsonl", whole.replacen("\"n\":400", "\"n\":401", 1));
+    let run = bench.run(&line);
+    assert!(run.code == 2 && run.stderr.contains("run.jsonl, line 1"), "{run:?}");
+    bench.write("run.jsonl", format!("{{\"kind\":\"prediction\",\n{whole}"));
+    let run = bench.run(&line);
+    assert!(run.code == 2 && run.stderr.contains("line 1"), "{run:?}");
+    // Neither is taken for the other.
+    bench.write("run.jsonl", &whole);
+    let run = bench.run(&format!("certify {TOY} --n 400 --stop 30 --out run.jsonl"));
+    assert!(run.code == 2 && run.stderr.contains("run.jsonl"), "{run:?}");
+    assert_eq!(bench.read("run.jsonl"), whole);
+}
+
+#[test]
+fn bad_input_is_refused() {
+    let bench = Bench::new();
+    let toy = "certify --model toy:half-space --data fashion --stop 1";
+    for (line, words) in [
+        (format!("{toy} --sigma 0"), vec!["--sigma", "positive"]),
+        (format!("{toy} --sigma -1"), vec!["--sigma"]),
+        (format!("{toy} --sigma nan"), vec!["--sigma"]),
+        (format!("{toy} --sigma 1 --alpha 0"), vec!["--alpha"]),
+        (format!("{toy} --sigma 1 --alpha 1"), vec!["--alpha"]),
+        (format!("{toy} --sigma 1 --alpha -0.5"), vec!["--alpha"]),
+        (format!("{toy} --sigma 1 --n 0"), vec!["estimation draws"]),
+        (format!("{toy} --sigma 1 --n0 0"), vec!["selection draws"]),
+        (format!("{toy} --sigma 1 --n 9999999999999999"), vec!["9999999999999999"]),
+        (format!("{toy} --sigma 1 --batch 0"), vec!["--batch"]),
+        (format!("{toy} --sigma 1 --every 0"), vec!["--every"]),
+        (format!("{toy} --sigma 1 --shard 0/2"), vec!["I/K"]),
+        (format!("{toy} --sigma 1 --shard 3/2"), vec!["I/K"]),
+        (format!("{toy} --sigma 1 --shard 2/2"), vec!["none"]),
+        (format!("{toy} --sigma 1 --start 1"), vec!["none"]),
+        (format!("{toy}000 --sigma 1"), vec!["--stop 1000", "inputs"]),
+        (format!("{toy} --sigma 1 --target 0.5"), vec!["--sequential"]),
+        (format!("{toy} --sigma 1 --sequential --target -1"), vec!["target"]),
+        (format!("{toy} --sigma 1 --sequential --tolerance nan"), vec!["tolerance"]),
+        (format!("{toy} --sigma 1 --mean 0.5"), vec!["--std"]),
+        (format!("{toy} --sigma 1 --mean 0.5 --std 0.2"), vec!["toy"]),
+        (format!("{toy} --sigma 1 --noise-levels x.npy"), vec!["--projection"]),
+        (format!("{toy} --sigma 1 --projection none.safetensors"), vec!["none.safetensors"]),
+        (format!("{toy} --sigma 1 --out no/such/folder/x.jsonl"), vec!["no/such/folder"]),
+        (format!("{toy} --sigma 1 --out ."), vec!["folder"]),
+        (toy.to_owned(), vec!["--sigma"]),
+        ("certify --model toy:cube --data fashion --sigma 1".into(), vec!["cube", "half-space"]),
+        ("certify --model toy:ball --data fashion --sigma 1".into(), vec!["radius"]),
+        ("certify --model toy:ball,radius=-1 --data fashion --sigma 1".into(), vec!["radius"]),
+        ("certify --model toy:half-space,radius=1 --data fashion --sigma 1".into(), vec!["radius"]),
+        ("certify --model toy:half-space,cosine=784 --data fashion --sigma 1".into(), vec!["783"]),
+        ("certify --model none.onnx --data fashion --sigma 1".into(), vec!["none.onnx"]),
+        ("certify --model toy:half-space --data nothing-such --sigma 1".into(), vec!["nothing-such"]),
+    ] {
+        let run = bench.run(&line.replace("1000 --sigma", "100000 --sigma"));
+        assert!(run.code == 2 && run.stdout.is_empty(), "{line}: {run:?}");
+        for word in words {
+            assert!(run.stderr.contains(word), "{line}: `{word}` is not in {}", run.stderr);
+        }
+    }
+    // A broken line in the middle of a log is named.
+    ok(bench.run(&format!("{toy}0 --sigma 1 --n 100 --out run.jsonl")));
+    let whole = bench.read("run.jsonl");
+    let broken: Vec<&str> =
+        whole.lines().enumerate().map(|(k, line)| if k == 3 { &line[..40] } else { line }).collect();
+    bench.write("run.jsonl", broken.join("\n") + "\n");
+    let run = bench.run(&format!("{toy}0 --sigma 1 --n 100 --out run.jsonl"));
+    assert!(run.code == 2 && run.stderr.contains("run.jsonl") && run.stderr.contains('4'), "{run:?}");
+    let run = bench.run("analyze run.jsonl");
+    assert!(run.code == 2 && run.stderr.contains("run.jsonl") && run.stderr.contains('4'), "{run:?}");
+}
+
+/// Nothing waits for the end of a run that Ctrl-C ended.
+#[test]
+fn an_interrupt_ends_a_run_soon() {
+    let bench = Bench::new();
+    let line = format!("certify {TOY} --n 1000000 --stop 400 --out run.jsonl");
+    let child = bench.spawn(&line, Stdio::null());
+    std::thread::sleep(Duration::from_millis(800));
+    let asked = Instant::now();
+    let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(killed.is_ok_and(|status| status.success()));
+    let run = Bench::finish(&line, child);
+    assert!(run.code == 1 && asked.elapsed() < Duration::from_secs(5), "{run:?}");
+}

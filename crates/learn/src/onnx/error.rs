@@ -1,0 +1,153 @@
+//! What can go wrong with ONNX networks and their run-time.
+
+use super::wire::WireError;
+use crate::dataset::Shape;
+use std::io;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// How to get the library.
+const HOW: &str = "`pip install onnxruntime` brings it; or set ORT_DYLIB_PATH to libonnxruntime.so \
+                   (.dylib, onnxruntime.dll) or its folder";
+
+/// Why a network cannot be run.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum OnnxError {
+    /// There is no library.
+    #[error("ONNX Runtime, the library that runs .onnx files, was not found. {HOW}")]
+    NoLibrary,
+    /// A file that was named, or found, is not a library to use.
+    #[error("{}: {problem}. {HOW}", path.display())]
+    Library {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: LibraryProblem,
+    },
+    /// The file cannot be read.
+    #[error("{}: {reason}", path.display())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        reason: io::Error,
+    },
+    /// The file is broken.
+    #[error("{}: not a whole ONNX file: {reason}", path.display())]
+    Broken {
+        /// Which.
+        path: PathBuf,
+        /// Where and how.
+        reason: WireError,
+    },
+    /// The file is something else.
+    #[error("{}: not an ONNX file: it has no graph", path.display())]
+    NotOnnx {
+        /// Which.
+        path: PathBuf,
+    },
+    /// The run-time refuses the graph.
+    #[error("{}: ONNX Runtime cannot load it: {reason}", path.display())]
+    Load {
+        /// The network.
+        path: PathBuf,
+        /// What the run-time says.
+        reason: ort::Error,
+    },
+    /// A graph that does not take one array.
+    #[error("{}: the graph has {inputs} inputs and {outputs} outputs; a classifier has one input", path.display())]
+    Arity {
+        /// The network.
+        path: PathBuf,
+        /// Inputs that are no constants.
+        inputs: usize,
+        /// Outputs.
+        outputs: usize,
+    },
+    /// Input or output are not numbers of 32 bits.
+    #[error("{}: {what} is {found}; it must be an array of 32-bit floats", path.display())]
+    Type {
+        /// The network.
+        path: PathBuf,
+        /// Input or output, with its name.
+        what: String,
+        /// What it is.
+        found: String,
+    },
+    /// The graph takes arrays of another shape.
+    #[error("{}: the graph takes {expected:?} (-1: any, the first is the batch), but the data are {data}", path.display())]
+    InputShape {
+        /// The network.
+        path: PathBuf,
+        /// Dimensions of its input.
+        expected: Vec<i64>,
+        /// Shape of a sample.
+        data: Shape,
+    },
+    /// The answer is not one row of scores an input.
+    #[error("{}: for {rows} rows the graph answers with {found:?}, not a row of scores each", path.display())]
+    OutputShape {
+        /// The network.
+        path: PathBuf,
+        /// Rows asked about.
+        rows: usize,
+        /// Dimensions of the answer.
+        found: Vec<i64>,
+    },
+    /// A forward pass failed.
+    #[error("{}: the forward pass failed: {reason}", path.display())]
+    Run {
+        /// The network.
+        path: PathBuf,
+        /// What the run-time says.
+        reason: ort::Error,
+    },
+}
+
+/// Why a file is not the library.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LibraryProblem {
+    /// There is nothing, or it cannot be read.
+    #[error("{0}")]
+    Unreadable(#[from] io::Error),
+    /// A folder without one.
+    #[error("there is no ONNX Runtime library in this folder")]
+    NotInFolder,
+    /// Not a shared library of any platform.
+    #[error("not a shared library")]
+    NotLibrary,
+    /// Its end is missing.
+    #[error("a shared library cut short: {expected} bytes expected, {found} found")]
+    Truncated {
+        /// What its header says.
+        expected: u64,
+        /// What there is.
+        found: u64,
+    },
+    /// Too old.
+    #[error("ONNX Runtime {found}, but 1.{least} or newer is needed")]
+    TooOld {
+        /// Its version.
+        found: String,
+        /// The least minor version.
+        least: u32,
+    },
+    /// The system refuses it, or it is another library.
+    #[error("{0}")]
+    NotLoadable(ort::LoadDynamicError),
+    /// It was loaded, but does not start.
+    #[error("it does not start: {0}")]
+    NotStarted(ort::Error),
+}
+
+impl OnnxError {
+    pub(super) fn load(path: &Path) -> impl Fn(ort::Error) -> Self {
+        move |reason| Self::Load { path: path.to_path_buf(), reason }
+    }
+
+    pub(super) fn run(path: &Path) -> impl Fn(ort::Error) -> Self {
+        move |reason| Self::Run { path: path.to_path_buf(), reason }
+    }
+}

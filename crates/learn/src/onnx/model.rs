@@ -1,0 +1,438 @@
+//! A network as a classifier.
+
+use super::batch::{has_graph, with_free_batch};
+use super::error::OnnxError;
+use super::library::environment;
+use crate::dataset::Shape;
+use crate::file::sha256;
+use gambeson_lowrank::classifier::{Classifier, NONE};
+use ort::session::Session;
+use ort::session::builder::GraphOptimizationLevel;
+use ort::value::{TensorElementType, TensorRef, ValueType};
+use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, PoisonError};
+use thiserror::Error;
+
+/// (x − mean)/std, channel by channel; applied to noisy inputs, in the range of the data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Normalisation {
+    mean: Vec<f32>,
+    std: Vec<f32>,
+}
+
+/// No normalisation has such numbers.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum NormalisationError {
+    /// Not one mean and one deviation a channel.
+    #[error("{means} means and {stds} standard deviations for {channels} channels: give one of each, or one a channel")]
+    Count {
+        /// Means given.
+        means: usize,
+        /// Deviations given.
+        stds: usize,
+        /// Channels of the data.
+        channels: usize,
+    },
+    /// A number to subtract or divide by that is none.
+    #[error("channel {channel}: mean {mean}, standard deviation {std}: the first must be finite, the second positive")]
+    Value {
+        /// Counting from 0.
+        channel: usize,
+        /// Its mean.
+        mean: f32,
+        /// Its deviation.
+        std: f32,
+    },
+}
+
+impl Normalisation {
+    /// From one number for all channels or one for each.
+    pub fn new(mean: &[f32], std: &[f32], channels: usize) -> Result<Self, NormalisationError> {
+        let spread = |values: &[f32]| match values.len() {
+            1 => Some(vec![values[0]; channels]),
+            count if count == channels => Some(values.to_vec()),
+            _ => None,
+        };
+        let (Some(means), Some(stds)) = (spread(mean), spread(std)) else {
+            return Err(NormalisationError::Count { means: mean.len(), stds: std.len(), channels });
+        };
+        let wrong = |(_, (mean, std)): &(usize, (&f32, &f32))| {
+            !(mean.is_finite() && std.is_finite() && **std > 0.0)
+        };
+        if let Some((channel, (&mean, &std))) = means.iter().zip(&stds).enumerate().find(wrong) {
+            return Err(NormalisationError::Value { channel, mean, std });
+        }
+        Ok(Self { mean: means, std: stds })
+    }
+
+    /// Mean of each channel.
+    pub fn mean(&self) -> &[f32] {
+        &self.mean
+    }
+
+    /// Standard deviation of each channel.
+    pub fn std(&self) -> &[f32] {
+        &self.std
+    }
+}
+
+/// The order in which a graph takes an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Channel, row, column; also vectors.
+    ChannelsFirst,
+    /// Row, column, channel.
+    ChannelsLast,
+}
+
+/// How many rows a graph takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Batching {
+    /// Any number, by the file.
+    Free,
+    /// Any number, after the file was rewritten; on a probe it computed the same.
+    Rewritten,
+    /// Only this number.
+    Fixed(usize),
+}
+
+/// An ONNX file, loaded to be run by several threads.
+#[derive(Debug)]
+pub struct OnnxModel {
+    path: PathBuf,
+    sha256: String,
+    shape: Shape,
+    layout: Layout,
+    /// Dimensions of the input behind the first.
+    dims: Vec<i64>,
+    batching: Batching,
+    classes: usize,
+    normalisation: Option<Normalisation>,
+    idle: Mutex<Vec<Worker>>,
+    returned: Condvar,
+}
+
+/// A session and the memory it is fed from.
+#[derive(Debug)]
+struct Worker {
+    session: Session,
+    input: Vec<f32>,
+}
+
+impl OnnxModel {
+    /// Loads a file, with a session for each of `threads` threads.
+    ///
+    /// `data` is the shape of the samples. The network may take smaller images with as many channels, which
+    /// [`shape`](Self::shape) then tells: something has to make them (a projection can).
+    pub fn load(
+        path: &Path,
+        data: Shape,
+        normalisation: Option<Normalisation>,
+        threads: usize,
+    ) -> Result<Self, OnnxError> {
+        let bytes = std::fs::read(path)
+            .map_err(|reason| OnnxError::Read { path: path.to_path_buf(), reason })?;
+        let broken = |reason| OnnxError::Broken { path: path.to_path_buf(), reason };
+        if !has_graph(&bytes).map_err(broken)? {
+            return Err(OnnxError::NotOnnx { path: path.to_path_buf() });
+        }
+        let session = open(path, &bytes)?;
+        let (name, dims) = input_of(path, &session)?;
+        let (shape, layout) = image_shape(&dims, data).ok_or_else(|| OnnxError::InputShape {
+            path: path.to_path_buf(),
+            expected: dims.clone(),
+            data,
+        })?;
+        let mut model = Self {
+            path: path.to_path_buf(),
+            sha256: sha256(&bytes),
+            shape,
+            layout,
+            dims: concrete(&dims[1..], shape, layout),
+            batching: usize::try_from(dims[0]).map_or(Batching::Free, Batching::Fixed),
+            classes: 0,
+            normalisation,
+            idle: Mutex::new(Vec::new()),
+            returned: Condvar::new(),
+        };
+        let mut worker = Worker { session, input: Vec::new() };
+        let mut graph = bytes;
+        match model.batching {
+            Batching::Fixed(rows) => {
+                let probe = probe(3 * rows * shape.len());
+                let exact = model.scores_in_parts(&mut worker, &probe, 3 * rows)?;
+                model.classes = exact.len() / (3 * rows);
+                if let Some(rewritten) = model.rewritten(&graph, &name, rows, &probe, &exact) {
+                    worker = Worker { session: open(path, &rewritten)?, input: Vec::new() };
+                    (graph, model.batching) = (rewritten, Batching::Rewritten);
+                }
+            }
+            Batching::Free | Batching::Rewritten => {
+                let scores = model.scores(&mut worker, &probe(2 * shape.len()), 2)?;
+                model.classes = scores.len() / 2;
+            }
+        }
+        let mut idle = vec![worker];
+        for _ in 1..threads.max(1) {
+            idle.push(Worker { session: open(path, &graph)?, input: Vec::new() });
+        }
+        model.idle = Mutex::new(idle);
+        Ok(model)
+    }
+
+    /// The graph for any number of rows, if it computes what the file does on the probe.
+    fn rewritten(&self, graph: &[u8], input: &str, rows: usize, probe: &[f32], exact: &[f32]) -> Option<Vec<u8>> {
+        let rewritten = with_free_batch(graph, input, rows as u64).ok()?;
+        let mut worker = Worker { session: open(&self.path, &rewritten).ok()?, input: Vec::new() };
+        let count = probe.len() / self.shape.len();
+        let scores = self.scores(&mut worker, probe, count).ok()?;
+        let largest = exact.iter().fold(0.0_f32, |most, score| most.max(score.abs()));
+        let near = |(ours, exact): (&f32, &f32)| (ours - exact).abs() <= 1e-4 * (1.0 + largest);
+        (scores.len() == exact.len() && scores.iter().zip(exact).all(near)).then_some(rewritten)
+    }
+
+    /// SHA-256 of the file.
+    pub fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
+    /// Shape of the images it takes.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The order in which it takes them.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// How many rows it takes at once.
+    pub fn batching(&self) -> Batching {
+        self.batching
+    }
+
+    /// Scores of a batch of rows, class by class.
+    fn scores(&self, worker: &mut Worker, batch: &[f32], rows: usize) -> Result<Vec<f32>, OnnxError> {
+        self.run(worker, batch, rows, <[f32]>::to_vec)
+    }
+
+    /// The same for a graph that takes a fixed number of rows, of which `rows` is a multiple.
+    fn scores_in_parts(&self, worker: &mut Worker, batch: &[f32], rows: usize) -> Result<Vec<f32>, OnnxError> {
+        let Batching::Fixed(part) = self.batching else { return self.scores(worker, batch, rows) };
+        let mut all = Vec::new();
+        for batch in batch.chunks(part * self.shape.len()) {
+            all.extend(self.scores(worker, batch, part)?);
+        }
+        Ok(all)
+    }
+
+    /// One forward pass.
+    fn run<T>(
+        &self,
+        worker: &mut Worker,
+        batch: &[f32],
+        rows: usize,
+        read: impl FnOnce(&[f32]) -> T,
+    ) -> Result<T, OnnxError> {
+        let failed = OnnxError::run(&self.path);
+        let Worker { session, input } = worker;
+        let batch = if self.normalisation.is_none() && self.layout == Layout::ChannelsFirst {
+            batch
+        } else {
+            self.prepare(batch, input);
+            input
+        };
+        let dims: Vec<i64> = [i64::try_from(rows).unwrap_or(i64::MAX)].iter().chain(&self.dims).copied().collect();
+        let tensor = TensorRef::from_array_view((dims, batch)).map_err(&failed)?;
+        let outputs = session.run(ort::inputs![tensor]).map_err(&failed)?;
+        let (found, scores) = outputs[0].try_extract_tensor::<f32>().map_err(&failed)?;
+        let a_row_each = scores.len() >= rows && scores.len().is_multiple_of(rows);
+        let as_before = self.classes == 0 || scores.len() == rows * self.classes;
+        if !a_row_each || !as_before || found.first().is_none_or(|&first| usize::try_from(first) != Ok(rows)) {
+            return Err(OnnxError::OutputShape { path: self.path.clone(), rows, found: found.to_vec() });
+        }
+        Ok(read(scores))
+    }
+
+    /// Normalises, and reorders where the graph wants that.
+    fn prepare(&self, batch: &[f32], input: &mut Vec<f32>) {
+        let Shape { channels, height, width } = self.shape;
+        let plane = height * width;
+        input.resize(batch.len(), 0.0);
+        let rows = batch.chunks_exact(self.shape.len()).zip(input.chunks_exact_mut(self.shape.len()));
+        for (row, out) in rows {
+            for (c, values) in row.chunks_exact(plane).enumerate() {
+                let (mean, std) = self.normalisation.as_ref().map_or((0.0, 1.0), |n| (n.mean[c], n.std[c]));
+                match self.layout {
+                    Layout::ChannelsFirst => {
+                        let out = &mut out[c * plane..][..plane];
+                        out.iter_mut().zip(values).for_each(|(out, x)| *out = (x - mean) / std);
+                    }
+                    Layout::ChannelsLast => {
+                        let out = out[c..].iter_mut().step_by(channels);
+                        out.zip(values).for_each(|(out, x)| *out = (x - mean) / std);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Answers of one forward pass.
+    fn answer(&self, worker: &mut Worker, batch: &[f32], rows: usize, out: &mut [u32]) -> Result<(), OnnxError> {
+        let classes = self.classes;
+        self.run(worker, batch, rows, |scores| {
+            out.iter_mut().zip(scores.chunks_exact(classes)).for_each(|(out, row)| *out = best(row));
+        })
+    }
+
+    /// Answers a batch with one worker.
+    fn answer_all(
+        &self,
+        worker: &mut Worker,
+        batch: &[f32],
+        rows: usize,
+        out: &mut [u32],
+    ) -> Result<(), OnnxError> {
+        let Batching::Fixed(part) = self.batching else { return self.answer(worker, batch, rows, out) };
+        let size = self.shape.len();
+        for (batch, out) in batch.chunks(part * size).zip(out.chunks_mut(part)) {
+            if out.len() == part {
+                self.answer(worker, batch, part, out)?;
+            } else {
+                // The last rows are filled up; what the graph says of the filling is left out.
+                let mut filled = batch.to_vec();
+                filled.resize(part * size, 0.0);
+                self.answer(worker, &filled, part, out)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The class of the highest score, the lowest of equals; [`NONE`] where a score is NaN.
+fn best(scores: &[f32]) -> u32 {
+    if scores.iter().any(|score| score.is_nan()) {
+        return NONE;
+    }
+    let highest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let place = scores.iter().position(|&score| score == highest);
+    place.and_then(|class| u32::try_from(class).ok()).unwrap_or(NONE)
+}
+
+impl Classifier for OnnxModel {
+    type Error = OnnxError;
+
+    fn classes(&self) -> usize {
+        self.classes
+    }
+
+    fn dim(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// Panics unless the batch has that many rows and there is a place for each answer.
+    fn classify(&self, batch: &[f32], rows: usize, out: &mut [u32]) -> Result<(), OnnxError> {
+        assert!(batch.len() == rows * self.shape.len() && out.len() == rows, "a batch of {rows} rows");
+        if rows == 0 {
+            return Ok(());
+        }
+        let lock = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = lock();
+        let mut worker = loop {
+            match idle.pop() {
+                Some(worker) => break worker,
+                None => idle = self.returned.wait(idle).unwrap_or_else(PoisonError::into_inner),
+            }
+        };
+        drop(idle);
+        let answered = self.answer_all(&mut worker, batch, rows, out);
+        lock().push(worker);
+        self.returned.notify_one();
+        answered
+    }
+}
+
+/// A session of one thread.
+fn open(path: &Path, graph: &[u8]) -> Result<Session, OnnxError> {
+    let environment = environment()?;
+    let built = || -> Result<Session, ort::Error> {
+        Session::builder(&environment)?
+            .with_optimization_level(GraphOptimizationLevel::All)?
+            .with_intra_threads(1)?
+            .with_inter_threads(1)?
+            .commit_from_memory(graph)
+    };
+    built().map_err(OnnxError::load(path))
+}
+
+/// Name and dimensions of the one input, −1 where they are free; there is at least the first.
+fn input_of(path: &Path, session: &Session) -> Result<(String, Vec<i64>), OnnxError> {
+    let (inputs, outputs) = (session.inputs(), session.outputs());
+    let ([input], [output, ..]) = (inputs, outputs) else {
+        return Err(OnnxError::Arity { path: path.to_path_buf(), inputs: inputs.len(), outputs: outputs.len() });
+    };
+    for (what, outlet) in [("the input", input), ("the output", output)] {
+        if !matches!(outlet.dtype(), ValueType::Tensor { ty: TensorElementType::Float32, .. }) {
+            let (what, found) = (format!("{what} `{}`", outlet.name()), outlet.dtype().to_string());
+            return Err(OnnxError::Type { path: path.to_path_buf(), what, found });
+        }
+    }
+    let dims = input.dtype().tensor_shape().map(|shape| shape.to_vec()).unwrap_or_default();
+    Ok((input.name().to_owned(), dims))
+}
+
+/// The images a graph takes, for data of some shape: the data's own, or smaller ones with as many channels.
+fn image_shape(dims: &[i64], data: Shape) -> Option<(Shape, Layout)> {
+    let (batch, dims) = dims.split_first()?;
+    if *batch == 0 {
+        return None;
+    }
+    let Shape { channels, height, width } = data;
+    let fits = |dim: i64, size: usize| dim < 0 || usize::try_from(dim) == Ok(size);
+    let at_most = |dim: i64, size: usize| {
+        if dim < 0 { Some(size) } else { usize::try_from(dim).ok().filter(|&dim| (1..=size).contains(&dim)) }
+    };
+    match *dims {
+        [n] if fits(n, data.len()) => Some((data, Layout::ChannelsFirst)),
+        [a, b] if fits(a, height) && fits(b, width) && channels == 1 => Some((data, Layout::ChannelsFirst)),
+        [a, b] if fits(a, channels) && fits(b, width) && height == 1 => Some((data, Layout::ChannelsFirst)),
+        [a, b, c] if fits(a, channels) && fits(b, height) && fits(c, width) => {
+            Some((data, Layout::ChannelsFirst))
+        }
+        [a, b, c] if fits(a, height) && fits(b, width) && fits(c, channels) => {
+            Some((data, Layout::ChannelsLast))
+        }
+        [a, b, c] if fits(a, channels) => {
+            let (height, width) = (at_most(b, height)?, at_most(c, width)?);
+            Some((Shape { channels, height, width }, Layout::ChannelsFirst))
+        }
+        [a, b, c] if fits(c, channels) => {
+            let (height, width) = (at_most(a, height)?, at_most(b, width)?);
+            Some((Shape { channels, height, width }, Layout::ChannelsLast))
+        }
+        _ => None,
+    }
+}
+
+/// Dimensions behind the first, with the free ones filled in.
+fn concrete(dims: &[i64], shape: Shape, layout: Layout) -> Vec<i64> {
+    let Shape { channels, height, width } = shape;
+    let sizes = match (dims.len(), layout) {
+        (3, Layout::ChannelsFirst) => vec![channels, height, width],
+        (3, Layout::ChannelsLast) => vec![height, width, channels],
+        (2, _) => vec![channels * height, width],
+        _ => vec![shape.len()],
+    };
+    sizes.into_iter().map(|size| i64::try_from(size).unwrap_or(i64::MAX)).collect()
+}
+
+/// Numbers between 0 and 1 that look random, always the same.
+fn probe(count: usize) -> Vec<f32> {
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        f32::from(u16::try_from(state >> 48).unwrap_or(0)) / 65536.0
+    };
+    (0..count).map(|_| next()).collect()
+}

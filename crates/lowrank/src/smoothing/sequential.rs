@@ -1,0 +1,181 @@
+//! Drawing until the answer is settled.
+//!
+//! **Problem.** Most inputs need few draws to decide whether a radius holds; n draws for all are wasted on them.
+//!
+//! **Method.** Counts are looked at after n₁ < n₂ < … < n_K = n draws, planned beforehand, rising by a factor of
+//! [`RATIO`] from about [`FIRST`]. Half of α is kept for the last look, the rest is shared evenly among the others
+//! (alpha spending by the union bound, `SamplingRule::Staged`), so the limits of all looks hold together with
+//! probability 1 − α and it does not matter when, or why, drawing stops.
+//!
+//! A target radius is *met* where the limit of the present look proves it. It is *refuted* where n draws would hardly
+//! prove it: with k of m draws and p = (k + 1)/(m + 2), the count after n draws is predicted as k + (n − m)p with
+//! variance (n − m)·p(1 − p)·n/m (the sampling error of p included), and the count that the last look needs lies more
+//! than [`DEVIATIONS`] standard deviations above. That is a conditional-power rule for futility; it only ever ends in
+//! claiming less, so it costs no α. With a tolerance T, the answer is settled where the radius now is within T of the one
+//! that a count [`DEVIATIONS`] above the prediction would give.
+//!
+//! **Guarantee.** With probability at least 1 − α every radius claimed at any look is true.
+//!
+//! **Deviation.** Decisions can differ from those of n draws and the whole of α: by the smaller α of a look near a
+//! target, and by a refutation that n draws would have contradicted (some 0.1 % of inputs near a target).
+
+use gambeson_checker::{
+    FailureProbability, LatentRadius, Look, NoiseLevel, SamplingRule, StatisticsError, Tally, lower_limit,
+    smoothing_radius,
+};
+
+/// Each look has this many times the draws of the one before.
+pub const RATIO: f64 = 1.5;
+/// The first look has at least so many draws, if n has.
+pub const FIRST: u64 = 100;
+/// Standard deviations of the prediction that count as certain.
+pub const DEVIATIONS: f64 = 3.0;
+
+/// The looks planned for at most `n` draws; n ≥ 1.
+pub fn looks(n: u64) -> Vec<Look> {
+    let mut trials = vec![n];
+    let mut at = n as f64 / RATIO;
+    while at >= FIRST as f64 {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between FIRST and n
+        trials.push(at.round() as u64);
+        at /= RATIO;
+    }
+    trials.reverse();
+    trials.dedup();
+    let earlier = trials.len() - 1;
+    // A little less than the part, so that rounding cannot make them add up to more than a half.
+    let share = if earlier == 0 { 0.0 } else { 0.5 / earlier as f64 * (1.0 - 1e-14) };
+    let last = if earlier == 0 { 1.0 } else { 0.5 };
+    let share = |k: usize| if k == earlier { last } else { share };
+    trials.into_iter().enumerate().map(|(k, trials)| Look { trials, share: share(k) }).collect()
+}
+
+/// When an answer counts as settled.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Goal {
+    /// Radii to be met or refuted; settled when all are. Not negative; 0 asks for an answer at all.
+    pub targets: Vec<f64>,
+    /// Settled when the radius is within this of the best that n draws could give. Not negative.
+    pub tolerance: Option<f64>,
+    /// What the radii are measured in.
+    pub norm: RadiusNorm,
+}
+
+/// A norm of changes of the input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RadiusNorm {
+    /// Euclidean.
+    #[default]
+    L2,
+    /// Largest entry.
+    Linf,
+}
+
+/// A plan and a goal for inputs that are all measured alike.
+#[derive(Clone, Debug)]
+pub struct Sequential {
+    rule: SamplingRule,
+    trials: Vec<u64>,
+    failure: FailureProbability,
+    noise: NoiseLevel,
+    tolerance: Option<f64>,
+    /// The targets, and for each the least count that the last look needs; none where n draws cannot prove it.
+    targets: Vec<(f64, Option<u64>)>,
+}
+
+/// What the counts say at a look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Draw on.
+    Open,
+    /// Nothing to be gained by more draws.
+    Settled,
+}
+
+impl Sequential {
+    /// `measure` is the radius that a radius in z means, in the norm of the goal.
+    pub fn new(
+        n: u64,
+        goal: &Goal,
+        failure: FailureProbability,
+        noise: NoiseLevel,
+        measure: impl Fn(LatentRadius) -> f64,
+    ) -> Result<Self, StatisticsError> {
+        let looks = looks(n);
+        let trials = looks.iter().map(|look| look.trials).collect();
+        let rule = SamplingRule::Staged { looks };
+        let mut plan = Self { rule, trials, failure, noise, tolerance: goal.tolerance, targets: Vec::new() };
+        for &target in &goal.targets {
+            let proves = |count: u64| {
+                Ok::<bool, StatisticsError>(
+                    plan.radius(count, n)?.is_some_and(|radius| measure(radius) >= target),
+                )
+            };
+            let (mut fails, mut least) = (0, n);
+            let needed = if proves(n)? {
+                while least - fails > 1 {
+                    let middle = fails + (least - fails) / 2;
+                    if proves(middle)? {
+                        least = middle;
+                    } else {
+                        fails = middle;
+                    }
+                }
+                Some(least)
+            } else {
+                None
+            };
+            plan.targets.push((target, needed));
+        }
+        Ok(plan)
+    }
+
+    /// Numbers of draws at which to look, rising; the last is n.
+    pub fn trials(&self) -> &[u64] {
+        &self.trials
+    }
+
+    /// The rule of the counts.
+    pub fn rule(&self) -> &SamplingRule {
+        &self.rule
+    }
+
+    /// The radius in z that a count proves at a look.
+    pub fn radius(&self, count: u64, trials: u64) -> Result<Option<LatentRadius>, StatisticsError> {
+        let tally = Tally::new(count, trials)?;
+        let limit = lower_limit(&self.rule, tally, self.rule.method(), self.failure)?;
+        Ok(smoothing_radius(limit, self.noise))
+    }
+
+    /// Whether the answer is settled, with `count` of `trials` draws for the class chosen.
+    ///
+    /// `measure` is the radius a radius in z means for this input, in the norm of the goal.
+    pub fn verdict(
+        &self,
+        count: u64,
+        trials: u64,
+        measure: impl Fn(LatentRadius) -> f64,
+    ) -> Result<Verdict, StatisticsError> {
+        let Some(&n) = self.trials.last().filter(|&&n| trials < n) else { return Ok(Verdict::Settled) };
+        let now = self.radius(count, trials)?.map(&measure);
+        let (k, m, all) = (count as f64, trials as f64, n as f64);
+        let p = (k + 1.0) / (m + 2.0);
+        let expected = k + (all - m) * p;
+        let deviation = ((all - m) * p * (1.0 - p) * all / m).sqrt();
+        let highest = (expected + DEVIATIONS * deviation).min(k + (all - m));
+        let decided = |&(target, needed): &(f64, Option<u64>)| {
+            now.is_some_and(|radius| radius >= target) || needed.is_none_or(|needed| needed as f64 > highest)
+        };
+        if !self.targets.is_empty() && self.targets.iter().all(decided) {
+            return Ok(Verdict::Settled);
+        }
+        if let Some(tolerance) = self.tolerance {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and n
+            let best = self.radius(highest.ceil() as u64, n)?.map_or(0.0, measure);
+            if best - now.unwrap_or(0.0) <= tolerance {
+                return Ok(Verdict::Settled);
+            }
+        }
+        Ok(Verdict::Open)
+    }
+}
