@@ -62,7 +62,7 @@ pub(crate) struct Combined {
 #[derive(Debug)]
 pub(crate) struct Groups {
     dim: usize,
-    groups: Vec<Group>,
+    each: Vec<Group>,
     /// By rising κ², and so by falling loss.
     pub(crate) front: Vec<Combined>,
 }
@@ -78,7 +78,7 @@ impl Groups {
         };
         found.sort_by(|a, b| strongest(b).total_cmp(&strongest(a)).then(a.cmp(b)));
         found.truncate(GROUPS);
-        let groups: Vec<Group> = found
+        let each: Vec<Group> = found
             .into_par_iter()
             .map(|members| {
                 let m = members.len();
@@ -91,7 +91,7 @@ impl Groups {
             })
             .collect();
         let mut front = vec![Combined { saved: 0.0, lost: 0.0, picks: Vec::new() }];
-        for group in &groups {
+        for group in &each {
             let size = group.members.len() as f64;
             let all = front.iter().flat_map(|combined| {
                 group.menu.iter().enumerate().map(move |(pick, choice)| Combined {
@@ -107,7 +107,7 @@ impl Groups {
                 front.reverse();
             }
         }
-        Self { dim, groups, front }
+        Self { dim, each, front }
     }
 
     /// The cheapest that loses at most so much.
@@ -124,7 +124,7 @@ impl Groups {
     pub(crate) fn basis(&self, chosen: &[usize], combined: &Combined) -> DenseMatrix {
         let mut columns: Vec<Vec<(usize, f64)>> = Vec::new();
         let mut grouped = vec![false; self.dim];
-        for (group, &pick) in self.groups.iter().zip(&combined.picks) {
+        for (group, &pick) in self.each.iter().zip(&combined.picks) {
             let Some(vectors) = &group.menu[pick].vectors else { continue };
             let directions = vectors.len() / group.members.len();
             group.members.iter().for_each(|&i| grouped[i] = true);
@@ -327,7 +327,7 @@ mod tests {
         let unit = energy.entries[5 * 8];
         let groups = Groups::new(&energy, &chosen, unit);
         assert_eq!(
-            groups.groups.iter().map(|group| group.members.clone()).collect::<Vec<_>>(),
+            groups.each.iter().map(|group| group.members.clone()).collect::<Vec<_>>(),
             [vec![0, 1, 2], vec![3, 4]]
         );
         assert!(groups.front.len() > 10);

@@ -180,7 +180,10 @@ impl Scores {
     /// The mean radius, 0 for what is not certified; none where there are no radii by input.
     pub fn average_radius(&self) -> Option<f64> {
         match &self.counted {
-            Counted::Inputs { images, radii, .. } => Some(radii.iter().sum::<f64>() / *images as f64),
+            Counted::Inputs { images, radii, .. } => {
+                // Not `sum`, which is −0 of nothing.
+                Some(radii.iter().fold(0.0, |sum, radius| sum + radius) / *images as f64)
+            }
             Counted::Predictions { .. } | Counted::Curve(_) => None,
         }
     }
