@@ -33,6 +33,7 @@ use crate::rounding::{environment_is_ieee, mul_down, raised};
 use crate::sampling::{FailureProbability, Method, SamplingRule, StatisticsError, Tally};
 use crate::special::{exp, exp_up, ln};
 use crate::tail::{Logarithm, Mass, Probability, Ratio};
+use std::f64::consts::TAU;
 
 /// The least p and 1 − p considered, so that nothing underflows on the way.
 const LEAST: f64 = 1e-270;
@@ -113,7 +114,7 @@ pub fn upper_limit(
 }
 
 /// How far a candidate is from being proven.
-struct Excess {
+struct Attempt {
     /// The logarithm of what must not exceed one, rounded up: proven where it is not positive.
     excess: f64,
     /// Its first and second derivative by ln p, about.
@@ -121,7 +122,7 @@ struct Excess {
     curvature: f64,
 }
 
-impl Excess {
+impl Attempt {
     const UNKNOWN: Self = Self { excess: f64::INFINITY, slope: 1.0, curvature: 0.0 };
 }
 
@@ -137,13 +138,13 @@ fn clopper_pearson(n: f64, k: f64, alpha: f64) -> LowerLimit {
         }
         let ratio = ratio.upper(at);
         if !ratio.is_finite() {
-            return Excess::UNKNOWN;
+            return Attempt::UNKNOWN;
         }
         let excess = mass.ln(at).plus(Logarithm::of(ratio.into())).minus(target).upper();
         // With T = P(X ≥ k) = P(X = k)·r: dT/d ln p = k·P(X = k).
         let slope = k / ratio;
         let mean = n * at.success.hi;
-        Excess { excess, slope, curvature: slope * ((k - mean) / at.failure.hi - slope) }
+        Attempt { excess, slope, curvature: slope * ((k - mean) / at.failure.hi - slope) }
     })
 }
 
@@ -152,7 +153,7 @@ fn mixture(n: f64, k: f64, alpha: f64) -> LowerLimit {
     let target = Logarithm::of(alpha.into());
     // Where the mass is about normal, M = 1/α at z standard deviations.
     let middle = (k + 0.5) / (n + 1.0);
-    let square = ln(((n + 1.0) * (1.0 - middle) / (6.28 * middle * alpha * alpha)).into()).hi;
+    let square = ln(((n + 1.0) * (1.0 - middle) / (TAU * middle * alpha * alpha)).into()).hi;
     let z = square.max(0.25).sqrt();
     let mass = Mass::new(n, k);
     let mut ratio = Ratio::new(n + 1.0, k + 1.0, z);
@@ -166,14 +167,14 @@ fn mixture(n: f64, k: f64, alpha: f64) -> LowerLimit {
         let beyond = raised(exp_up(mass.upper()) * factor, 2);
         let within = (1.0 - beyond).next_down();
         if !(within > 0.0) {
-            return Excess::UNKNOWN;
+            return Attempt::UNKNOWN;
         }
         let weight = Logarithm::of_rounded(at.failure * (n + 1.0) / within.into());
         let excess = mass.plus(weight).minus(target).upper();
         let (p, q) = (at.success.hi, at.failure.hi);
         let tilt = (n - k + 1.0) * p / q;
         let slope = k - tilt + (k + 1.0) * beyond / (ratio.upper(at) * within);
-        Excess { excess, slope, curvature: -tilt / q }
+        Attempt { excess, slope, curvature: -tilt / q }
     })
 }
 
@@ -197,7 +198,12 @@ enum Stored {
 
 /// The largest p found at which the excess is proven not to be positive. It grows with p for p ≤ k/n, `n` being the
 /// caller's; p never goes beyond. Nothing but the last evaluation is believed.
-fn search(n: f64, k: f64, start: (f64, f64), mut excess: impl FnMut(&Probability, bool) -> Excess) -> LowerLimit {
+fn search(
+    n: f64,
+    k: f64,
+    start: (f64, f64),
+    mut excess: impl FnMut(&Probability, bool) -> Attempt,
+) -> LowerLimit {
     let stored = if start.0 < 0.5 { Stored::Success } else { Stored::Failure };
     let probability = |x: f64| match stored {
         Stored::Success => Probability::of_success(x),
@@ -212,7 +218,7 @@ fn search(n: f64, k: f64, start: (f64, f64), mut excess: impl FnMut(&Probability
     // The excess is concave in ln p and in ln(1 − p), so that Newton's steps, and Halley's, close in from the safe side.
     for round in 0..60 {
         let at = probability(x);
-        let Excess { excess, slope, curvature } = excess(&at, round % 4 == 0);
+        let Attempt { excess, slope, curvature } = excess(&at, round % 4 == 0);
         let (slope, curvature) = match stored {
             Stored::Success => (slope, curvature),
             Stored::Failure => {
@@ -239,7 +245,7 @@ fn search(n: f64, k: f64, start: (f64, f64), mut excess: impl FnMut(&Probability
             Stored::Success => f64::from_bits(x.to_bits().saturating_sub(moved)),
             Stored::Failure => f64::from_bits(x.to_bits() + moved),
         };
-        if !(candidate >= LEAST && candidate < 1.0) {
+        if !(LEAST..1.0).contains(&candidate) {
             break;
         }
         if excess(&probability(candidate), false).excess <= 0.0 {

@@ -1,4 +1,4 @@
-//! The trusted kernel of gambeson: it turns certificates into proven numbers, and nothing else does.
+//! The trusted kernel of gambeson: it turns certificates and tallies into proven numbers, and nothing else does.
 //!
 //! # The problem
 //! For a symmetric matrix M, bound max { xᵀMx : ‖x‖∞ ≤ 1 } ([`Domain::Cube`]) or max { xᵀMx : x ∈ {−1, 1}ⁿ }
@@ -16,17 +16,29 @@
 //! bound. Nothing in a certificate is believed: Diag(d) ⪰ M is established for the floating-point d and the
 //! stored M by `definite.rs`, by the r × r form in `gram.rs` where M = UUᵀ, and Σ d_i is rounded up.
 //!
+//! # From counts to radii
+//! A smoothed classifier answers with the class that its base takes most often under Gaussian noise. [`lower_limit`]
+//! turns a [`Tally`] of such draws into a limit on the probability of that class which is wrong with probability α at
+//! most ([`FailureProbability`]), exactly: Clopper and Pearson's for a number of draws set beforehand, others for
+//! counts that were looked at on the way ([`SamplingRule`]). [`smoothing_radius`] turns the limit into a radius around
+//! the coordinates z = Uᵀu within which the answer is constant, and κ and σ_max of U turn that into radii around u.
+//! `binomial.rs`, `normal.rs` and `radius.rs` state the theorems.
+//!
 //! # What is trusted
 //! * IEEE 754 binary64 with rounding to nearest and gradual underflow; a first test of the environment refuses
 //!   to work otherwise. Summation order, fused multiply-adds and underflow are covered: see `definite.rs`.
 //! * This crate, which depends on `std` alone, does no input or output and draws no random numbers. `unsafe` is
 //!   confined to [`kernel`], where it calls code compiled for instructions the machine was found to have.
-//! * Not trusted: weights, shifts, eigenvalue estimates (`estimate.rs`), orders of elimination. They can make a
-//!   proof fail or a bound loose, never wrong.
+//! * Not trusted: weights, shifts, eigenvalue estimates (`estimate.rs`), orders of elimination, the searches for
+//!   limits and quantiles, the logarithms of `std`. They can make a proof fail or a bound loose, never wrong.
+//! * Taken on trust, because nobody can check it from counts: draws are independent and Gaussian, the class counted was
+//!   chosen without them, and the sampling rule is the one that was followed.
 //!
 //! # Proven numbers
 //! [`QuadraticBound`], [`InfToTwoBound`], [`InfToOneBound`], [`SpectralBound`] are upper bounds;
-//! [`VertexValue`] and [`RelaxationValue`] are lower ends. Their fields are private: only this crate makes them.
+//! [`VertexValue`] and [`RelaxationValue`] are lower ends. [`LowerLimit`] and [`UpperLimit`] hold but for the failure
+//! probability; [`LatentRadius`], [`L2Radius`] and [`LinfRadius`] follow from them, rounded down. The fields of all are
+//! private: only this crate makes them.
 //!
 //! ```
 //! use gambeson_checker::{Certificate, Domain, Quadratic, check};
@@ -35,6 +47,20 @@
 //! let certificate = Certificate { domain: Domain::Cube, weights: vec![1.0, 1.0], shift: None };
 //! let bound = check(matrix, &certificate, 1).unwrap().value();
 //! assert!((6.0..6.000001).contains(&bound));
+//! ```
+//!
+//! ```
+//! use gambeson_checker::{FailureProbability, Method, NoiseLevel, SamplingRule, Tally, lower_limit, smoothing_radius};
+//! # fn main() -> Result<(), gambeson_checker::StatisticsError> {
+//! let (tally, failure) = (Tally::new(99_000, 100_000)?, FailureProbability::new(0.001)?);
+//! let limit = lower_limit(&SamplingRule::Fixed, tally, Method::ClopperPearson, failure)?;
+//! let radius = smoothing_radius(limit, NoiseLevel::new(0.25)?).expect("a majority");
+//! assert!((0.5724..0.5726).contains(&radius.value()));
+//! // Counts that were looked at on the way prove less, and must say so.
+//! assert!(lower_limit(&SamplingRule::Anytime, tally, Method::ClopperPearson, failure).is_err());
+//! assert!(lower_limit(&SamplingRule::Anytime, tally, Method::Mixture, failure)?.value() < limit.value());
+//! # Ok(())
+//! # }
 //! ```
 
 mod binomial;

@@ -86,7 +86,8 @@ fn upper_quantile(q: f64, side: Side) -> f64 {
         } * inverse;
         // ln Q is concave in y, ln(Φ − ½) in ln y: the steps of either cannot diverge.
         let next = if fraction { (y + step).max(1.0) } else { y * exp((-step / y).clamp(-2.0, 2.0)) };
-        let settled = (next - y).abs() <= f64::EPSILON * y;
+        // The steps square the error: after this one it is below what can be told apart.
+        let settled = (next - y).abs() <= 3e-9 * y;
         y = next;
         if settled {
             break;

@@ -73,7 +73,7 @@ pub(crate) fn gamma(k: usize) -> f64 {
 /// At least the true value of a positive x that was computed with up to `roundings` relative errors of u each.
 /// (1 − u)^r·(1 + (r + 2)u)·(1 − u) ≥ 1 for all r that occur, below a hundred; the factor is exact for even r.
 pub(crate) fn raised(x: f64, roundings: u32) -> f64 {
-    debug_assert!(roundings % 2 == 0 && roundings < 100);
+    debug_assert!(roundings.is_multiple_of(2) && roundings < 100);
     x * (1.0 + f64::from(roundings + 2) * UNIT)
 }
 
@@ -148,12 +148,19 @@ mod tests {
 
     #[test]
     fn several_roundings_are_undone() {
-        // r factors of 1 + δ with |δ| ≤ u, at their worst, in numbers where a unit in the last place is u or 2u.
+        // As far off as r relative errors of u can bring a number, where a unit in the last place is u or 2u.
         for roundings in [2_u32, 4, 6, 20] {
             for truth in [1.0, 1.3, 1.999, 0.7e-200] {
-                let low = (0..roundings).fold(truth, |x: f64, _| x - x * UNIT);
-                let high = (0..roundings).fold(truth, |x: f64, _| x + x * UNIT);
-                assert!(raised(low, roundings) >= truth && lowered(high, roundings) <= truth);
+                let (mut low, mut high): (f64, f64) = (truth, truth);
+                let most = truth * f64::from(roundings) * UNIT;
+                while truth - low.next_down() <= most {
+                    low = low.next_down();
+                }
+                while high.next_up() - truth <= most {
+                    high = high.next_up();
+                }
+                assert!(low < truth && raised(low, roundings) >= truth, "{truth}, {roundings}");
+                assert!(high > truth && lowered(high, roundings) <= truth, "{truth}, {roundings}");
             }
         }
     }

@@ -64,7 +64,7 @@ impl Enclosure {
     }
 
     /// 1 − this, for numbers in (0, 1).
-    pub(crate) fn from_one(&self) -> Self {
+    pub(crate) fn complement(&self) -> Self {
         let places = u64::try_from(-self.exponent).expect("below one");
         let one = BigUint::from(1_u32) << places;
         Self { low: &one - &self.high, high: &one - &self.low, exponent: self.exponent }.shortened()
@@ -136,7 +136,8 @@ impl Chance {
         for j in 1..=k.min(n - k) {
             choose = Enclosure { low: choose.low * (n - j + 1), high: choose.high * (n - j + 1), ..choose };
             // C(n, j) is whole, and stays exact as long as it is short.
-            choose = Enclosure { low: choose.low / j, high: (choose.high + (j - 1)) / j, ..choose }.shortened();
+            choose =
+                Enclosure { low: choose.low / j, high: (choose.high + (j - 1)) / j, ..choose }.shortened();
         }
         let powers = self.enclosed(&self.success).power(k).times(&self.enclosed(&self.failure).power(n - k));
         choose.times(&powers)
@@ -186,8 +187,11 @@ fn enclosures_are_right_where_floats_are_exact() {
     assert!(half.compared(&Enclosure::number(0.5 - 1e-15)) == Some(Ordering::Greater));
     let quarter = Chance::of_success(0.25);
     // 1 − (3/4)^5 − 5/4·(3/4)^4 = 0.3671875
-    assert_eq!(quarter.tail(5, 2).compared(&Enclosure::number(0.367_187_5_f64.next_up())), Some(Ordering::Less));
-    assert!(Enclosure::number(0.75).from_one().at_most(&Enclosure::number(0.25)));
+    assert_eq!(
+        quarter.tail(5, 2).compared(&Enclosure::number(0.367_187_5_f64.next_up())),
+        Some(Ordering::Less)
+    );
+    assert!(Enclosure::number(0.75).complement().at_most(&Enclosure::number(0.25)));
     let third = Enclosure::exact(1_u32).over(&Enclosure::exact(3_u32));
     assert!(third.at_most(&Enclosure::number((1.0_f64 / 3.0).next_up())));
     assert!(Enclosure::number(1.0 / 3.0).at_most(&third));

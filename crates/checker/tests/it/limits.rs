@@ -1,11 +1,13 @@
 //! Confidence limits against exact probabilities, against exact coverage, and against the intervals of others.
 
 use crate::binomial_exact::{Chance, Enclosure, chances};
+use crate::cases::generator;
 use gambeson_checker::{
-    FailureProbability, Look, LowerLimit, MOST_TRIALS, Method, SamplingRule, StatisticsError, Tally, UpperLimit,
-    lower_limit, upper_limit,
+    FailureProbability, Look, LowerLimit, MOST_TRIALS, Method, SamplingRule, StatisticsError, Tally,
+    UpperLimit, lower_limit, upper_limit,
 };
 use proptest::prelude::*;
+use rand::RngExt;
 use std::path::PathBuf;
 
 pub(crate) fn alpha(value: f64) -> FailureProbability {
@@ -52,7 +54,7 @@ fn clopper_pearson_is_exact(k: u64, n: u64, failure: f64) {
 fn mixture_is_exact(k: u64, n: u64, failure: f64) {
     let rejects = |chance: &Chance| {
         let mass = Enclosure::exact(n + 1).times(&chance.failure()).times(&chance.mass(n, k));
-        mass.at_most(&chance.tail(n + 1, k + 1).from_one().times(&Enclosure::number(failure.min(0.5))))
+        mass.at_most(&chance.tail(n + 1, k + 1).complement().times(&Enclosure::number(failure.min(0.5))))
     };
     let limit = mixed(k, n, failure);
     for chance in chances(limit) {
@@ -77,7 +79,9 @@ fn limits_are_exact_for_all_small_counts() {
 
 #[test]
 fn limits_are_exact_for_larger_counts() {
-    for (k, n) in [(1, 1000), (500, 1000), (900, 1000), (997, 1000), (1000, 1000), (8000, 10_000), (9999, 10_000)] {
+    for (k, n) in
+        [(1, 1000), (500, 1000), (900, 1000), (997, 1000), (1000, 1000), (8000, 10_000), (9999, 10_000)]
+    {
         for failure in [0.3, 0.05, 1e-3, 1e-12] {
             clopper_pearson_is_exact(k, n, failure);
             mixture_is_exact(k, n, failure);
@@ -85,6 +89,24 @@ fn limits_are_exact_for_larger_counts() {
     }
     clopper_pearson_is_exact(99_900, 100_000, 1e-3);
     mixture_is_exact(99_900, 100_000, 1e-3);
+}
+
+#[test]
+fn limits_are_exact_for_random_counts() {
+    // As many tenths of the cases of the matrices: one takes a few milliseconds.
+    let cases =
+        std::env::var("GAMBESON_EXACT_CASES").map_or(2000, |count| count.parse().expect("a number")) / 10;
+    let rng = &mut generator(17);
+    for _ in 0..cases {
+        let n = 10_f64.powf(rng.random_range(0.0..4.3));
+        let k = n * (1.0 - 10_f64.powf(rng.random_range(-4.3..0.0)));
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let (n, k) = (n as u64, (k as u64).max(1));
+        let k = if rng.random() { k } else { (n - k).max(1) };
+        let failure = 10_f64.powf(rng.random_range(-12.0..-0.31));
+        clopper_pearson_is_exact(k, n, failure);
+        mixture_is_exact(k, n, failure);
+    }
 }
 
 #[test]
@@ -206,16 +228,22 @@ fn staged_limits_hold_for_the_worst_moment_to_stop() {
     let rule = SamplingRule::Staged { looks };
     let failure = 0.1;
     let table = |limit: &dyn Fn(u64, u64) -> f64| {
-        plan.iter().map(|&(n, _)| (n, (0..=n).map(|k| limit(k, n)).collect())).collect::<Vec<(u64, Vec<f64>)>>()
+        plan.iter()
+            .map(|&(n, _)| (n, (0..=n).map(|k| limit(k, n)).collect()))
+            .collect::<Vec<(u64, Vec<f64>)>>()
     };
-    let spending = |k, n| lower_limit(&rule, tally(k, n), Method::Spending, alpha(failure)).expect("a look").value();
+    let spending =
+        |k, n| lower_limit(&rule, tally(k, n), Method::Spending, alpha(failure)).expect("a look").value();
     let (staged, fixed) = (table(&spending), table(&|k, n| lower(k, n, failure).value()));
     let worst = |looks: &[(u64, Vec<f64>)]| {
         (1..100).map(|i| crossing(f64::from(i) / 100.0, looks)).fold(0.0, f64::max)
     };
     let (staged, fixed) = (worst(&staged), worst(&fixed));
     assert!(staged <= failure && staged > 0.4 * failure, "{staged}");
-    assert!(fixed > 1.3 * failure, "fixed-n limits at a moment of choice must fail this test, but missed {fixed}");
+    assert!(
+        fixed > 1.3 * failure,
+        "fixed-n limits at a moment of choice must fail this test, but missed {fixed}"
+    );
 }
 
 #[test]
@@ -234,7 +262,10 @@ fn mixture_limits_hold_for_the_worst_moment_to_stop() {
         }
         if failure == 0.1 {
             let fixed = crossing(0.8, &table(&|k, n| lower(k, n, failure).value()));
-            assert!(fixed > 2.0 * failure, "fixed-n limits at a moment of choice must fail this test: {fixed}");
+            assert!(
+                fixed > 2.0 * failure,
+                "fixed-n limits at a moment of choice must fail this test: {fixed}"
+            );
         }
     }
 }
@@ -255,9 +286,12 @@ fn limits_that_do_not_fit_the_rule_are_refused() {
         assert_eq!(upper_limit(rule, tally(40, 50), method, alpha(0.01)), Err(refused));
     }
     assert_eq!(limit(&staged, 60, Method::Spending), Err(StatisticsError::NotALook { trials: 60 }));
-    assert_eq!(limit(&staged, 50, Method::Spending), limit(&SamplingRule::Fixed, 50, Method::ClopperPearson).map(|_| {
-        lower(40, 50, 0.005_f64.next_down()) // share·α is rounded down
-    }));
+    assert_eq!(
+        limit(&staged, 50, Method::Spending),
+        limit(&SamplingRule::Fixed, 50, Method::ClopperPearson).map(|_| {
+            lower(40, 50, 0.005_f64.next_down()) // share·α is rounded down
+        })
+    );
     for rule in [&staged, &SamplingRule::Fixed, &SamplingRule::Anytime] {
         assert_eq!(limit(rule, 50, Method::Mixture), Ok(mixed(40, 50, 0.01)));
         assert!(limit(rule, 50, rule.method()).is_ok());

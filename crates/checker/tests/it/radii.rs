@@ -6,8 +6,9 @@ use crate::limits::{alpha, lower, tally, upper};
 use crate::rational::{Dyadic, dot, sum};
 use gambeson_checker::{
     Certificate, CheckError, Domain, InfToTwoBound, LowerLimit, MatrixProblem, Method, NoiseLevel, Quadratic,
-    SamplingRule, SpectralBound, StatisticsError, check, encoding_error, encoding_error_of_blocks, lower_limit,
-    normal_quantile_above, normal_quantile_below, smoothing_radius, spectral_norm, two_sided_radius,
+    SamplingRule, SpectralBound, StatisticsError, check, encoding_error, encoding_error_of_blocks,
+    lower_limit, normal_quantile_above, normal_quantile_below, smoothing_radius, spectral_norm,
+    two_sided_radius,
 };
 
 /// Rows of numbers of a fixture, its first line left out.
@@ -94,7 +95,10 @@ fn radii_follow_from_limits() {
         let limit = lower(k, 1000, 1e-3);
         let radius = smoothing_radius(limit, sigma).expect("above one half").value();
         assert!(radius > before && radius <= 0.25 * normal_quantile_above(limit.value().next_up()), "{k}");
-        assert!(radius >= 0.25 * normal_quantile_below(limit.value()) * (1.0 - 1e-15), "1 − p says no less than p");
+        assert!(
+            radius >= 0.25 * normal_quantile_below(limit.value()) * (1.0 - 1e-15),
+            "1 − p says no less than p"
+        );
         before = radius;
     }
 }
@@ -121,7 +125,8 @@ fn two_limits_say_more_than_one_where_a_class_leads_without_a_majority() {
 /// σ_max and κ of a random basis.
 fn bounds(factor: &[f64], dim: usize, rank: usize) -> (SpectralBound, InfToTwoBound) {
     let certificate = Certificate { domain: Domain::Cube, weights: vec![1.0; dim], shift: None };
-    let square = check(Quadratic::Gram { factor, dim, rank }, &certificate, 1).expect("weights prove something");
+    let square =
+        check(Quadratic::Gram { factor, dim, rank }, &certificate, 1).expect("weights prove something");
     (spectral_norm(factor, dim, rank, 1).expect("a bound"), square.sqrt())
 }
 
@@ -138,13 +143,18 @@ fn radii_in_input_space_are_rounded_down() {
         let (spectral, kappa) = bounds(&factor, 6, 3);
         let latent = smoothing_radius(limit_of(k), noise(0.7)).expect("a majority");
         let (l2, linf) = (latent.to_l2(Some(spectral)).value(), latent.to_linf(kappa).value());
-        assert!(at_most(l2, spectral.value(), latent.value()) && at_most(linf, kappa.value(), latent.value()));
+        assert!(
+            at_most(l2, spectral.value(), latent.value()) && at_most(linf, kappa.value(), latent.value())
+        );
         assert!(l2 * spectral.value() > latent.value() * (1.0 - 1e-15));
         assert_eq!((latent.over(kappa.value()), latent.to_l2(None).value()), (linf, latent.value()));
         let plain = latent.to_l2(None).to_linf_by_dimension(3072).value();
         let squared = &Dyadic::from(plain) * &Dyadic::from(plain);
         let square = &Dyadic::from(latent.value()) * &Dyadic::from(latent.value());
-        assert!(&squared * &Dyadic::from(3072.0) <= square && plain * 3072_f64.sqrt() > latent.value() * (1.0 - 1e-15));
+        assert!(
+            &squared * &Dyadic::from(3072.0) <= square
+                && plain * 3072_f64.sqrt() > latent.value() * (1.0 - 1e-15)
+        );
         // Less what the encoding may be off.
         let less = latent.less(1e-9).expect("something left").value();
         assert!(&Dyadic::from(less) + &Dyadic::from(1e-9) <= Dyadic::from(latent.value()));
@@ -184,7 +194,10 @@ fn the_error_of_encoding_is_bounded() {
             squares.push(square(plain).max(square(backwards)).max(square(fused)));
         }
         let total = sum(&squares);
-        assert!(total <= &Dyadic::from(bound) * &Dyadic::from(bound), "{dim} x {rank}, {size}: {bound} is exceeded");
+        assert!(
+            total <= &Dyadic::from(bound) * &Dyadic::from(bound),
+            "{dim} x {rank}, {size}: {bound} is exceeded"
+        );
         let length = input.iter().map(|u| u.abs() * size).sum::<f64>();
         assert!(bound <= 8.0 * (dim * rank) as f64 * f64::EPSILON * length + 1e-300, "{bound} for {length}");
     }
@@ -192,7 +205,8 @@ fn the_error_of_encoding_is_bounded() {
 
 #[test]
 fn encoding_refuses_what_does_not_fit() {
-    let wrong = |rows, columns, found| Err(CheckError::Matrix(MatrixProblem::WrongLength { rows, columns, found }));
+    let wrong =
+        |rows, columns, found| Err(CheckError::Matrix(MatrixProblem::WrongLength { rows, columns, found }));
     assert_eq!(encoding_error(&[1.0; 5], 2, 3, &[1.0; 2]), wrong(2, 3, 5));
     assert_eq!(encoding_error(&[1.0; 6], 2, 3, &[1.0; 3]), wrong(2, 1, 3));
     assert_eq!(encoding_error(&[], 0, 3, &[]), Err(CheckError::Matrix(MatrixProblem::Empty)));
@@ -200,6 +214,8 @@ fn encoding_refuses_what_does_not_fit() {
     assert_eq!(encoding_error(&[1.0, f64::NAN], 1, 2, &[1.0]), not_finite(0, 1));
     assert_eq!(encoding_error(&[1.0; 2], 2, 1, &[1.0, f64::INFINITY]), not_finite(1, 0));
     assert!(encoding_error(&[1e308; 2], 2, 1, &[1e308; 2]).is_err(), "an overflow");
-    assert!(encoding_error_of_blocks([3.0, 4.0]) >= 5.0 && encoding_error_of_blocks([3.0, 4.0]) < 5.000_000_1);
+    assert!(
+        encoding_error_of_blocks([3.0, 4.0]) >= 5.0 && encoding_error_of_blocks([3.0, 4.0]) < 5.000_000_1
+    );
     assert_eq!(encoding_error_of_blocks([]), 0.0);
 }

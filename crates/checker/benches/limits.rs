@@ -1,0 +1,53 @@
+//! Speed of confidence limits and radii: `cargo bench -p gambeson-checker --bench limits`.
+//!
+//! Prints microseconds a call, the best of many runs.
+
+#![allow(clippy::print_stdout, missing_docs)]
+
+use gambeson_checker::{
+    FailureProbability, Method, NoiseLevel, SamplingRule, StatisticsError, Tally, encoding_error,
+    lower_limit, smoothing_radius,
+};
+use std::hint::black_box;
+use std::time::Instant;
+
+fn main() -> Result<(), StatisticsError> {
+    println!("           k of           n  alpha   clopper-pearson   mixture    radius   (microseconds)");
+    for (k, n) in [
+        (90, 100),
+        (900, 1000),
+        (99_000, 100_000),
+        (60_000, 100_000),
+        (100_000, 100_000),
+        (500_000_000, 1_000_000_000),
+        (999_000_000, 1_000_000_000),
+    ] {
+        for alpha in [0.3, 0.05, 1e-3, 1e-6, 1e-12] {
+            let (tally, failure) = (Tally::new(k, n)?, FailureProbability::new(alpha)?);
+            let limit = |rule, method| lower_limit(&rule, black_box(tally), method, failure);
+            let fixed = limit(SamplingRule::Fixed, Method::ClopperPearson)?;
+            let noise = NoiseLevel::new(0.25)?;
+            println!(
+                "{k:12} of {n:11} {alpha:6.0e}  {:16.2}  {:8.2}  {:8.2}",
+                best(|| limit(SamplingRule::Fixed, Method::ClopperPearson)),
+                best(|| limit(SamplingRule::Anytime, Method::Mixture)),
+                best(|| smoothing_radius(black_box(fixed), noise)),
+            );
+        }
+    }
+    let (dim, rank) = (3072, 200);
+    let basis: Vec<f64> = (0..dim * rank).map(|i| ((i * 7919) % 1009) as f64 / 504.0 - 1.0).collect();
+    let time = best(|| encoding_error(&basis, dim, rank, &basis[..dim]));
+    println!("encoding error of {dim} x {rank}: {time:.0} microseconds");
+    Ok(())
+}
+
+fn best<T>(mut work: impl FnMut() -> T) -> f64 {
+    let mut least = f64::INFINITY;
+    for _ in 0..100 {
+        let started = Instant::now();
+        black_box(work());
+        least = least.min(started.elapsed().as_secs_f64());
+    }
+    least * 1e6
+}
