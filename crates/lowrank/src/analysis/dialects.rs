@@ -27,7 +27,7 @@ pub(super) fn recognises_table(text: &str) -> bool {
 
 /// A table with a header.
 ///
-/// Where σ is given, p_A is found from the radius: Φ(r/σ).
+/// Where σ is given, p_A is found from the radius: Φ(r/σ), and 0 where it abstains.
 pub(super) fn table(path: &Path, text: &str, sigma: Option<f64>) -> Result<(Dialect, Evidence), LogError> {
     let mut rows = lines(path, text);
     let Some((place, header)) = rows.next() else {
@@ -40,7 +40,9 @@ pub(super) fn table(path: &Path, text: &str, sigma: Option<f64>) -> Result<(Dial
     for (place, line) in rows {
         let mut input = columns.read(place, line)?;
         if let (Some(sigma), Some(radius), None) = (sigma, input.l2, input.lower_limit) {
-            input.lower_limit = Some(normal_share_below(radius / sigma));
+            // Of what it abstains on, the log does not tell more than that p_A may be small.
+            let abstained = input.predicted == Predicted::Abstained;
+            input.lower_limit = Some(if abstained { 0.0 } else { normal_share_below(radius / sigma) });
         }
         seen.add(place, input.index)?;
         inputs.push(input);
@@ -291,7 +293,7 @@ fn gaussian_radius(limit: f64, sigma: f64) -> f64 {
     (sigma * quantile).next_down().max(0.0)
 }
 
-/// The largest p found with Φ⁻¹(p) ≤ x, for x ≥ 0: what an abstention proves of p_A is 1/2 and less.
+/// The largest p found with Φ⁻¹(p) ≤ x, for x ≥ 0.
 fn normal_share_below(x: f64) -> f64 {
     let (mut low, mut high) = (0.5, 1.0);
     while high - low > f64::EPSILON {

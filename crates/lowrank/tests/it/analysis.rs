@@ -336,7 +336,9 @@ fn scores_are_what_counting_by_hand_gives() {
         "idx\tlabel\tpredict\tradius\tcorrect\ttime\n0\t3\t3\t0.5\t1\t1\n1\t3\t-1\t0.0\t0\t1\n",
         &Settings { sigma: Some(0.5), ..Settings::default() },
     );
-    let limit = sure.expect("a log").scores(&Question::default()).expect("scores").limit_quantile(1.0);
+    let sure = sure.expect("a log").scores(&Question::default()).expect("scores");
+    let limit = sure.limit_quantile(1.0);
+    assert_eq!(sure.limit_quantile(0.0), Some(0.0), "of an abstention");
     // Φ(1), as any table has it.
     assert!((limit.expect("a limit") - 0.841_344_746_068_542_9).abs() < 1e-14);
 }
