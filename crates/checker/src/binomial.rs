@@ -194,7 +194,12 @@ enum Stored {
 
 /// The largest p found at which the excess is proven not to be positive. It grows with p for p ≤ k/n, `n` being the
 /// caller's; p never goes beyond. Nothing but the last evaluation is believed.
-fn search(n: f64, k: f64, start: (f64, f64), mut excess: impl FnMut(&Probability, bool) -> Excess) -> LowerLimit {
+fn search(
+    n: f64,
+    k: f64,
+    start: (f64, f64),
+    mut excess: impl FnMut(&Probability, bool) -> Excess,
+) -> LowerLimit {
     let stored = if start.0 < 0.5 { Stored::Success } else { Stored::Failure };
     let probability = |x: f64| match stored {
         Stored::Success => Probability::of_success(x),

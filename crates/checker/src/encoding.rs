@@ -13,7 +13,9 @@
 //! The bound is for U and u as stored. It is about the classifier of exact coordinates: somebody who applies the
 //! computed one to a moved input u', too, has a second error of the same kind to take off.
 
-use crate::rounding::{UNDERFLOW, add_up, div_up, environment_is_ieee, gamma, mul_up, sqrt_up, sub_down, sum_up};
+use crate::rounding::{
+    UNDERFLOW, add_up, div_up, environment_is_ieee, gamma, mul_up, sqrt_up, sub_down, sum_up,
+};
 use crate::{CheckError, MatrixProblem, Rejected};
 
 /// A bound on |z̃ − z|₂ for z = Uᵀu computed in `f64`. `basis` is U, `dim` × `rank`, row-major; `input` is u, `dim`

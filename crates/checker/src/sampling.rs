@@ -44,7 +44,11 @@ pub struct NoiseLevel(f64);
 impl NoiseLevel {
     /// Refuses what is not positive and finite.
     pub fn new(value: f64) -> Result<Self, StatisticsError> {
-        if value > 0.0 && value.is_finite() { Ok(Self(value)) } else { Err(StatisticsError::NoiseLevel { value }) }
+        if value > 0.0 && value.is_finite() {
+            Ok(Self(value))
+        } else {
+            Err(StatisticsError::NoiseLevel { value })
+        }
     }
 
     /// The number.
@@ -286,16 +290,25 @@ impl fmt::Display for StatisticsError {
             }
             StatisticsError::NoLooks => write!(f, "a staged rule needs at least one look"),
             StatisticsError::LooksNotRising { index, trials } => {
-                write!(f, "look {index} (counting from 0) at {trials} draws: looks must rise, from 1 to {MOST_TRIALS}")
+                write!(
+                    f,
+                    "look {index} (counting from 0) at {trials} draws: looks must rise, from 1 to {MOST_TRIALS}"
+                )
             }
             StatisticsError::Share { index, share } => {
-                write!(f, "look {index} (counting from 0) has the share {share}, not one above 0 and at most 1")
+                write!(
+                    f,
+                    "look {index} (counting from 0) has the share {share}, not one above 0 and at most 1"
+                )
             }
             StatisticsError::SharesExceedOne { index } => {
                 write!(f, "the shares up to look {index} (counting from 0) add up to more than 1")
             }
             StatisticsError::Environment => {
-                write!(f, "this thread does not round to nearest with gradual underflow; nothing can be proven")
+                write!(
+                    f,
+                    "this thread does not round to nearest with gradual underflow; nothing can be proven"
+                )
             }
         }
     }

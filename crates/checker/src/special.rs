@@ -64,7 +64,8 @@ pub(crate) fn ln(x: Double) -> Double {
     // In two steps: the exponent of a subnormal number has no power of two of its own.
     let half = -floor / 2;
     let unit = x.scaled(power_of_two(half)).scaled(power_of_two(-floor - half));
-    let (m, e) = if unit.hi > std::f64::consts::SQRT_2 { (unit.scaled(0.5), floor + 1) } else { (unit, floor) };
+    let (m, e) =
+        if unit.hi > std::f64::consts::SQRT_2 { (unit.scaled(0.5), floor + 1) } else { (unit, floor) };
     let one = Double::from(1.0);
     let s = (m - one) / (m + one);
     let w = s * s;
@@ -149,7 +150,8 @@ mod tests {
 
     #[test]
     fn logarithms_agree_with_the_standard_library() {
-        for x in [5e-324, 1e-310, 1e-300, 1e-12, 0.1, 0.7, 0.708, 1.0, 1.0 + 1e-15, 1.41421, 1.41422, 3.0, 1e300]
+        for x in
+            [5e-324, 1e-310, 1e-300, 1e-12, 0.1, 0.7, 0.708, 1.0, 1.0 + 1e-15, 1.41421, 1.41422, 3.0, 1e300]
         {
             let (own, std) = (ln(x.into()).hi, x.ln());
             assert!((own - std).abs() <= 4e-16 * std.abs(), "{x}: {own} {std}");
