@@ -10,7 +10,7 @@ the median of the ratios within a round, so that a machine that is busy meanwhil
 * loop: `session.run` on one noisy batch again and again, graph with a free batch, the library's default threads. It
   draws no noise and counts nothing. `loop, noise`: with numpy's noise drawn for every batch.
 * gambeson: `certify --json`, draws a second of the whole run, noise and counting included.
-* ART: `NumpyRandomizedSmoothing.certify` around `BlackBoxClassifier` around the same session, from images to radii.
+* ART: `NumpyRandomizedSmoothing.certify` around `BlackBoxClassifierNeuralNetwork` around the same session, from images to radii.
 """
 
 import json
@@ -28,7 +28,7 @@ import onnxruntime
 
 warnings.filterwarnings("ignore")
 from art.estimators.certification.randomized_smoothing import NumpyRandomizedSmoothing  # noqa: E402
-from art.estimators.classification import BlackBoxClassifier  # noqa: E402
+from art.estimators.classification import BlackBoxClassifierNeuralNetwork  # noqa: E402
 
 KW = ([0.485, 0.456, 0.406], [0.225, 0.225, 0.225])
 RESNET = ([0.4914, 0.4822, 0.4465], [0.2471, 0.2435, 0.2616])
@@ -77,7 +77,7 @@ def loop(network, image, seconds=2.0, noise=False):
 
 def art(network, x):
     predict = lambda batch: network.scores(network.prepare(batch.astype(np.float32)))  # noqa: E731
-    classifier = BlackBoxClassifier(predict, (3, 32, 32), 10, clip_values=None)
+    classifier = BlackBoxClassifierNeuralNetwork(predict, (3, 32, 32), 10, channels_first=True)
     smoothed = NumpyRandomizedSmoothing(classifier, sample_size=N0, scale=SIGMA, alpha=ALPHA)
     start = time.perf_counter()
     smoothed.certify(x, n=N, batch_size=BATCH)

@@ -111,7 +111,13 @@ pub(crate) struct CertifyArguments {
     #[arg(long)]
     pub(crate) sequential: bool,
     /// Settled when these radii are met or will hardly be.
-    #[arg(long, value_name = "R,..", value_delimiter = ',', allow_hyphen_values = true, requires = "sequential")]
+    #[arg(
+        long,
+        value_name = "R,..",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        requires = "sequential"
+    )]
     pub(crate) target: Vec<f64>,
     /// Settled when the radius is within this of the best that n draws could give [default: sigma/20 in l2, if there
     /// is no target].

@@ -35,7 +35,8 @@ fn number(value: &Value) -> f64 {
 #[test]
 fn records_hold_what_the_half_space_makes_of_the_images() {
     let bench = Bench::new();
-    let line = format!("certify {TOY} --n 4000 --start 3 --stop 40 --every 3 --out run.jsonl --tsv run.tsv --json");
+    let line =
+        format!("certify {TOY} --n 4000 --start 3 --stop 40 --every 3 --out run.jsonl --tsv run.tsv --json");
     let summary = ok(bench.run(&line)).json();
     let records = lines(&bench, "run.jsonl");
     assert_eq!((&summary["inputs"], records.len()), (&13.into(), 13));
@@ -48,8 +49,12 @@ fn records_hold_what_the_half_space_makes_of_the_images() {
     let mut answers = BTreeMap::new();
     for (k, (record, row)) in records.iter().zip(rows).enumerate() {
         assert_eq!(record["index"], 3 + 3 * k);
-        let counts: Vec<u64> =
-            record["estimation"].as_array().expect("counts").iter().map(|c| c.as_u64().expect("one")).collect();
+        let counts: Vec<u64> = record["estimation"]
+            .as_array()
+            .expect("counts")
+            .iter()
+            .map(|c| c.as_u64().expect("one"))
+            .collect();
         assert_eq!((counts.iter().sum::<u64>(), counts.len()), (4000, 10), "ten classes of data");
         let columns: Vec<&str> = row.split('\t').collect();
         assert_eq!(columns[..2], [record["index"].to_string(), record["label"].to_string()]);
@@ -135,9 +140,9 @@ fn survives_kills(bench: &Bench, line: &str, name: &str) {
 #[test]
 fn a_run_that_was_killed_goes_on_where_it_was() {
     let bench = Bench::new();
-    survives_kills(&bench, &format!("certify {TOY} --n 20000 --stop 60"), "fixed");
+    survives_kills(&bench, &format!("certify {TOY} --n 8000 --stop 50"), "fixed");
     let goal = "--sequential --target 0,0.5 --tolerance 0.002 --batch 100";
-    survives_kills(&bench, &format!("certify {TOY} --n 60000 --stop 60 {goal}"), "sequential");
+    survives_kills(&bench, &format!("certify {TOY} --n 30000 --stop 50 {goal}"), "sequential");
 }
 
 /// A network of `crates/learn/tests/fixtures`, and images for it.
@@ -357,7 +362,7 @@ fn bad_input_is_refused() {
         (format!("{toy} --sigma 1 --sequential --tolerance nan"), vec!["tolerance"]),
         (format!("{toy} --sigma 1 --mean 0.5"), vec!["--std"]),
         (format!("{toy} --sigma 1 --mean 0.5 --std 0.2"), vec!["toy"]),
-        (format!("{toy} --sigma 1 --noise-levels x.npy"), vec!["--projection"]),
+        (format!("{toy} --noise-levels x.npy"), vec!["--projection"]),
         (format!("{toy} --sigma 1 --projection none.safetensors"), vec!["none.safetensors"]),
         (format!("{toy} --sigma 1 --out no/such/folder/x.jsonl"), vec!["no/such/folder"]),
         (format!("{toy} --sigma 1 --out ."), vec!["folder"]),

@@ -54,17 +54,20 @@ pub fn find() -> Result<PathBuf, OnnxError> {
             .ok_or(OnnxError::Library { path: named, problem: LibraryProblem::NotInFolder });
     }
     let packages = ["python3", "python"].into_iter().find_map(|python| in_folder(&package_folder(python)?));
-    let system = ["/usr/local/lib", "/usr/lib", "/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/opt/homebrew/lib"];
-    packages.or_else(|| system.iter().find_map(|folder| in_folder(Path::new(folder)))).ok_or(OnnxError::NoLibrary)
+    let system =
+        ["/usr/local/lib", "/usr/lib", "/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/opt/homebrew/lib"];
+    packages
+        .or_else(|| system.iter().find_map(|folder| in_folder(Path::new(folder))))
+        .ok_or(OnnxError::NoLibrary)
 }
 
 /// The library in a folder: the newest name, where there are several.
 fn in_folder(folder: &Path) -> Option<PathBuf> {
     let is_library = |name: &str| {
         name == "onnxruntime.dll"
-            || name.strip_prefix("libonnxruntime.").is_some_and(|rest| {
-                rest == "so" || rest.starts_with("so.") || rest.ends_with("dylib")
-            })
+            || name
+                .strip_prefix("libonnxruntime.")
+                .is_some_and(|rest| rest == "so" || rest.starts_with("so.") || rest.ends_with("dylib"))
     };
     let mut found: Vec<PathBuf> = std::fs::read_dir(folder)
         .ok()?

@@ -25,7 +25,9 @@ pub struct Normalisation {
 #[non_exhaustive]
 pub enum NormalisationError {
     /// Not one mean and one deviation a channel.
-    #[error("{means} means and {stds} standard deviations for {channels} channels: give one of each, or one a channel")]
+    #[error(
+        "{means} means and {stds} standard deviations for {channels} channels: give one of each, or one a channel"
+    )]
     Count {
         /// Means given.
         means: usize,
@@ -35,7 +37,9 @@ pub enum NormalisationError {
         channels: usize,
     },
     /// A number to subtract or divide by that is none.
-    #[error("channel {channel}: mean {mean}, standard deviation {std}: the first must be finite, the second positive")]
+    #[error(
+        "channel {channel}: mean {mean}, standard deviation {std}: the first must be finite, the second positive"
+    )]
     Value {
         /// Counting from 0.
         channel: usize,
@@ -57,9 +61,8 @@ impl Normalisation {
         let (Some(means), Some(stds)) = (spread(mean), spread(std)) else {
             return Err(NormalisationError::Count { means: mean.len(), stds: std.len(), channels });
         };
-        let wrong = |(_, (mean, std)): &(usize, (&f32, &f32))| {
-            !(mean.is_finite() && std.is_finite() && **std > 0.0)
-        };
+        let wrong =
+            |(_, (mean, std)): &(usize, (&f32, &f32))| !(mean.is_finite() && std.is_finite() && **std > 0.0);
         if let Some((channel, (&mean, &std))) = means.iter().zip(&stds).enumerate().find(wrong) {
             return Err(NormalisationError::Value { channel, mean, std });
         }
@@ -131,8 +134,8 @@ impl OnnxModel {
         normalisation: Option<Normalisation>,
         threads: usize,
     ) -> Result<Self, OnnxError> {
-        let bytes = std::fs::read(path)
-            .map_err(|reason| OnnxError::Read { path: path.to_path_buf(), reason })?;
+        let bytes =
+            std::fs::read(path).map_err(|reason| OnnxError::Read { path: path.to_path_buf(), reason })?;
         let broken = |reason| OnnxError::Broken { path: path.to_path_buf(), reason };
         if !has_graph(&bytes).map_err(broken)? {
             return Err(OnnxError::NotOnnx { path: path.to_path_buf() });
@@ -182,7 +185,14 @@ impl OnnxModel {
     }
 
     /// The graph for any number of rows, if it computes what the file does on the probe.
-    fn rewritten(&self, graph: &[u8], input: &str, rows: usize, probe: &[f32], exact: &[f32]) -> Option<Vec<u8>> {
+    fn rewritten(
+        &self,
+        graph: &[u8],
+        input: &str,
+        rows: usize,
+        probe: &[f32],
+        exact: &[f32],
+    ) -> Option<Vec<u8>> {
         let rewritten = with_free_batch(graph, input, rows as u64).ok()?;
         let mut worker = Worker { session: open(&self.path, &rewritten).ok()?, input: Vec::new() };
         let count = probe.len() / self.shape.len();
@@ -218,7 +228,12 @@ impl OnnxModel {
     }
 
     /// The same for a graph that takes a fixed number of rows, of which `rows` is a multiple.
-    fn scores_in_parts(&self, worker: &mut Worker, batch: &[f32], rows: usize) -> Result<Vec<f32>, OnnxError> {
+    fn scores_in_parts(
+        &self,
+        worker: &mut Worker,
+        batch: &[f32],
+        rows: usize,
+    ) -> Result<Vec<f32>, OnnxError> {
         let Batching::Fixed(part) = self.batching else { return self.scores(worker, batch, rows) };
         let mut all = Vec::new();
         for batch in batch.chunks(part * self.shape.len()) {
@@ -243,13 +258,15 @@ impl OnnxModel {
             self.prepare(batch, input);
             input
         };
-        let dims: Vec<i64> = [i64::try_from(rows).unwrap_or(i64::MAX)].iter().chain(&self.dims).copied().collect();
+        let dims: Vec<i64> =
+            [i64::try_from(rows).unwrap_or(i64::MAX)].iter().chain(&self.dims).copied().collect();
         let tensor = TensorRef::from_array_view((dims, batch)).map_err(&failed)?;
         let outputs = session.run(ort::inputs![tensor]).map_err(&failed)?;
         let (found, scores) = outputs[0].try_extract_tensor::<f32>().map_err(&failed)?;
         let a_row_each = scores.len() >= rows && scores.len().is_multiple_of(rows);
         let as_before = self.classes == 0 || scores.len() == rows * self.classes;
-        if !a_row_each || !as_before || found.first().is_none_or(|&first| usize::try_from(first) != Ok(rows)) {
+        if !a_row_each || !as_before || found.first().is_none_or(|&first| usize::try_from(first) != Ok(rows))
+        {
             return Err(OnnxError::OutputShape { path: self.path.clone(), rows, found: found.to_vec() });
         }
         Ok(read(scores))
@@ -260,18 +277,34 @@ impl OnnxModel {
         let Shape { channels, height, width } = self.shape;
         let plane = height * width;
         input.resize(batch.len(), 0.0);
+        let affine: Vec<(f32, f32)> = match &self.normalisation {
+            None => vec![(1.0, 0.0); channels],
+            Some(Normalisation { mean, std }) => {
+                mean.iter().zip(std).map(|(mean, std)| (1.0 / std, -mean / std)).collect()
+            }
+        };
         let rows = batch.chunks_exact(self.shape.len()).zip(input.chunks_exact_mut(self.shape.len()));
         for (row, out) in rows {
-            for (c, values) in row.chunks_exact(plane).enumerate() {
-                let (mean, std) = self.normalisation.as_ref().map_or((0.0, 1.0), |n| (n.mean[c], n.std[c]));
-                match self.layout {
-                    Layout::ChannelsFirst => {
-                        let out = &mut out[c * plane..][..plane];
-                        out.iter_mut().zip(values).for_each(|(out, x)| *out = (x - mean) / std);
+            match (self.layout, affine.as_slice()) {
+                (Layout::ChannelsFirst, affine) => {
+                    let planes = row.chunks_exact(plane).zip(out.chunks_exact_mut(plane)).zip(affine);
+                    for ((values, out), (scale, shift)) in planes {
+                        out.iter_mut().zip(values).for_each(|(out, x)| *out = x * scale + shift);
                     }
-                    Layout::ChannelsLast => {
+                }
+                // Nearly all images: written in the order of memory.
+                (Layout::ChannelsLast, &[(a, p), (b, q), (c, r)]) => {
+                    let (red, rest) = row.split_at(plane);
+                    let (green, blue) = rest.split_at(plane);
+                    let pixels = out.as_chunks_mut::<3>().0.iter_mut().zip(red).zip(green).zip(blue);
+                    for (((out, x), y), z) in pixels {
+                        *out = [x * a + p, y * b + q, z * c + r];
+                    }
+                }
+                (Layout::ChannelsLast, affine) => {
+                    for (c, (values, (scale, shift))) in row.chunks_exact(plane).zip(affine).enumerate() {
                         let out = out[c..].iter_mut().step_by(channels);
-                        out.zip(values).for_each(|(out, x)| *out = (x - mean) / std);
+                        out.zip(values).for_each(|(out, x)| *out = x * scale + shift);
                     }
                 }
             }
@@ -279,7 +312,13 @@ impl OnnxModel {
     }
 
     /// Answers of one forward pass.
-    fn answer(&self, worker: &mut Worker, batch: &[f32], rows: usize, out: &mut [u32]) -> Result<(), OnnxError> {
+    fn answer(
+        &self,
+        worker: &mut Worker,
+        batch: &[f32],
+        rows: usize,
+        out: &mut [u32],
+    ) -> Result<(), OnnxError> {
         let classes = self.classes;
         self.run(worker, batch, rows, |scores| {
             out.iter_mut().zip(scores.chunks_exact(classes)).for_each(|(out, row)| *out = best(row));
@@ -370,7 +409,11 @@ fn open(path: &Path, graph: &[u8]) -> Result<Session, OnnxError> {
 fn input_of(path: &Path, session: &Session) -> Result<(String, Vec<i64>), OnnxError> {
     let (inputs, outputs) = (session.inputs(), session.outputs());
     let ([input], [output, ..]) = (inputs, outputs) else {
-        return Err(OnnxError::Arity { path: path.to_path_buf(), inputs: inputs.len(), outputs: outputs.len() });
+        return Err(OnnxError::Arity {
+            path: path.to_path_buf(),
+            inputs: inputs.len(),
+            outputs: outputs.len(),
+        });
     };
     for (what, outlet) in [("the input", input), ("the output", output)] {
         if !matches!(outlet.dtype(), ValueType::Tensor { ty: TensorElementType::Float32, .. }) {

@@ -114,8 +114,7 @@ impl<'a> Message<'a> {
         let mut values = Vec::new();
         let mut at = 0;
         while at < self.bytes.len() {
-            let (value, end) =
-                self.varint(at).ok_or(WireError::Truncated { offset: self.offset + at })??;
+            let (value, end) = self.varint(at).ok_or(WireError::Truncated { offset: self.offset + at })??;
             values.push(value);
             at = end;
         }
@@ -204,10 +203,7 @@ mod tests {
             let read = Message::whole(&whole[..cut]).fields();
             assert_eq!(read.is_ok(), ends.contains(&cut), "cut at {cut}: {read:?}");
         }
-        assert_eq!(
-            Message::whole(&[0x0b]).fields().map(|_| ()),
-            Err(WireError::Malformed { offset: 0 })
-        );
+        assert_eq!(Message::whole(&[0x0b]).fields().map(|_| ()), Err(WireError::Malformed { offset: 0 }));
         let copy = Message::whole(&whole).rewritten(|_| Ok(None));
         assert_eq!(copy, Ok(whole));
     }

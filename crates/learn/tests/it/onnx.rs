@@ -141,7 +141,8 @@ fn files_that_are_no_such_network_are_refused() {
     for cut in [0, 3, whole.len() / 2, whole.len() - 1] {
         let path = write(home.path(), "cut.onnx", &whole[..cut]);
         let error = refused(&path, SMALL);
-        let fits = matches!(error, OnnxError::Broken { .. } | OnnxError::NotOnnx { .. } | OnnxError::Load { .. });
+        let fits =
+            matches!(error, OnnxError::Broken { .. } | OnnxError::NotOnnx { .. } | OnnxError::Load { .. });
         assert!(fits && error.to_string().contains("cut.onnx"), "cut at {cut}: {error}");
         assert!(cut < 4 || cut == whole.len() - 1 || error.to_string().contains("cut short"), "{error}");
     }
@@ -159,7 +160,8 @@ fn files_that_are_no_such_network_are_refused() {
 #[test]
 fn a_library_is_looked_at_before_it_is_opened() {
     let home = folder();
-    let problem = |bytes: &[u8]| preflight(&write(home.path(), "libonnxruntime.so", bytes)).expect_err("refused");
+    let problem =
+        |bytes: &[u8]| preflight(&write(home.path(), "libonnxruntime.so", bytes)).expect_err("refused");
     assert!(matches!(problem(b""), LibraryProblem::NotLibrary));
     assert!(matches!(problem(b"#!/bin/sh\nexit 1\n"), LibraryProblem::NotLibrary));
     assert!(matches!(preflight(&home.path().join("none.so")), Err(LibraryProblem::Unreadable(_))));

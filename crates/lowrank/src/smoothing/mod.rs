@@ -302,7 +302,9 @@ fn measure(space: &Space, norm: RadiusNorm, latent: LatentRadius, error: f64) ->
 }
 
 /// An end by the watcher is no error.
-fn stopped<E: std::error::Error>(counts: Result<Counts, Halt<E>>) -> Result<Option<Counts>, SmoothingError<E>> {
+fn stopped<E: std::error::Error>(
+    counts: Result<Counts, Halt<E>>,
+) -> Result<Option<Counts>, SmoothingError<E>> {
     match counts {
         Ok(counts) => Ok(Some(counts)),
         Err(Halt::Stopped) => Ok(None),

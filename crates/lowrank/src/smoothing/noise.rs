@@ -12,9 +12,11 @@
 //! * radius √(−2 ln u), where u = 1 − (a + ½)/2⁶⁴, rounded once;
 //! * angle: two bits of b are the signs, the next 52 the place in a quarter turn.
 //!
-//! Logarithm, sine and cosine are the polynomials of fdlibm (Sun Microsystems 1993), each within one unit in the last
-//! place, written without tables or branches so that they run on vectors. Only additions, multiplications, divisions
-//! and square roots of IEEE 754 are used and nothing is fused: every machine computes the same bits.
+//! Logarithm, sine and cosine are the polynomials of fdlibm (Sun Microsystems 1993), each within two units in the last
+//! place, written without tables or branches so that they run on vectors. Only additions, multiplications, divisions,
+//! square roots and fused multiply-adds of IEEE 754 are used, each fused where it is written so and nowhere else: every
+//! machine computes the same bits. One without fused multiply-adds (x86-64 before 2013) computes them in software,
+//! correctly but slowly. On AVX-512 a normal takes about 2.5 ns, on AVX2 4 ns.
 //!
 //! **Order.** Eight blocks make a group of 64 coordinates. Coordinate c belongs to group c / 64; within it, k = c mod 64
 //! is pair k / 16 (words 4(k/16) … +3) of block k mod 8, its cosine where (k mod 16) < 8 and else its sine.
@@ -133,12 +135,12 @@ fn dispatch(key: &[u32; 8], stream: u64, sink: &mut impl Sink) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::is_x86_feature_detected as has;
-        if has!("avx512f") && has!("avx512vl") && has!("avx512dq") {
-            // SAFETY: the three features were just found, and AVX-512F includes AVX2.
+        if has!("avx512f") && has!("avx512vl") && has!("avx512dq") && has!("fma") {
+            // SAFETY: these features were just found, and AVX-512F includes AVX2.
             return unsafe { fill_avx512(key, stream, sink) };
         }
-        if has!("avx2") {
-            // SAFETY: AVX2 was just found.
+        if has!("avx2") && has!("fma") {
+            // SAFETY: AVX2 and FMA were just found.
             return unsafe { fill_avx2(key, stream, sink) };
         }
     }
@@ -146,13 +148,13 @@ fn dispatch(key: &[u32; 8], stream: u64, sink: &mut impl Sink) {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512vl,avx512dq")]
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,fma")]
 fn fill_avx512(key: &[u32; 8], stream: u64, sink: &mut impl Sink) {
     fill(key, stream, sink);
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 fn fill_avx2(key: &[u32; 8], stream: u64, sink: &mut impl Sink) {
     fill(key, stream, sink);
 }
@@ -230,9 +232,10 @@ const FRACTION: u64 = (1 << 52) - 1;
 fn normal_pair(a: u64, b: u64) -> (f64, f64) {
     // The high 52 bits and the low 12 apart, so that small u keep all of their places.
     let high = f64::from_bits(a >> 12 | ONE);
-    let low = f64::from_bits(a & 0xfff | BIG) - TWO_52 + 0.5;
-    let uniform = (2.0 - high) - low * (1.0 / (4096.0 * TWO_52));
-    let radius = (-2.0 * logarithm(uniform)).sqrt() * std::f64::consts::FRAC_1_SQRT_2;
+    let low = f64::from_bits(a & 0xfff | BIG) - (TWO_52 - 0.5);
+    let uniform = low.mul_add(-1.0 / (4096.0 * TWO_52), 2.0 - high);
+    // √(−2 ln u)/√2. What is rounded up to 1 has the logarithm 0, or −0.
+    let radius = (-logarithm(uniform)).abs().sqrt();
     // The angle in the quarter turn is π/4 + φ.
     let phi = (f64::from_bits((b << 2) >> 12 | ONE) - 1.5) * std::f64::consts::FRAC_PI_2;
     let (sine, cosine) = (sine(phi), cosine(phi));
@@ -240,46 +243,65 @@ fn normal_pair(a: u64, b: u64) -> (f64, f64) {
     (signed(radius * (cosine - sine), b), signed(radius * (cosine + sine), b << 1))
 }
 
+/// c₀ + x(c₁ + x(c₂ + …)).
+#[inline(always)]
+fn polynomial<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
+    let (last, others) = (coefficients[N - 1], &coefficients[..N - 1]);
+    others.iter().rev().fold(last, |sum, coefficient| sum.mul_add(x, *coefficient))
+}
+
 /// ln x for positive normal x: x = 2ᵏ(1 + f), and with s = f/(2 + f) the series of ln((1 + s)/(1 − s)).
 #[inline(always)]
 fn logarithm(x: f64) -> f64 {
-    const LN_2_HIGH: f64 = 6.931_471_803_691_238_2e-1;
-    const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
     /// Bits of about √½, where the range of 1 + f begins.
     const ROOT: u64 = 0x3fe6_a09e_0000_0000;
     let bits = x.to_bits().wrapping_add(ONE - ROOT);
-    let k = f64::from_bits(bits >> 52 | BIG) - TWO_52 - 1023.0;
+    let k = f64::from_bits(bits >> 52 | BIG) - (TWO_52 + 1023.0);
     let f = f64::from_bits((bits & FRACTION) + ROOT) - 1.0;
     let s = f / (2.0 + f);
     let z = s * s;
     let w = z * z;
-    let odd = w
-        * (3.999_999_999_940_942e-1 + w * (2.222_219_843_214_978_4e-1 + w * 1.531_383_769_920_937_3e-1));
-    let even = z
-        * (6.666_666_666_666_735e-1
-            + w * (2.857_142_874_366_239e-1
-                + w * (1.818_357_216_161_805e-1 + w * 1.479_819_860_511_658_6e-1)));
+    let odd = [3.999_999_999_940_942e-1, 2.222_219_843_214_978_4e-1, 1.531_383_769_920_937_3e-1];
+    let even = [
+        6.666_666_666_666_735e-1,
+        2.857_142_874_366_239e-1,
+        1.818_357_216_161_805e-1,
+        1.479_819_860_511_658_6e-1,
+    ];
+    let series = z.mul_add(polynomial(w, even), w * polynomial(w, odd));
     let half = 0.5 * f * f;
-    k * LN_2_HIGH - ((half - (s * (half + (even + odd)) + k * LN_2_LOW)) - f)
+    k.mul_add(std::f64::consts::LN_2, f - (half - s * (half + series)))
 }
 
 /// sin x for |x| ≤ π/4.
 #[inline(always)]
 fn sine(x: f64) -> f64 {
+    let coefficients = [
+        -1.666_666_666_666_663_2e-1,
+        8.333_333_333_322_49e-3,
+        -1.984_126_982_985_795e-4,
+        2.755_731_370_707_006_8e-6,
+        -2.505_076_025_340_686_3e-8,
+        1.589_690_995_211_55e-10,
+    ];
     let z = x * x;
-    let tail = 2.755_731_370_707_006_8e-6 + z * (-2.505_076_025_340_686_3e-8 + z * 1.589_690_995_211_55e-10);
-    let tail = 8.333_333_333_322_49e-3 + z * (-1.984_126_982_985_795e-4 + z * tail);
-    x + x * z * (-1.666_666_666_666_663_2e-1 + z * tail)
+    (x * z).mul_add(polynomial(z, coefficients), x)
 }
 
 /// cos x for |x| ≤ π/4.
 #[inline(always)]
 fn cosine(x: f64) -> f64 {
-    let z = x * x;
-    let tail =
-        -2.755_731_435_139_066_3e-7 + z * (2.087_572_321_298_175e-9 + z * -1.135_964_755_778_819_5e-11);
-    let tail = -1.388_888_888_887_411e-3 + z * (2.480_158_728_947_673e-5 + z * tail);
-    1.0 - (0.5 * z - z * z * (4.166_666_666_666_66e-2 + z * tail))
+    let coefficients = [
+        1.0,
+        -0.5,
+        4.166_666_666_666_66e-2,
+        -1.388_888_888_887_411e-3,
+        2.480_158_728_947_673e-5,
+        -2.755_731_435_139_066_3e-7,
+        2.087_572_321_298_175e-9,
+        -1.135_964_755_778_819_5e-11,
+    ];
+    polynomial(x * x, coefficients)
 }
 
 #[cfg(test)]

@@ -111,7 +111,9 @@ pub enum SpaceError {
     #[error(transparent)]
     Grid(#[from] EmptyGrid),
     /// No way to make images of that size.
-    #[error("images of {height} x {width} cannot be decoded from the {representation} coordinates of a projection")]
+    #[error(
+        "images of {height} x {width} cannot be decoded from the {representation} coordinates of a projection"
+    )]
     Onto {
         /// Rows asked for.
         height: usize,
@@ -168,7 +170,9 @@ impl Space {
             Some(_) => bounds(&channels, threads)?,
         };
         let plane = onto.0 * onto.1;
-        Ok(Self { kind: Kind::Projected(Box::new(Projected { transform, channels, rank, plane, kappa, spectral })) })
+        Ok(Self {
+            kind: Kind::Projected(Box::new(Projected { transform, channels, rank, plane, kappa, spectral })),
+        })
     }
 
     /// Numbers of an input.
@@ -321,9 +325,10 @@ impl Coder {
             for (row, mean) in entries.chunks_exact(*columns).zip(mean) {
                 code.iter_mut().zip(row).for_each(|(z, entry)| *z += entry * mean);
             }
-            let lost = mean.iter().zip(entries.chunks_exact(*columns)).map(|(mean, row)| {
-                mean - row.iter().zip(&code).map(|(entry, z)| entry * z).sum::<f64>()
-            });
+            let lost = mean
+                .iter()
+                .zip(entries.chunks_exact(*columns))
+                .map(|(mean, row)| mean - row.iter().zip(&code).map(|(entry, z)| entry * z).sum::<f64>());
             #[allow(clippy::cast_possible_truncation)]
             let lost = values(lost.collect())?.into_iter().map(|value| value as f32);
             constant.iter_mut().zip(lost).for_each(|(constant, lost)| *constant = lost);

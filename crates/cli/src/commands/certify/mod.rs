@@ -65,11 +65,7 @@ pub(crate) fn run(
     }
 }
 
-fn certify(
-    arguments: &CertifyArguments,
-    stdout: &mut impl Write,
-    threads: usize,
-) -> anyhow::Result<Outcome> {
+fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize) -> anyhow::Result<Outcome> {
     let smooth = &arguments.smooth;
     let failure = setup::failure(smooth)?;
     let noise = setup::noise(smooth)?;
@@ -116,7 +112,8 @@ fn certify(
     let mut log = None;
     if let Some(out) = &smooth.out {
         log = Some(RecordLog::open_to_append(out, &run)?.0);
-        let asked: std::collections::BTreeSet<u64> = setup.indices.iter().map(|&index| index as u64).collect();
+        let asked: std::collections::BTreeSet<u64> =
+            setup.indices.iter().map(|&index| index as u64).collect();
         let there = read_records(out)?.into_iter().filter(|record| asked.contains(&record.index));
         records.extend(there.map(|record| (record.index, record)));
     }
@@ -201,7 +198,8 @@ fn summary(
     out: Option<PathBuf>,
 ) -> Summary {
     let median = |radius: fn(&Derived) -> Option<f64>| {
-        let mut radii: Vec<f64> = records.iter().map(|record| radius(&record.derived).unwrap_or(0.0)).collect();
+        let mut radii: Vec<f64> =
+            records.iter().map(|record| radius(&record.derived).unwrap_or(0.0)).collect();
         radii.sort_by(f64::total_cmp);
         // The lower one of two, so that at least half reach it.
         radii.len().checked_sub(1).map_or(0.0, |last| radii[last / 2])
@@ -232,7 +230,10 @@ fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::
     writeln!(stdout, "inputs       {done} of {inputs}{before}; {abstained} abstentions")?;
     if let Some(correct) = summary.correct {
         let share = 100.0 * correct as f64 / (*done).max(1) as f64;
-        writeln!(stdout, "correct      {correct}, {share:.1} % of these inputs: certified accuracy at radius 0")?;
+        writeln!(
+            stdout,
+            "correct      {correct}, {share:.1} % of these inputs: certified accuracy at radius 0"
+        )?;
     }
     let (l2, linf) = (down(summary.median_l2, 4), down(summary.median_linf, 4));
     writeln!(stdout, "median       l2 radius {l2}, l_inf radius {linf}")?;

@@ -104,7 +104,8 @@ fn toy_model(text: &str, shape: Shape) -> anyhow::Result<(Model, String)> {
     }
     let value = |key: &str| given.iter().find(|(other, _)| *other == key).map(|(_, value)| *value);
     let number = |key: &str| {
-        let parse = |value: &str| value.parse::<f64>().with_context(|| format!("{key}={value}: not a number"));
+        let parse =
+            |value: &str| value.parse::<f64>().with_context(|| format!("{key}={value}: not a number"));
         value(key).map(parse).transpose()
     };
     if kind == "ball" {

@@ -91,11 +91,7 @@ pub(crate) fn run(
     }
 }
 
-fn predict(
-    arguments: &PredictArguments,
-    stdout: &mut impl Write,
-    threads: usize,
-) -> anyhow::Result<Outcome> {
+fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize) -> anyhow::Result<Outcome> {
     let smooth = &arguments.smooth;
     let (failure, noise) = (setup::failure(smooth)?, setup::noise(smooth)?);
     let setup = Setup::load(smooth, threads)?;
@@ -124,7 +120,8 @@ fn predict(
     if let Some(out) = &smooth.out {
         let (file, there) = open_to_append(out, &run)?;
         log = Some(file);
-        let asked: std::collections::BTreeSet<u64> = setup.indices.iter().map(|&index| index as u64).collect();
+        let asked: std::collections::BTreeSet<u64> =
+            setup.indices.iter().map(|&index| index as u64).collect();
         let there = there.into_iter().filter(|record| asked.contains(&record.index));
         records.extend(there.map(|record| (record.index, record)));
     }
@@ -201,7 +198,11 @@ fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::
         let share = 100.0 * correct as f64 / (*done).max(1) as f64;
         writeln!(stdout, "correct      {correct}, {share:.1} %")?;
     }
-    writeln!(stdout, "draws        {} in {:.1} s, {:.0} a second", summary.draws, summary.seconds, summary.rate)
+    writeln!(
+        stdout,
+        "draws        {} in {:.1} s, {:.0} a second",
+        summary.draws, summary.seconds, summary.rate
+    )
 }
 
 /// Opens or creates a file of predictions of this run, and reads those that are there. A last line that was broken off
@@ -222,7 +223,8 @@ fn open_to_append(path: &Path, run: &Run) -> anyhow::Result<(File, Vec<Predictio
             Ok(_) => bail!("{}: a record of another run; give another --out", place()),
             // Only the start of a record, or zeros, can be what a kill has left.
             Err(error) => {
-                let broken = line.starts_with(START) || START.starts_with(line) || line.iter().all(|&b| b == 0);
+                let broken =
+                    line.starts_with(START) || START.starts_with(line) || line.iter().all(|&b| b == 0);
                 if line.ends_with(b"\n") || !broken || error.is_data() {
                     return Err(error).with_context(|| format!("{}: not a prediction", place()));
                 }

@@ -46,8 +46,7 @@ impl Setup {
         let indices = indices(arguments, data.len())?;
         let shape = data.shape();
         let (mean, std) = (&arguments.mean, &arguments.std);
-        let Loaded { model, name, shape: taken } =
-            model::load(&arguments.model, shape, mean, std, threads)?;
+        let Loaded { model, name, shape: taken } = model::load(&arguments.model, shape, mean, std, threads)?;
         let classes = data.classes().len();
         if classes > model.classes() {
             crate::progress::say(&format!(

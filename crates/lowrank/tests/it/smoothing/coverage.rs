@@ -4,7 +4,9 @@
 //! probability below 10⁻⁶ were its failure probability .05. Three procedures that are wrong in the usual ways must fail.
 
 use super::{on, params, quantile, upper_tail};
-use gambeson_checker::{FailureProbability, Method, NoiseLevel, SamplingRule, Tally, lower_limit, smoothing_radius};
+use gambeson_checker::{
+    FailureProbability, Method, NoiseLevel, SamplingRule, Tally, lower_limit, smoothing_radius,
+};
 use gambeson_lowrank::classifier::HalfSpace;
 use gambeson_lowrank::smoothing::sequential::{Goal, RadiusNorm, looks};
 use gambeson_lowrank::smoothing::space::Space;
@@ -39,7 +41,8 @@ fn fixed_radius(count: u64, trials: u64) -> f64 {
     let tally = Tally::new(count, trials).expect("a tally");
     let alpha = FailureProbability::new(ALPHA).expect("a probability");
     let limit = lower_limit(&SamplingRule::Fixed, tally, Method::ClopperPearson, alpha).expect("a limit");
-    smoothing_radius(limit, NoiseLevel::new(1.0).expect("a level")).map_or(0.0, gambeson_checker::LatentRadius::value)
+    smoothing_radius(limit, NoiseLevel::new(1.0).expect("a level"))
+        .map_or(0.0, gambeson_checker::LatentRadius::value)
 }
 
 #[test]
@@ -47,7 +50,9 @@ fn misses_are_as_rare_as_promised_and_broken_procedures_are_found_out() {
     let margin = quantile(0.9);
     let runs_at = runs(margin, None);
     // The class is 1, at least of all that are certified here: the half-space is 1 with probability .9.
-    let wrong = |run: &Certification| run.certified.is_some_and(|found| found.class != 1 || found.l2.value() > margin);
+    let wrong = |run: &Certification| {
+        run.certified.is_some_and(|found| found.class != 1 || found.l2.value() > margin)
+    };
     let fixed = misses(&runs_at, wrong);
     assert!(passes(fixed), "{fixed} misses");
     assert!(fixed as f64 >= 0.04 * TIMES as f64, "{fixed} misses: too few for a test that can fail");

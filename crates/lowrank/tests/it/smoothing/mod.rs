@@ -48,9 +48,8 @@ fn cumulative(x: f64) -> f64 {
     let density = |t: f64| (-0.5 * t * t).exp() / (2.0 * std::f64::consts::PI).sqrt();
     let steps = (((x + 9.0) * 1000.0).ceil().max(2.0) / 2.0).ceil() as usize * 2;
     let width = (x + 9.0) / steps as f64;
-    let inner: f64 = (1..steps)
-        .map(|i| density(-9.0 + i as f64 * width) * if i % 2 == 1 { 4.0 } else { 2.0 })
-        .sum();
+    let inner: f64 =
+        (1..steps).map(|i| density(-9.0 + i as f64 * width) * if i % 2 == 1 { 4.0 } else { 2.0 }).sum();
     (density(-9.0) + inner + density(x)) * width / 3.0
 }
 

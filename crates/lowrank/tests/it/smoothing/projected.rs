@@ -42,7 +42,8 @@ fn orthonormal(rows: usize, columns: usize, seed: u64) -> DenseMatrix {
     for _ in 0..2 {
         for a in 0..columns {
             for b in 0..a {
-                let product: f64 = (0..rows).map(|i| entries[i * columns + a] * entries[i * columns + b]).sum();
+                let product: f64 =
+                    (0..rows).map(|i| entries[i * columns + a] * entries[i * columns + b]).sum();
                 (0..rows).for_each(|i| entries[i * columns + a] -= product * entries[i * columns + b]);
             }
             let length = (0..rows).map(|i| entries[i * columns + a].powi(2)).sum::<f64>().sqrt();
@@ -240,7 +241,10 @@ impl Classifier for Ambient {
         #[allow(clippy::cast_possible_truncation)]
         let project = |row: &[f32]| {
             let row: Vec<f64> = row.iter().map(|&x| x.into()).collect();
-            times(&self.basis, &transposed_times(&self.basis, &row)).into_iter().map(|x| x as f32).collect::<Vec<f32>>()
+            times(&self.basis, &transposed_times(&self.basis, &row))
+                .into_iter()
+                .map(|x| x as f32)
+                .collect::<Vec<f32>>()
         };
         let projected: Vec<f32> = batch.chunks_exact(self.dim()).flat_map(project).collect();
         self.ball.classify(&projected, rows, out)

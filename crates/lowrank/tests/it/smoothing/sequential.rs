@@ -96,7 +96,9 @@ fn on_public_votes_few_draws_decide_as_many_do() {
                 count += Binomial::new(trials - done, p).expect("a distribution").sample(&mut rng);
                 done = trials;
                 let value = gambeson_checker::LatentRadius::value;
-                if stopped.is_none() && plan.verdict(count, done, value).expect("a verdict") == Verdict::Settled {
+                if stopped.is_none()
+                    && plan.verdict(count, done, value).expect("a verdict") == Verdict::Settled
+                {
                     stopped = Some((done, plan.radius(count, done).expect("a limit").map(value)));
                 }
             }
