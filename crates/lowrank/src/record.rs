@@ -18,6 +18,8 @@ pub use error::{RecordError, RecordProblem};
 pub(crate) use log::{Line, Merged, parse_records, recognises};
 pub use log::{RecordLog, merge_records, read_records};
 
+use crate::dct::Representation;
+use crate::smoothing::sequential::Goal;
 use serde::{Deserialize, Serialize};
 
 /// The version this code writes and reads.
@@ -43,6 +45,9 @@ pub enum Rule {
 pub struct Run {
     /// When sampling ends.
     pub rule: Rule,
+    /// What a sequential run set out to settle; radii beyond may be far from what more draws would prove.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<Goal>,
     /// Selection draws an input.
     pub n0: u64,
     /// Estimation draws an input, at most.
@@ -58,17 +63,16 @@ pub struct Run {
     /// Name of the data.
     pub data: String,
     /// Hash of the projection; none where noise is added to the input itself.
-    #[serde(default)]
     pub projection: Option<String>,
+    /// The coordinates in which the projection works: radii in ℓ∞ are of changes of these; none where noise is added to
+    /// the input itself.
+    pub representation: Option<Representation>,
     /// Hash of the noise levels of the coordinates, where they differ. κ and s are then those of the basis with its
     /// columns divided by the levels.
-    #[serde(default)]
     pub noise: Option<String>,
     /// κ ≥ ‖Uᵀ‖_{∞→2}, proven when it was written; none without a projection.
-    #[serde(default)]
     pub kappa: Option<f64>,
     /// s ≥ σ_max(U), proven when it was written; none without a projection.
-    #[serde(default)]
     pub spectral: Option<f64>,
     /// Coordinates of an input.
     pub dimension: u64,
@@ -169,6 +173,15 @@ impl Record {
         }
         if run.projection.is_some() != run.kappa.is_some() || run.kappa.is_some() != run.spectral.is_some() {
             return Err(RecordProblem::Projection);
+        }
+        if run.projection.is_some() != run.representation.is_some() {
+            return Err(RecordProblem::Projection);
+        }
+        // A change of length one along the direction stretched most has no entry above one.
+        if let (Some(kappa), Some(spectral)) = (run.kappa, run.spectral)
+            && kappa < spectral * (1.0 - 1e-6)
+        {
+            return Err(RecordProblem::Kappa { kappa, spectral });
         }
         if run.dimension == 0 || self.estimation.is_empty() {
             return Err(RecordProblem::Empty);

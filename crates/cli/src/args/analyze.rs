@@ -1,7 +1,7 @@
 //! The command line of `gambeson analyze`.
 
+use super::certify::RadiusNormName;
 use clap::{Args, ValueEnum};
-use gambeson_lowrank::analysis::RadiusNorm;
 use gambeson_lowrank::record::Certification;
 use std::path::PathBuf;
 
@@ -91,23 +91,6 @@ pub(crate) struct Radius {
 impl From<f64> for Radius {
     fn from(value: f64) -> Self {
         Self { value, text: value.to_string() }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RadiusNormName {
-    /// Euclidean.
-    L2,
-    /// The largest change of a coordinate.
-    Linf,
-}
-
-impl From<RadiusNormName> for RadiusNorm {
-    fn from(name: RadiusNormName) -> Self {
-        match name {
-            RadiusNormName::L2 => Self::L2,
-            RadiusNormName::Linf => Self::Linf,
-        }
     }
 }
 

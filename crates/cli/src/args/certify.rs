@@ -110,7 +110,8 @@ pub(crate) struct CertifyArguments {
     /// Stop drawing when the answer is settled; alpha is kept.
     #[arg(long)]
     pub(crate) sequential: bool,
-    /// Settled when these radii are met or will hardly be.
+    /// Settled when these radii are met or will hardly be [default: 0, sigma, 2 sigma and 3 sigma, if there is no
+    /// tolerance].
     #[arg(
         long,
         value_name = "R,..",
@@ -119,8 +120,8 @@ pub(crate) struct CertifyArguments {
         requires = "sequential"
     )]
     pub(crate) target: Vec<f64>,
-    /// Settled when the radius is within this of the best that n draws could give [default: sigma/20 in l2, if there
-    /// is no target].
+    /// Settled when the radius is within this of the best that n draws could give. The radius of inputs that never
+    /// fail grows with the number of draws, so a small one saves little.
     #[arg(long, value_name = "T", allow_negative_numbers = true, requires = "sequential")]
     pub(crate) tolerance: Option<f64>,
     /// The norm of --target and --tolerance.

@@ -123,7 +123,7 @@ fn survives_kills(bench: &Bench, line: &str, name: &str) {
             std::thread::sleep(time.mul_f64(part));
             child.kill().expect("killed");
             child.wait().expect("gone");
-            let written = bench.path(&out).exists().then(|| bench.read(&out)).unwrap_or_default();
+            let written = if bench.path(&out).exists() { bench.read(&out) } else { String::new() };
             seen.push(written.lines().filter(|line| line.ends_with('}')).count());
         }
         assert!(seen.windows(2).all(|pair| pair[0] <= pair[1]), "{name}: {seen:?}");
@@ -315,7 +315,7 @@ fn predictions_are_kept_and_resumed() {
     let whole = bench.read("run.jsonl");
     assert_eq!(whole.lines().count(), 30);
     assert_eq!(bench.read("run.tsv").lines().next(), Some("idx\tlabel\tpredict\tcorrect\ttime"));
-    let torn: String = whole.lines().take(12).map(|line| format!("{line}\n")).collect();
+    let torn: String = whole.split_inclusive('\n').take(12).collect();
     bench.write("run.jsonl", format!("{torn}{}", &whole.lines().nth(12).expect("a line")[..50]));
     let again = ok(bench.run(&line)).json();
     assert_eq!((&again["resumed"], &again["correct"]), (&12.into(), &summary["correct"]));

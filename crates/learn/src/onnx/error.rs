@@ -95,6 +95,22 @@ pub enum OnnxError {
         /// Dimensions of the answer.
         found: Vec<i64>,
     },
+    /// One score a row is no choice between classes.
+    #[error("{}: the graph answers with one score a row; smoothing needs one for each of two or more classes", path.display())]
+    OneScore {
+        /// The network.
+        path: PathBuf,
+    },
+    /// Scores of a row depend on its companions.
+    #[error(
+        "{}: the scores of an input depend on what else is in its batch (is a normalisation in training mode?), so draws \
+         would not be independent",
+        path.display()
+    )]
+    RowsMix {
+        /// The network.
+        path: PathBuf,
+    },
     /// A forward pass failed.
     #[error("{}: the forward pass failed: {reason}", path.display())]
     Run {

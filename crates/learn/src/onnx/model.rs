@@ -116,6 +116,13 @@ pub struct OnnxModel {
     returned: Condvar,
 }
 
+/// Whether two lists of scores are the same but for rounding; not numbers are equal to each other.
+fn near(ours: &[f32], exact: &[f32]) -> bool {
+    let largest = exact.iter().fold(0.0_f32, |most, score| most.max(score.abs()));
+    let close = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-4 * (1.0 + largest) || (a.is_nan() && b.is_nan());
+    ours.len() == exact.len() && ours.iter().zip(exact).all(close)
+}
+
 /// A session and the memory it is fed from.
 #[derive(Debug)]
 struct Worker {
@@ -176,6 +183,12 @@ impl OnnxModel {
                 model.classes = scores.len() / 2;
             }
         }
+        if model.classes < 2 {
+            return Err(OnnxError::OneScore { path: path.to_path_buf() });
+        }
+        if model.mixes(&mut worker)? {
+            return Err(OnnxError::RowsMix { path: path.to_path_buf() });
+        }
         let mut idle = vec![worker];
         for _ in 1..threads.max(1) {
             idle.push(Worker { session: open(path, &graph)?, input: Vec::new() });
@@ -197,9 +210,29 @@ impl OnnxModel {
         let mut worker = Worker { session: open(&self.path, &rewritten).ok()?, input: Vec::new() };
         let count = probe.len() / self.shape.len();
         let scores = self.scores(&mut worker, probe, count).ok()?;
-        let largest = exact.iter().fold(0.0_f32, |most, score| most.max(score.abs()));
-        let near = |(ours, exact): (&f32, &f32)| (ours - exact).abs() <= 1e-4 * (1.0 + largest);
-        (scores.len() == exact.len() && scores.iter().zip(exact).all(near)).then_some(rewritten)
+        near(&scores, exact).then_some(rewritten)
+    }
+
+    /// Whether the scores of a row change with its companions: then draws of one batch would not be independent.
+    fn mixes(&self, worker: &mut Worker) -> Result<bool, OnnxError> {
+        let length = self.shape.len();
+        let (rows, moved) = match self.batching {
+            Batching::Fixed(1) => return Ok(false),
+            Batching::Fixed(part) => (2 * part, 1),
+            Batching::Free | Batching::Rewritten => (3, 0),
+        };
+        let mut batch = probe(rows * length);
+        let mut together = self.scores_in_parts(worker, &batch, rows)?;
+        let otherwise = if moved > 0 {
+            // Every row gets other companions, and one another batch.
+            batch.rotate_left(moved * length);
+            together.rotate_left(moved * self.classes);
+            self.scores_in_parts(worker, &batch, rows)?
+        } else {
+            let alone = batch.chunks_exact(length).map(|row| self.scores(worker, row, 1));
+            alone.collect::<Result<Vec<_>, _>>()?.concat()
+        };
+        Ok(!near(&together, &otherwise))
     }
 
     /// SHA-256 of the file.
@@ -263,7 +296,9 @@ impl OnnxModel {
         let tensor = TensorRef::from_array_view((dims, batch)).map_err(&failed)?;
         let outputs = session.run(ort::inputs![tensor]).map_err(&failed)?;
         let (found, scores) = outputs[0].try_extract_tensor::<f32>().map_err(&failed)?;
-        let a_row_each = scores.len() >= rows && scores.len().is_multiple_of(rows);
+        let a_row_each = scores.len() >= rows
+            && scores.len().is_multiple_of(rows)
+            && found.iter().skip(2).all(|&extent| extent == 1);
         let as_before = self.classes == 0 || scores.len() == rows * self.classes;
         if !a_row_each || !as_before || found.first().is_none_or(|&first| usize::try_from(first) != Ok(rows))
         {

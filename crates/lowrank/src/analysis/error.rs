@@ -233,6 +233,16 @@ pub enum AnalysisError {
         /// The first input without one.
         index: u64,
     },
+    /// Inputs have more coordinates than was said.
+    #[error("{source_name}: its inputs have {own} coordinates, more than the {given} given")]
+    Dimension {
+        /// Which log.
+        source_name: String,
+        /// As given.
+        given: u64,
+        /// As the records have it.
+        own: u64,
+    },
     /// No radii in that norm.
     #[error("{source_name}: no {norm} radii in it{advice}")]
     NoRadii {

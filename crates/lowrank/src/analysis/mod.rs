@@ -15,7 +15,7 @@ pub use error::{AnalysisError, LineProblem, LogError};
 pub use probability::{bernstein_bound, false_certificates};
 pub use scores::{Question, RadiusNorm, Scale, Scores, best_at};
 
-use crate::record::Certification;
+use crate::record::{Certification, Run};
 use gambeson_checker::FailureProbability;
 use std::path::{Path, PathBuf};
 
@@ -101,6 +101,8 @@ pub struct Source {
     pub alpha: Option<f64>,
     /// Last lines of records that a kill has broken off, from 1: they are left out, and the run can go on.
     pub broken_off: Vec<(PathBuf, usize)>,
+    /// Of our records: what they have in common.
+    pub run: Option<Box<Run>>,
 }
 
 /// How counts are certified.
@@ -164,6 +166,7 @@ fn read_other(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Source, 
         sigma,
         alpha,
         broken_off: Vec::new(),
+        run: None,
     };
     let source = if votes::recognises(text) {
         let (inputs, alpha) = votes::read(path, text, settings)?;

@@ -2,7 +2,7 @@
 
 use super::error::LogError;
 use super::{Dialect, Evidence, Input, Predicted, Settings, Source};
-use crate::record::{Certification, Derived, Line, Merged, Record, Run, parse_records};
+use crate::record::{Certification, Derived, Line, Merged, Run, parse_records};
 use gambeson_checker::{FailureProbability, LowerLimit};
 use std::path::{Path, PathBuf};
 
@@ -55,7 +55,8 @@ impl Gathered {
             }
             let evidence = Evidence::Inputs(inputs);
             let (sigma, alpha) = (Some(run.sigma), Some(alpha));
-            Ok(Some(Source { paths, dialect: Dialect::Records, evidence, sigma, alpha, broken_off }))
+            let run = Some(Box::new(run));
+            Ok(Some(Source { paths, dialect: Dialect::Records, evidence, sigma, alpha, broken_off, run }))
         };
         self.runs.into_iter().map(source).collect()
     }
@@ -66,7 +67,10 @@ fn input(path: &Path, line: &Line, settings: &Settings) -> Result<(Input, Failur
     let refused = |reason| LogError::Statistics { path: path.to_path_buf(), line: line.number, reason };
     let own = FailureProbability::new(record.run.alpha).map_err(refused)?;
     let natural = record.derive(own, Certification::Natural).map_err(refused)?;
-    check_claim(path, line, &natural.derived)?;
+    if let Some((field, claimed, proven)) = record.false_claim(&natural.derived) {
+        let (path, line, index) = (path.to_path_buf(), line.number, record.index);
+        return Err(LogError::Claim { path, line, index, field, claimed, proven });
+    }
     let alpha = settings.alpha.unwrap_or(own);
     let proven = record.derive(alpha, settings.how).map_err(refused)?;
     let Derived { class, latent, l2, linf } = proven.derived;
@@ -83,32 +87,4 @@ fn input(path: &Path, line: &Line, settings: &Settings) -> Result<(Input, Failur
         },
         alpha,
     ))
-}
-
-/// What a record says must not be more than what its counts prove.
-fn check_claim(path: &Path, line: &Line, proven: &Derived) -> Result<(), LogError> {
-    let Line { number, record: Record { index, derived: claimed, .. } } = line;
-    let claim = |field, claimed, proven| LogError::Claim {
-        path: path.to_path_buf(),
-        line: *number,
-        index: *index,
-        field,
-        claimed,
-        proven,
-    };
-    if let Some(class) = claimed.class.filter(|_| claimed.class != proven.class) {
-        return Err(claim("class", f64::from(class), proven.class.map_or(-1.0, f64::from)));
-    }
-    let radii = [
-        ("latent", claimed.latent, proven.latent),
-        ("l2", claimed.l2, proven.l2),
-        ("linf", claimed.linf, proven.linf),
-    ];
-    for (field, claimed, proven) in radii {
-        let proven = proven.unwrap_or(0.0);
-        if let Some(claimed) = claimed.filter(|claimed| !(*claimed <= proven)) {
-            return Err(claim(field, claimed, proven));
-        }
-    }
-    Ok(())
 }

@@ -3,26 +3,7 @@
 use super::error::AnalysisError;
 use super::{Dialect, Evidence, Input, Predicted, Source};
 use crate::record::{quotient_below, root_above};
-
-/// The norm of radii.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RadiusNorm {
-    /// Euclidean.
-    #[default]
-    L2,
-    /// The largest change of a coordinate.
-    Linf,
-}
-
-impl RadiusNorm {
-    /// `l2` or `linf`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::L2 => "l2",
-            Self::Linf => "linf",
-        }
-    }
-}
+pub use crate::smoothing::sequential::RadiusNorm;
 
 /// Where ℓ∞ radii come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -127,6 +108,11 @@ impl Source {
         l2: Option<f64>,
         linf: Option<f64>,
     ) -> Result<f64, AnalysisError> {
+        if let (Scale::Dimension(given), Some(run)) = (question.scale, &self.run)
+            && given < run.dimension
+        {
+            return Err(AnalysisError::Dimension { source_name: self.name(), given, own: run.dimension });
+        }
         let radius = match (question.norm, question.scale) {
             (RadiusNorm::L2, _) => l2,
             (RadiusNorm::Linf, Scale::Own) => linf,

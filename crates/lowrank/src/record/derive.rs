@@ -6,7 +6,7 @@
 //! the draws were made as the rule says and κ and s are what they were proven to be. Every number is rounded down.
 //! Deviations: the limit fits the rule by which sampling ended; the encoding error is taken off the radius.
 
-use super::{Derived, Record, Rule};
+use super::{Derived, Record, RecordProblem, Rule};
 use gambeson_checker::{
     FailureProbability, LatentRadius, Look, LowerLimit, Method, NoiseLevel, SamplingRule, StatisticsError,
     Tally, lower_limit, smoothing_radius, two_sided_radius, upper_limit,
@@ -120,6 +120,34 @@ impl Record {
             }
         };
         Ok(Proven { derived, lower_limit })
+    }
+
+    /// The first stored number that says more than what the counts prove: its name, itself, and what is proven (0 for
+    /// nothing, −1 for no class).
+    pub(crate) fn false_claim(&self, proven: &Derived) -> Option<(&'static str, f64, f64)> {
+        let claimed = &self.derived;
+        if let Some(class) = claimed.class.filter(|_| claimed.class != proven.class) {
+            return Some(("class", f64::from(class), proven.class.map_or(-1.0, f64::from)));
+        }
+        let radii = [
+            ("latent", claimed.latent, proven.latent),
+            ("l2", claimed.l2, proven.l2),
+            ("linf", claimed.linf, proven.linf),
+        ];
+        radii.into_iter().find_map(|(field, claimed, proven)| {
+            let proven = proven.unwrap_or(0.0);
+            claimed.filter(|claimed| !(*claimed <= proven)).map(|claimed| (field, claimed, proven))
+        })
+    }
+
+    /// Whether the counts prove what is stored beside them.
+    pub(crate) fn check_claim(&self) -> Result<(), RecordProblem> {
+        let alpha = FailureProbability::new(self.run.alpha)?;
+        let proven = self.derive(alpha, Certification::Natural)?;
+        match self.false_claim(&proven.derived) {
+            Some((field, claimed, proven)) => Err(RecordProblem::Claim { field, claimed, proven }),
+            None => Ok(()),
+        }
     }
 
     /// Fills in what the counts prove by the method natural to the rule, as a record to be written has it.

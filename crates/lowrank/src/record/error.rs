@@ -1,6 +1,7 @@
 //! What can be wrong with records.
 
 use super::VERSION;
+use gambeson_checker::StatisticsError;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -83,6 +84,27 @@ pub enum RecordError {
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum RecordProblem {
+    /// A stored number says more than the counts prove.
+    #[error("{field} is {claimed}, but the counts prove {proven}")]
+    Claim {
+        /// Which number.
+        field: &'static str,
+        /// As stored.
+        claimed: f64,
+        /// As the checker has it.
+        proven: f64,
+    },
+    /// κ is never below the largest singular value.
+    #[error("kappa is {kappa}, below the spectral bound {spectral}, which cannot be")]
+    Kappa {
+        /// As stored.
+        kappa: f64,
+        /// As stored.
+        spectral: f64,
+    },
+    /// The checker refuses the limit.
+    #[error(transparent)]
+    Statistics(#[from] StatisticsError),
     /// A version that is not known here, of a newer program say.
     #[error("version {found} of records is not known here, only {VERSION}")]
     Version {

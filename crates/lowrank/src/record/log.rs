@@ -1,7 +1,7 @@
 //! Files of records: appended to, resumed after a kill, merged.
 
 use super::{Record, RecordError, RecordProblem, Run, VERSION};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -17,11 +17,11 @@ pub struct RecordLog {
 }
 
 impl RecordLog {
-    /// Opens or creates the file, and tells which inputs are there already.
+    /// Opens or creates the file, and gives the records that are there already, by index.
     ///
     /// A last line that was broken off by a kill is cut off: that input is to be done again. Everything else that is
-    /// not a record of this very run is refused, and the file left as it was.
-    pub fn open_to_append(path: &Path, run: &Run) -> Result<(Self, BTreeSet<u64>), RecordError> {
+    /// not a record of this very run, or claims more than its counts prove, is refused, and the file left as it was.
+    pub fn open_to_append(path: &Path, run: &Run) -> Result<(Self, BTreeMap<u64, Record>), RecordError> {
         let failed = |reason| RecordError::File { path: path.to_path_buf(), reason };
         let created = !path.exists();
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(failed)?;
@@ -37,6 +37,11 @@ impl RecordLog {
         let mut there: BTreeMap<u64, &Line> = BTreeMap::new();
         for line in &lines.records {
             same_run(path, line, run)?;
+            line.record.check_claim().map_err(|problem| RecordError::Invalid {
+                path: path.to_path_buf(),
+                line: line.number,
+                problem,
+            })?;
             agree(path, line, path, there.entry(line.record.index).or_insert(line))?;
         }
         if lines.end < bytes.len() {
@@ -46,7 +51,7 @@ impl RecordLog {
             file.write_all(b"\n").map_err(failed)?;
         }
         file.sync_data().map_err(failed)?;
-        let there = there.into_keys().collect();
+        let there = there.into_iter().map(|(index, line)| (index, line.record.clone())).collect();
         Ok((Self { path: path.to_path_buf(), file }, there))
     }
 
@@ -148,9 +153,7 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Lines, RecordError> {
             Ok(record) => lines.records.push(Line { number, record }),
             // Only what a writer of records can have left is taken for broken off: the start of a record, or zeros, to
             // which some file systems lengthen a file before its bytes are there.
-            Err(Fault::Malformed(error))
-                if end == bytes.len() && !error.is_data() && broken_off(line.trim_ascii()) =>
-            {
+            Err(Fault::Malformed(error)) if end == bytes.len() && !error.is_data() && broken_off(line) => {
                 lines.broken = Some(number);
                 break;
             }
@@ -185,8 +188,10 @@ fn parse_line(line: &[u8]) -> Result<Record, Fault> {
     Ok(record)
 }
 
+/// The end of a line is written last, so a line that has one was not broken off.
 fn broken_off(line: &[u8]) -> bool {
-    line.starts_with(START) || START.starts_with(line) || line.iter().all(|&byte| byte == 0)
+    let begun = line.starts_with(START) || START.starts_with(line);
+    (begun && !line.ends_with(b"\n")) || line.iter().all(|&byte| byte == 0)
 }
 
 fn same_run(path: &Path, line: &Line, run: &Run) -> Result<(), RecordError> {

@@ -35,7 +35,7 @@ fn a_draw_is_what_the_header_says() {
     for (seed, input, draw, stream) in [
         (0, 0, Draw::Estimation(0), 0),
         (7, 3, Draw::Estimation(99_999), 99_999),
-        (u64::MAX, 1 << 40, Draw::Selection(12), 12 | 1 << 63),
+        (u64::MAX, 1 << 40, Draw::Selection(12), (1 << 63) + 12),
     ] {
         for length in [1_usize, 63, 64, 65, 200, 3072] {
             let words = words(seed, input, stream, 16 * 8 * length.div_ceil(64));

@@ -23,6 +23,7 @@ use gambeson_checker::{
     FailureProbability, LatentRadius, Look, NoiseLevel, SamplingRule, StatisticsError, Tally, lower_limit,
     smoothing_radius,
 };
+use serde::{Deserialize, Serialize};
 
 /// Each look has this many times the draws of the one before.
 pub const RATIO: f64 = 1.5;
@@ -51,7 +52,7 @@ pub fn looks(n: u64) -> Vec<Look> {
 }
 
 /// When an answer counts as settled.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Goal {
     /// Radii to be met or refuted; settled when all are. Not negative; 0 asks for an answer at all.
     pub targets: Vec<f64>,
@@ -62,13 +63,24 @@ pub struct Goal {
 }
 
 /// A norm of changes of the input.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum RadiusNorm {
     /// Euclidean.
     #[default]
     L2,
     /// Largest entry.
     Linf,
+}
+
+impl RadiusNorm {
+    /// `l2` or `linf`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::L2 => "l2",
+            Self::Linf => "linf",
+        }
+    }
 }
 
 /// A plan and a goal for inputs that are all measured alike.

@@ -1,6 +1,7 @@
 //! Files of certification records: what a kill leaves behind, what is refused, what is merged.
 
 use gambeson_checker::FailureProbability;
+use gambeson_lowrank::dct::Representation;
 use gambeson_lowrank::record::{
     Certification, Derived, Record, RecordError, RecordLog, RecordProblem, Rule, Run, VERSION, merge_records,
     read_records,
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn run() -> Run {
     Run {
         rule: Rule::Fixed,
+        goal: None,
         n0: 10,
         n: 1000,
         sigma: 0.25,
@@ -18,6 +20,7 @@ pub(crate) fn run() -> Run {
         model: "toy".to_owned(),
         data: "toy-test".to_owned(),
         projection: None,
+        representation: None,
         noise: None,
         kappa: None,
         spectral: None,
@@ -63,7 +66,7 @@ fn a_record_is_one_line_with_the_counts_first() {
     let line = serde_json::to_string(&three()[0]).expect("JSON");
     let start = "{\"version\":1,\"index\":0,\"label\":1,\"selection\":[1,9,0],\"estimation\":[5,990,5],\
                  \"rule\":{\"kind\":\"fixed\"},\"n0\":10,\"n\":1000,\"sigma\":0.25,\"alpha\":0.001,\"seed\":7,\
-                 \"model\":\"toy\",\"data\":\"toy-test\",\"projection\":null,\"noise\":null,\"kappa\":null,\
+                 \"model\":\"toy\",\"data\":\"toy-test\",\"projection\":null,\"representation\":null,\"noise\":null,\"kappa\":null,\
                  \"spectral\":null,\"dimension\":3072,\"encoding_error\":0.0,\"class\":1,\"latent\":";
     assert!(line.starts_with(start) && line.ends_with(",\"seconds\":0.5}"), "{line}");
     let staged = Rule::Staged { looks: vec![(100, 0.25), (1000, 0.75)] };
@@ -89,7 +92,7 @@ fn wherever_a_kill_cuts_the_file_the_run_goes_on_to_the_same_bytes() {
         let there = if cut + 1 == whole.len() { 3 } else { lines };
         assert_eq!(read_records(&path).expect("readable").len(), there, "cut at {cut}");
         let (mut log, done) = RecordLog::open_to_append(&path, &run()).expect("ours");
-        assert_eq!(done.into_iter().collect::<Vec<_>>(), [0, 20, 40][..there]);
+        assert_eq!(done.into_keys().collect::<Vec<_>>(), [0, 20, 40][..there]);
         for record in &records[there..] {
             log.append(record).expect("appended");
         }
@@ -221,7 +224,13 @@ fn radii_are_those_of_the_definition() {
     assert!(linf <= l2 / 3072_f64.sqrt() && linf > l2 / 3072_f64.sqrt() * (1.0 - 1e-15));
 
     // Through a projection, and with an encoding error.
-    let projected = Run { projection: Some("p".to_owned()), kappa: Some(14.2), spectral: Some(1.5), ..run() };
+    let projected = Run {
+        projection: Some("p".to_owned()),
+        representation: Some(Representation::Dct2),
+        kappa: Some(14.2),
+        spectral: Some(1.5),
+        ..run()
+    };
     let mut through = record(0, projected, [1, 9, 0], [0, 1000, 0]);
     through.encoding_error = 0.125;
     let through = through.with_derived().expect("valid").derived;

@@ -3,6 +3,7 @@
 mod figure;
 mod report;
 
+use super::certify::cosines;
 use crate::Outcome;
 use crate::args::{AnalyzeArguments, Radius};
 use crate::progress::say;
@@ -97,6 +98,18 @@ fn analyse(arguments: &AnalyzeArguments) -> anyhow::Result<Analysis> {
     let sources = read_logs(&arguments.logs, &settings)?;
     for (path, line) in sources.iter().flat_map(|source| &source.broken_off) {
         say(&format!("{}, line {line}: broken off, left out", path.display()));
+    }
+    if question.norm == RadiusNorm::Linf && !matches!(question.scale, Scale::Dimension(_)) {
+        let (first, other): (Vec<&Source>, Vec<&Source>) =
+            sources.iter().partition(|source| in_cosines(source));
+        if let (Some(first), Some(other)) = (first.first(), other.first()) {
+            bail!(
+                "{} has l_inf radii of cosine coefficients, {} has not: they are no measure of each other; analyze them \
+                 apart",
+                first.name(),
+                other.name()
+            );
+        }
     }
     let scores = sources.iter().map(|source| source.scores(&question)).collect::<Result<Vec<_>, _>>()?;
     let largest = scores.iter().map(Scores::largest_radius).fold(0.0, f64::max);
@@ -238,4 +251,9 @@ fn writable(out: &Path) -> anyhow::Result<()> {
     tempfile::NamedTempFile::new_in(folder)
         .with_context(|| format!("{}: nothing can be written there", out.display()))?;
     Ok(())
+}
+
+/// Whether the ℓ∞ radii of a log are of cosine coefficients.
+fn in_cosines(source: &Source) -> bool {
+    cosines(source.run.as_ref().and_then(|run| run.representation))
 }

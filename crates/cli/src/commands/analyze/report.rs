@@ -106,8 +106,23 @@ fn certified(log: &Log, arguments: &AnalyzeArguments) -> Option<String> {
         CertificationName::TwoSided => "two-sided",
     };
     let given = if source.dialect == Dialect::Votes { " as given" } else { "" };
+    let run = source.run.as_deref();
+    let kappa = run.and_then(|run| run.kappa).map_or_else(String::new, |kappa| {
+        format!(" κ = {kappa} as recorded: check the projection against its certificate to trust it.")
+    });
+    let cosines = if super::in_cosines(source) { " ℓ∞ is of cosine coefficients." } else { "" };
+    let goal = run.and_then(|run| run.goal.as_ref()).map_or_else(String::new, |goal| {
+        let targets: Vec<String> = goal.targets.iter().map(ToString::to_string).collect();
+        let tolerance = goal.tolerance.map_or_else(String::new, |tolerance| format!(" within {tolerance}"));
+        let norm = goal.norm.name();
+        format!(
+            " Drawing stopped when {norm} radii {}{tolerance} were settled; others are lower bounds of what all draws \
+             would give.",
+            targets.join(", ")
+        )
+    });
     Some(format!(
-        "{}: certified from its counts, σ = {sigma}{given}, α = {alpha}, {limits} limits.",
+        "{}: certified from its counts, σ = {sigma}{given}, α = {alpha}, {limits} limits.{kappa}{cosines}{goal}",
         log.label
     ))
 }

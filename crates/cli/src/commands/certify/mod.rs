@@ -12,8 +12,9 @@ use crate::decimal::down;
 use crate::progress::{catch_interrupts, say};
 use gambeson_checker::SamplingRule;
 use gambeson_learn::error::DataError;
-use gambeson_lowrank::record::{Derived, Record, RecordLog, Rule, Run, VERSION, read_records};
-use gambeson_lowrank::smoothing::sequential::Goal;
+use gambeson_lowrank::dct::Representation;
+use gambeson_lowrank::record::{Derived, Record, RecordLog, Rule, Run, VERSION};
+use gambeson_lowrank::smoothing::sequential::{Goal, RadiusNorm};
 use gambeson_lowrank::smoothing::{Certification, Certified, Smoother, SmoothingParams};
 use live::Live;
 use serde::Serialize;
@@ -69,14 +70,8 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
     let smooth = &arguments.smooth;
     let failure = setup::failure(smooth)?;
     let noise = setup::noise(smooth)?;
-    let goal = arguments.sequential.then(|| Goal {
-        targets: arguments.target.clone(),
-        tolerance: arguments
-            .tolerance
-            .or_else(|| arguments.target.is_empty().then_some(noise.value() / 20.0)),
-        norm: arguments.norm.into(),
-    });
     let setup = Setup::load(smooth, threads)?;
+    let goal = arguments.sequential.then(|| goal(arguments, noise.value(), &setup));
     let params = SmoothingParams {
         noise,
         selection: arguments.n0,
@@ -95,6 +90,7 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
             }
             SamplingRule::Anytime => Rule::Anytime,
         },
+        goal: params.goal.clone(),
         n0: params.selection,
         n: params.estimation,
         sigma: noise.value(),
@@ -103,6 +99,7 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
         model: setup.model_name.clone(),
         data: setup.data_name(),
         projection: setup.projection_sha256.clone(),
+        representation: setup.representation,
         noise: setup.levels_sha256.clone(),
         kappa: setup.space.kappa().map(gambeson_checker::InfToTwoBound::value),
         spectral: setup.space.spectral().map(gambeson_checker::SpectralBound::value),
@@ -111,11 +108,10 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
     let mut records: BTreeMap<u64, Record> = BTreeMap::new();
     let mut log = None;
     if let Some(out) = &smooth.out {
-        log = Some(RecordLog::open_to_append(out, &run)?.0);
-        let asked: std::collections::BTreeSet<u64> =
-            setup.indices.iter().map(|&index| index as u64).collect();
-        let there = read_records(out)?.into_iter().filter(|record| asked.contains(&record.index));
-        records.extend(there.map(|record| (record.index, record)));
+        let (file, mut there) = RecordLog::open_to_append(out, &run)?;
+        log = Some(file);
+        let asked = setup.indices.iter().map(|&index| index as u64);
+        records.extend(asked.filter_map(|index| there.remove_entry(&index)));
     }
     let resumed = records.len();
     let (started, mut live) = (Instant::now(), Live::new(setup.indices.len(), smooth.time_limit));
@@ -157,6 +153,26 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
         say("stopped early: the same command goes on where it was, if it has --out");
     }
     Ok(if stopped { Outcome::FellShort } else { Outcome::Success })
+}
+
+/// Whether ℓ∞ is measured in coefficients of a cosine transform, which is not ℓ∞ of pixels or samples.
+pub(crate) fn cosines(representation: Option<Representation>) -> bool {
+    matches!(representation, Some(Representation::Dct1 | Representation::Dct2))
+}
+
+/// What a sequential run is to settle: without targets and a tolerance, the radii 0, σ, 2σ, 3σ in z.
+fn goal(arguments: &CertifyArguments, sigma: f64, setup: &Setup) -> Goal {
+    let norm: RadiusNorm = arguments.norm.into();
+    let mut targets = arguments.target.clone();
+    if targets.is_empty() && arguments.tolerance.is_none() {
+        let unit = match (norm, setup.space.kappa(), setup.space.spectral()) {
+            (RadiusNorm::L2, _, spectral) => spectral.map_or(1.0, gambeson_checker::SpectralBound::value),
+            (RadiusNorm::Linf, Some(kappa), _) => kappa.value(),
+            (RadiusNorm::Linf, None, _) => (setup.space.input_dim() as f64).sqrt(),
+        };
+        targets.extend((0..4).map(|k| f64::from(k) * sigma / unit));
+    }
+    Goal { targets, tolerance: arguments.tolerance, norm }
 }
 
 fn record(
@@ -236,7 +252,8 @@ fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::
         )?;
     }
     let (l2, linf) = (down(summary.median_l2, 4), down(summary.median_linf, 4));
-    writeln!(stdout, "median       l2 radius {l2}, l_inf radius {linf}")?;
+    let of = if cosines(setup.representation) { " of cosine coefficients" } else { "" };
+    writeln!(stdout, "median       l2 radius {l2}, l_inf radius {linf}{of}")?;
     writeln!(
         stdout,
         "draws        {} in {:.1} s, {:.0} a second; {:.0} counted an input",

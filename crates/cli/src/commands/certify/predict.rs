@@ -10,8 +10,9 @@ use crate::Outcome;
 use crate::args::PredictArguments;
 use crate::progress::{catch_interrupts, say};
 use anyhow::{Context, bail};
+use gambeson_checker::FailureProbability;
 use gambeson_learn::error::DataError;
-use gambeson_lowrank::smoothing::{Smoother, SmoothingParams};
+use gambeson_lowrank::smoothing::{Counts, Smoother, SmoothingParams, predicted};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -118,7 +119,7 @@ fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize
     let mut records = BTreeMap::new();
     let mut log = None;
     if let Some(out) = &smooth.out {
-        let (file, there) = open_to_append(out, &run)?;
+        let (file, there) = open_to_append(out, &run, failure)?;
         log = Some(file);
         let asked: std::collections::BTreeSet<u64> =
             setup.indices.iter().map(|&index| index as u64).collect();
@@ -207,7 +208,11 @@ fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::
 
 /// Opens or creates a file of predictions of this run, and reads those that are there. A last line that was broken off
 /// is cut off; anything else is refused.
-fn open_to_append(path: &Path, run: &Run) -> anyhow::Result<(File, Vec<PredictionRecord>)> {
+fn open_to_append(
+    path: &Path,
+    run: &Run,
+    failure: FailureProbability,
+) -> anyhow::Result<(File, Vec<PredictionRecord>)> {
     let named = || path.display().to_string();
     let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).with_context(named)?;
     if let Err(TryLockError::WouldBlock) = file.try_lock() {
@@ -219,7 +224,13 @@ fn open_to_append(path: &Path, run: &Run) -> anyhow::Result<(File, Vec<Predictio
     for (at, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
         let place = || format!("{}, line {}", path.display(), at + 1);
         match serde_json::from_slice::<PredictionRecord>(line) {
-            Ok(record) if record.run == *run && record.version == VERSION => records.push(record),
+            Ok(record) if record.run == *run && record.version == VERSION => {
+                let counts = Counts { classes: record.counts.clone(), none: record.none };
+                if counts.draws() != run.n || predicted(&counts, failure)? != record.class {
+                    bail!("{}: its counts do not prove its class", place());
+                }
+                records.push(record);
+            }
             Ok(_) => bail!("{}: a record of another run; give another --out", place()),
             // Only the start of a record, or zeros, can be what a kill has left.
             Err(error) => {

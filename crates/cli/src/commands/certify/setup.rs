@@ -9,6 +9,7 @@ use gambeson_learn::audio::FrameParams;
 use gambeson_learn::dataset::{Dataset, Shape};
 use gambeson_learn::source::{self, LoadOptions};
 use gambeson_lowrank::classifier::Classifier;
+use gambeson_lowrank::dct::Representation;
 use gambeson_lowrank::file::sha256;
 use gambeson_lowrank::projection::{Grid, Projection};
 use gambeson_lowrank::projection_certificate::ProjectionCertificate;
@@ -21,6 +22,7 @@ pub(super) struct Setup {
     pub(super) model_name: String,
     pub(super) space: Space,
     pub(super) projection_sha256: Option<String>,
+    pub(super) representation: Option<Representation>,
     pub(super) levels_sha256: Option<String>,
     data: Dataset,
     /// Inputs asked for, rising.
@@ -33,6 +35,11 @@ impl Setup {
     pub(super) fn load(arguments: &SmoothArguments, threads: usize) -> anyhow::Result<Self> {
         for path in [&arguments.out, &arguments.tsv].into_iter().flatten() {
             writable(path)?;
+        }
+        if let (Some(out), Some(tsv)) = (&arguments.out, &arguments.tsv)
+            && std::path::absolute(out)? == std::path::absolute(tsv)?
+        {
+            bail!("{}: both --out and --tsv; give two files", out.display());
         }
         let options = LoadOptions {
             split: arguments.split.into(),
@@ -60,6 +67,7 @@ impl Setup {
             model_name: name,
             space: Space::identity(shape.len()),
             projection_sha256: None,
+            representation: None,
             levels_sha256: None,
             data,
             indices,
@@ -96,6 +104,7 @@ impl Setup {
         }
         let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
         self.projection_sha256 = Some(sha256(&bytes));
+        self.representation = Some(projection.representation());
         let beside = path.with_extension("cert.json");
         let certificate = arguments.certificate.as_deref().unwrap_or(&beside);
         let proof = ProjectionCertificate::read(certificate)?;

@@ -46,6 +46,7 @@ fn upper_tail(n: u64, p: f64, k: u64) -> f64 {
 /// Φ by the integral of the density: Simpson's rule with steps of 1/1000 from −9.
 fn cumulative(x: f64) -> f64 {
     let density = |t: f64| (-0.5 * t * t).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // some thousands
     let steps = (((x + 9.0) * 1000.0).ceil().max(2.0) / 2.0).ceil() as usize * 2;
     let width = (x + 9.0) / steps as f64;
     let inner: f64 =

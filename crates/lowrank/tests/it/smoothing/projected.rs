@@ -181,7 +181,7 @@ fn no_attack_beats_a_certificate() {
     let mut tightest: f64 = 0.0;
     for seed in 0..12 {
         // Not orthonormal, and of different scales.
-        let scale = [0.1, 1.0, 3.0][seed as usize % 3];
+        let scale = [0.1, 1.0, 3.0][usize::try_from(seed % 3).unwrap_or(0)];
         let entries = normal(40 * 6, 100 + seed).into_iter().map(|x| x * scale).collect();
         let basis = DenseMatrix { rows: 40, columns: 6, entries };
         let (projection, certificate) = certified(Representation::Pixel, grid, vec![basis.clone()], None);
