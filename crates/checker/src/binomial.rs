@@ -70,6 +70,12 @@ impl UpperLimit {
         self.value
     }
 
+    /// A limit on the larger of two probabilities: the larger of their limits.
+    #[must_use]
+    pub fn larger(self, other: Self) -> Self {
+        Self { value: self.value.max(other.value), complement: self.complement.min(other.complement) }
+    }
+
     /// 1 − p is at least this, rounded down. Sharper than 1 − `value` where p is close to one.
     pub fn complement(self) -> f64 {
         self.complement

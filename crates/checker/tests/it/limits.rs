@@ -292,6 +292,8 @@ fn limits_that_do_not_fit_the_rule_are_refused() {
             lower(40, 50, 0.005_f64.next_down()) // share·α is rounded down
         })
     );
+    let no_plan = SamplingRule::Staged { looks: vec![half, half] };
+    assert!(limit(&no_plan, 50, Method::Mixture).is_err() && limit(&no_plan, 50, Method::Spending).is_err());
     for rule in [&staged, &SamplingRule::Fixed, &SamplingRule::Anytime] {
         assert_eq!(limit(rule, 50, Method::Mixture), Ok(mixed(40, 50, 0.01)));
         assert!(limit(rule, 50, rule.method()).is_ok());
@@ -316,6 +318,11 @@ fn plans_of_looks_are_checked() {
     assert_eq!(plan(&[(1, 1.0), (2, tiny)]), Err(StatisticsError::SharesExceedOne { index: 1 }));
     assert_eq!(plan(&[(1, 0.5), (2, 0.5_f64.next_up())]), Err(StatisticsError::SharesExceedOne { index: 1 }));
     assert_eq!(plan(&[(1, 0.5), (2, 0.5_f64.next_down()), (3, tiny), (4, 1e-30)]), Ok(()));
+    let below = f64::EPSILON.powi(2) * 1e-5; // below the units of the sum, which must round it up
+    assert_eq!(
+        plan(&[(1, 1.0 - f64::EPSILON), (2, f64::EPSILON), (3, below)]),
+        Err(StatisticsError::SharesExceedOne { index: 2 })
+    );
     // Ten tenths: the sum of ten floats 0.1 is above one, though adding them in floats gives less.
     let tenths: Vec<(u64, f64)> = (1..=10).map(|i| (i, 0.1)).collect();
     assert_eq!(plan(&tenths), Err(StatisticsError::SharesExceedOne { index: 9 }));
@@ -330,6 +337,8 @@ fn arguments_are_checked() {
         assert_eq!(Tally::new(successes, trials), Err(StatisticsError::Tally { successes, trials }));
     }
     assert_eq!(alpha(0.25).half(), alpha(0.125));
+    let (few, many) = (upper(3, 10, 0.1), upper(4, 10, 0.1));
+    assert!(few.larger(many) == many && many.larger(few) == many);
     let counted = tally(3, 10);
     assert_eq!((counted.successes(), counted.trials(), counted.opposite()), (3, 10, tally(7, 10)));
     let message = Tally::new(2, 1).expect_err("more than all").to_string();
