@@ -239,8 +239,8 @@ fn search(
         // x·e^step, without losing a small step.
         let small = step * (1.0 + step * (0.5 + step / 6.0));
         let next = within(if step.abs() < 1e-4 { x + x * small } else { x * exp(step) });
-        // The steps cube the error: after this one it is below what can be told apart.
-        let settled = excess.abs() <= 1e-6 || next == x;
+        // The steps square the error at least: after this one it is below what can be told apart.
+        let settled = excess.abs() <= 1e-8 || next == x;
         x = next;
         if settled {
             break;

@@ -36,9 +36,7 @@ fn limits_are_those_of_high_precision() {
         assert!(limit.value() <= p && limit.complement() >= q, "{row:?}: {limit:?} is not safe");
         let loose = if p < 0.5 { 1.0 - limit.value() / p } else { limit.complement() / q - 1.0 };
         worst = worst.max(loose);
-        // An α of 0.35 is of no use, but makes fractions long and mixtures depend on an exponential.
-        let allowed = if number(row[3]) > 0.1 { 1e-13 } else { 1e-14 };
-        assert!(loose < allowed, "{row:?}: {limit:?} is loose by {loose}");
+        assert!(loose < 2e-14, "{row:?}: {limit:?} is loose by {loose}");
     }
     assert!(worst > 0.0, "some limits should be a unit in the last place off");
 }
