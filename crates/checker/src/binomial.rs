@@ -70,6 +70,12 @@ impl UpperLimit {
         self.value
     }
 
+    /// A limit on the larger of two probabilities: the larger of their limits.
+    #[must_use]
+    pub fn larger(self, other: Self) -> Self {
+        Self { value: self.value.max(other.value), complement: self.complement.min(other.complement) }
+    }
+
     /// 1 − p is at least this, rounded down. Sharper than 1 − `value` where p is close to one.
     pub fn complement(self) -> f64 {
         self.complement
@@ -233,8 +239,8 @@ fn search(
         // x·e^step, without losing a small step.
         let small = step * (1.0 + step * (0.5 + step / 6.0));
         let next = within(if step.abs() < 1e-4 { x + x * small } else { x * exp(step) });
-        // The steps cube the error: after this one it is below what can be told apart.
-        let settled = excess.abs() <= 1e-6 || next == x;
+        // The steps square the error at least: after this one it is below what can be told apart.
+        let settled = excess.abs() <= 1e-8 || next == x;
         x = next;
         if settled {
             break;

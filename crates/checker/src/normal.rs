@@ -9,8 +9,8 @@
 //! directed, proves Q(y) ≤ q or Q(y) ≥ q; until then y moves outward. Looseness: a few units in the last place.
 //! * **q < 0.04, so y > 1.75:** let J_m = ∫_y^∞ (t − y)^m/m!·φ(t) dt > 0, J₋₁ = φ(y), J₀ = Q(y). Integration by parts gives
 //!   J_{m−1} = y·J_m + (m + 1)·J_{m+1}, so K_m = J_{m−2}/J_{m−1} satisfies K_m = y + m/K_{m+1}, and Q = φ/K₁.
-//!   As K > y, putting y for K_M gives bounds, from below for odd M − 1 and so on in turn (Laplace's continued
-//!   fraction); all terms are positive and each rounding is directed.
+//!   As K > y, putting y for K_M bounds K_M from below, K_{M−1} from above, and so on in turn down to K₁ (Laplace's
+//!   continued fraction); all terms are positive and each rounding is directed.
 //! * **q ≥ 0.04:** Φ(y) − ½ = φ(y)·S(y) with S = y + y³/3 + y⁵/15 + …, summed from the end, each rounding directed.
 //!
 //! φ needs no exponential: ln φ(y) = −y²/2 − ½·ln 2π is compared with logarithms (`special.rs`).

@@ -91,6 +91,11 @@ fn limits_are_exact_for_larger_counts() {
     mixture_is_exact(99_900, 100_000, 1e-3);
 }
 
+/// How many matrices are tested exactly; a tenth of the random counts, and a fiftieth of the public ones.
+fn exact_cases() -> usize {
+    std::env::var("GAMBESON_EXACT_CASES").map_or(2000, |count| count.parse().expect("a number"))
+}
+
 #[test]
 fn limits_are_exact_for_random_counts() {
     // As many tenths of the cases of the matrices: one takes a few milliseconds.
@@ -292,6 +297,8 @@ fn limits_that_do_not_fit_the_rule_are_refused() {
             lower(40, 50, 0.005_f64.next_down()) // share·α is rounded down
         })
     );
+    let no_plan = SamplingRule::Staged { looks: vec![half, half] };
+    assert!(limit(&no_plan, 50, Method::Mixture).is_err() && limit(&no_plan, 50, Method::Spending).is_err());
     for rule in [&staged, &SamplingRule::Fixed, &SamplingRule::Anytime] {
         assert_eq!(limit(rule, 50, Method::Mixture), Ok(mixed(40, 50, 0.01)));
         assert!(limit(rule, 50, rule.method()).is_ok());
@@ -316,6 +323,12 @@ fn plans_of_looks_are_checked() {
     assert_eq!(plan(&[(1, 1.0), (2, tiny)]), Err(StatisticsError::SharesExceedOne { index: 1 }));
     assert_eq!(plan(&[(1, 0.5), (2, 0.5_f64.next_up())]), Err(StatisticsError::SharesExceedOne { index: 1 }));
     assert_eq!(plan(&[(1, 0.5), (2, 0.5_f64.next_down()), (3, tiny), (4, 1e-30)]), Ok(()));
+    // 1/2 + 1/4 + … + 2⁻¹⁰⁰, then a little more than 2⁻¹⁰⁰: its last bit is below the units of the sum.
+    let halves: Vec<(u64, f64)> =
+        (1..=100).map(|i| (i, 0.5_f64.powi(i32::try_from(i).expect("small")))).collect();
+    let with = |last: f64| plan(&[&halves[..], &[(101, last)]].concat());
+    assert_eq!(with(halves[99].1), Ok(()));
+    assert_eq!(with(halves[99].1.next_up()), Err(StatisticsError::SharesExceedOne { index: 100 }));
     // Ten tenths: the sum of ten floats 0.1 is above one, though adding them in floats gives less.
     let tenths: Vec<(u64, f64)> = (1..=10).map(|i| (i, 0.1)).collect();
     assert_eq!(plan(&tenths), Err(StatisticsError::SharesExceedOne { index: 9 }));
@@ -330,6 +343,8 @@ fn arguments_are_checked() {
         assert_eq!(Tally::new(successes, trials), Err(StatisticsError::Tally { successes, trials }));
     }
     assert_eq!(alpha(0.25).half(), alpha(0.125));
+    let (few, many) = (upper(3, 10, 0.1), upper(4, 10, 0.1));
+    assert!(few.larger(many) == many && many.larger(few) == many);
     let counted = tally(3, 10);
     assert_eq!((counted.successes(), counted.trials(), counted.opposite()), (3, 10, tally(7, 10)));
     let message = Tally::new(2, 1).expect_err("more than all").to_string();
@@ -367,11 +382,11 @@ fn public_intervals_are_found_again() {
         rows += 1;
         // Where the two differ by more than rounding, or every hundredth time: exact arithmetic decides.
         let differs = |ours: f64, theirs: f64| (ours - theirs).abs() > 4e-15 * theirs;
-        if (differs(ours.value(), theirs) || rows % 100 == 0) && judged < 40 && low > 0 {
+        if (differs(ours.value(), theirs) || rows % 100 == 0) && judged < exact_cases() / 50 && low > 0 {
             clopper_pearson_is_exact(low, n, failure);
             judged += 1;
         }
-        if differs(top.value(), above) && judged < 40 && low < n {
+        if differs(top.value(), above) && judged < exact_cases() / 50 && low < n {
             clopper_pearson_is_exact(n - low, n, failure);
             judged += 1;
         }
