@@ -195,13 +195,15 @@ fn blocks(key: &[u32; 8], counter: u64, stream: u64) -> [Lanes; 16] {
     (start[14], start[15]) = ([stream as u32; LANES], [(stream >> 32) as u32; LANES]);
     let mut x = start;
     for _ in 0..4 {
-        for column in 0..4 {
-            quarter_round(&mut x, [column, 4 + column, 8 + column, 12 + column]);
-        }
-        for diagonal in 0..4 {
-            let at = |row: usize| 4 * row + (diagonal + row) % 4;
-            quarter_round(&mut x, [diagonal, at(1), at(2), at(3)]);
-        }
+        // Written out, so that all sixteen words stay in registers.
+        quarter_round::<0, 4, 8, 12>(&mut x);
+        quarter_round::<1, 5, 9, 13>(&mut x);
+        quarter_round::<2, 6, 10, 14>(&mut x);
+        quarter_round::<3, 7, 11, 15>(&mut x);
+        quarter_round::<0, 5, 10, 15>(&mut x);
+        quarter_round::<1, 6, 11, 12>(&mut x);
+        quarter_round::<2, 7, 8, 13>(&mut x);
+        quarter_round::<3, 4, 9, 14>(&mut x);
     }
     for (x, start) in x.iter_mut().zip(&start) {
         x.iter_mut().zip(start).for_each(|(x, start)| *x = x.wrapping_add(*start));
@@ -210,12 +212,23 @@ fn blocks(key: &[u32; 8], counter: u64, stream: u64) -> [Lanes; 16] {
 }
 
 #[inline(always)]
-fn quarter_round(x: &mut [Lanes; 16], [a, b, c, d]: [usize; 4]) {
-    for (sum, other, target, turn) in [(a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)] {
-        for lane in 0..LANES {
-            x[sum][lane] = x[sum][lane].wrapping_add(x[other][lane]);
-            x[target][lane] = (x[target][lane] ^ x[sum][lane]).rotate_left(turn);
-        }
+fn quarter_round<const A: usize, const B: usize, const C: usize, const D: usize>(x: &mut [Lanes; 16]) {
+    let (mut a, mut b, mut c, mut d) = (x[A], x[B], x[C], x[D]);
+    step::<16>(&mut a, &b, &mut d);
+    step::<12>(&mut c, &d, &mut b);
+    step::<8>(&mut a, &b, &mut d);
+    step::<7>(&mut c, &d, &mut b);
+    (x[A], x[B], x[C], x[D]) = (a, b, c, d);
+}
+
+/// `sum` ← `sum` + `other`; `target` ← `target` ⊕ `sum`, turned.
+#[inline(always)]
+fn step<const TURN: u32>(sum: &mut Lanes, other: &Lanes, target: &mut Lanes) {
+    for lane in 0..LANES {
+        sum[lane] = sum[lane].wrapping_add(other[lane]);
+    }
+    for lane in 0..LANES {
+        target[lane] = (target[lane] ^ sum[lane]).rotate_left(TURN);
     }
 }
 

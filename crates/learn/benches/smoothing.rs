@@ -1,0 +1,64 @@
+//! Where the time of a draw goes: noise, forward pass, all of it. One thread, the best of many batches, so that other
+//! work on the machine does not show: `cargo bench -p gambeson-learn --bench smoothing -- NETWORK.onnx ...`
+
+use gambeson_checker::{FailureProbability, NoiseLevel};
+use gambeson_learn::dataset::Shape;
+use gambeson_learn::onnx::{Normalisation, OnnxModel};
+use gambeson_lowrank::classifier::Classifier;
+use gambeson_lowrank::smoothing::noise::{Draw, Noise};
+use gambeson_lowrank::smoothing::space::Space;
+use gambeson_lowrank::smoothing::{Smoother, SmoothingParams};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Instant;
+
+const BATCH: usize = 64;
+const TIMES: usize = 400;
+
+/// Microseconds of one of `BATCH` draws, at best.
+fn best(mut work: impl FnMut()) -> f64 {
+    let time = |work: &mut dyn FnMut()| {
+        let started = Instant::now();
+        work();
+        started.elapsed().as_secs_f64() * 1e6 / BATCH as f64
+    };
+    (0..TIMES).map(|_| time(&mut work)).fold(f64::INFINITY, f64::min)
+}
+
+#[allow(clippy::print_stdout, clippy::unwrap_used)]
+fn main() {
+    let shape = Shape { channels: 3, height: 32, width: 32 };
+    let centre: Vec<f64> = (0..shape.len()).map(|i| (i % 255) as f64 / 255.0).collect();
+    let mut batch = vec![0.0; BATCH * shape.len()];
+    let noise = Noise::new(1, 2);
+    let draw = best(|| {
+        for (row, out) in batch.chunks_exact_mut(shape.len()).enumerate() {
+            noise.perturb(Draw::Estimation(row as u64), &centre, 0.1, out);
+        }
+    });
+    println!("noise: {draw:.2} us a draw, {:.2} ns a normal", draw * 1e3 / shape.len() as f64);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    for path in std::env::args().skip(1).filter(|argument| !argument.starts_with("--")) {
+        for normalised in [false, true] {
+            let normalisation = normalised.then(|| Normalisation::new(&[0.5], &[0.25], 3).unwrap());
+            let model = OnnxModel::load(Path::new(&path), shape, normalisation, 1).unwrap();
+            let mut answers = vec![0; BATCH];
+            let forward = best(|| model.classify(&batch, BATCH, &mut answers).unwrap());
+            let space = Space::identity(shape.len());
+            let params = SmoothingParams {
+                noise: NoiseLevel::new(0.1).unwrap(),
+                selection: 1,
+                estimation: BATCH as u64,
+                failure: FailureProbability::new(0.01).unwrap(),
+                batch: BATCH,
+                seed: 1,
+                goal: None,
+            };
+            let smoother = Smoother::new(&model, &space, params).unwrap();
+            let go = |_: u64| ControlFlow::Continue(());
+            let all = pool.install(|| best(|| drop(smoother.predict(0, &centre, &go).unwrap())));
+            let what = if normalised { ", normalised" } else { "" };
+            println!("{path}{what}: forward {forward:.2} us, all {all:.2} us a draw");
+        }
+    }
+}
