@@ -31,7 +31,7 @@ fn counts_do_not_depend_on_batches_or_threads() {
         };
         let first = certify(64, 1);
         let counts = &first.estimation;
-        assert!(counts.of(0) > 100 && counts.of(1) > 100, "both happen: {counts:?}");
+        assert!(counts.of(0) > 30 && counts.of(1) > 30, "both happen: {counts:?}");
         for (batch, threads) in [(1, 1), (7, 2), (64, 2), (3000, 2), (100_000, 3)] {
             assert_eq!(certify(batch, threads), first, "batch {batch}, {threads} threads");
         }
