@@ -329,11 +329,58 @@ fn predictions_are_kept_and_resumed() {
     bench.write("run.jsonl", format!("{{\"kind\":\"prediction\",\n{whole}"));
     let run = bench.run(&line);
     assert!(run.code == 2 && run.stderr.contains("line 1"), "{run:?}");
+    // A class that its counts do not give.
+    let forged = whole.replacen("\"class\":0", "\"class\":7", 1).replacen("\"class\":1", "\"class\":7", 1);
+    bench.write("run.jsonl", forged);
+    let run = bench.run(&line);
+    assert!(run.code == 2 && run.stderr.contains("do not prove its class"), "{run:?}");
     // Neither is taken for the other.
     bench.write("run.jsonl", &whole);
     let run = bench.run(&format!("certify {TOY} --n 400 --stop 30 --out run.jsonl"));
     assert!(run.code == 2 && run.stderr.contains("run.jsonl"), "{run:?}");
     assert_eq!(bench.read("run.jsonl"), whole);
+}
+
+/// Stored radii are never believed, not even by the run that goes on.
+#[test]
+fn a_forged_radius_ends_the_run() {
+    let bench = Bench::new();
+    let line = format!("certify {TOY} --n 400 --stop 8 --out run.jsonl --tsv run.tsv");
+    ok(bench.run(&line));
+    let whole = bench.read("run.jsonl");
+    let (start, rest) = whole.split_once("\"l2\":").expect("a radius");
+    let (_, end) = rest.split_once(',').expect("more fields");
+    bench.write("run.jsonl", format!("{start}\"l2\":99.0,{end}"));
+    let forged = bench.read("run.jsonl");
+    let run = bench.run(&line);
+    assert!(run.code == 2 && run.stderr.contains("l2 is 99"), "{run:?}");
+    assert_eq!(bench.read("run.jsonl"), forged, "left as it was");
+    // A whole line of nonsense is no line broken off by a kill.
+    bench.write("run.jsonl", format!("{whole}{{\"version\":1,\"index\":GARBAGE}}\n"));
+    let run = bench.run(&line);
+    assert!(run.code == 2 && run.stderr.contains("run.jsonl, line 9"), "{run:?}");
+    let run = bench.run(&format!("certify {TOY} --n 400 --stop 1 --out same --tsv ./same"));
+    assert!(run.code == 2 && run.stderr.contains("two files"), "{run:?}");
+}
+
+/// Without a target: the radii 0, σ, 2σ, 3σ. Another goal is another run.
+#[test]
+fn a_sequential_run_says_what_it_settles() {
+    let bench = Bench::new();
+    let line = format!("certify {TOY} --n 20000 --sequential --stop 12 --out run.jsonl");
+    ok(bench.run(&line));
+    let records = lines(&bench, "run.jsonl");
+    let targets = records[0]["goal"]["targets"].as_array().expect("targets");
+    assert_eq!(targets.iter().map(number).collect::<Vec<_>>(), [0.0, 0.5, 1.0, 1.5]);
+    let run = bench.run(&format!("{line} --target 0.5"));
+    assert!(run.code == 2 && run.stderr.contains("goal"), "{run:?}");
+    // In l_inf the same radii, by the root of the dimension.
+    let line = format!("certify {TOY} --n 20000 --sequential --norm linf --stop 1 --out linf.jsonl");
+    ok(bench.run(&line));
+    let one = &lines(&bench, "linf.jsonl")[0]["goal"];
+    assert!(one["norm"] == "linf" && (number(&one["targets"][1]) * 28.0 - 0.5).abs() < 1e-12, "{one}");
+    let run = bench.run("analyze run.jsonl --norm linf --by-dimension 4");
+    assert!(run.code == 2 && run.stderr.contains("784"), "{run:?}");
 }
 
 #[test]
