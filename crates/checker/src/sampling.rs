@@ -109,7 +109,8 @@ pub enum SamplingRule {
     Fixed,
     /// Counts were looked at only at these numbers of draws, planned beforehand, strictly rising, with shares of α
     /// that add up to 1 at most. By the union bound all limits of all looks hold together with probability 1 − α,
-    /// so drawing may stop at any look, for any reason, and α may be chosen afterwards.
+    /// so drawing may stop at any look, for any reason; and counts may be certified at another α, if it is chosen
+    /// without regard to them.
     Staged {
         /// The plan.
         looks: Vec<Look>,

@@ -11,12 +11,15 @@
 mod derive;
 mod error;
 mod log;
+mod prediction;
 
 pub use derive::{Certification, Proven};
 pub(crate) use derive::{Counts, certify, quotient_below, root_above};
 pub use error::{RecordError, RecordProblem};
-pub(crate) use log::{Line, Merged, parse_records, recognises};
+pub(crate) use log::{Entry, Line, Merged, parse_records, recognises};
 pub use log::{RecordLog, merge_records, read_records};
+pub(crate) use prediction::START as PREDICTION_START;
+pub use prediction::{PredictionLog, PredictionRecord, PredictionRun};
 
 use crate::dct::Representation;
 use crate::smoothing::sequential::Goal;
@@ -201,7 +204,10 @@ impl Record {
         let counted = self.draws();
         let fits = match &run.rule {
             Rule::Fixed => counted == run.n,
-            Rule::Staged { looks } => looks.iter().any(|&(trials, _)| trials == counted) && counted <= run.n,
+            Rule::Staged { looks } => {
+                let planned = looks.last().is_some_and(|&(trials, _)| trials == run.n);
+                planned && looks.iter().any(|&(trials, _)| trials == counted)
+            }
             Rule::Anytime => counted <= run.n,
         };
         if counted == 0 || !fits {

@@ -329,11 +329,16 @@ fn predictions_are_kept_and_resumed() {
     bench.write("run.jsonl", format!("{{\"kind\":\"prediction\",\n{whole}"));
     let run = bench.run(&line);
     assert!(run.code == 2 && run.stderr.contains("line 1"), "{run:?}");
+    // What the analysis makes of them.
+    bench.write("run.jsonl", &whole);
+    let analysed = ok(bench.run("analyze run.jsonl --radii 0 --json")).json();
+    let correct = number(&summary["correct"]) / 30.0;
+    assert_eq!((&analysed["images"], number(&analysed["certified_accuracy"][0])), (&30.into(), correct));
     // A class that its counts do not give.
     let forged = whole.replacen("\"class\":0", "\"class\":7", 1).replacen("\"class\":1", "\"class\":7", 1);
     bench.write("run.jsonl", forged);
     let run = bench.run(&line);
-    assert!(run.code == 2 && run.stderr.contains("do not prove its class"), "{run:?}");
+    assert!(run.code == 2 && run.stderr.contains("class is 7"), "{run:?}");
     // Neither is taken for the other.
     bench.write("run.jsonl", &whole);
     let run = bench.run(&format!("certify {TOY} --n 400 --stop 30 --out run.jsonl"));

@@ -15,7 +15,7 @@ pub use error::{AnalysisError, LineProblem, LogError};
 pub use probability::{bernstein_bound, false_certificates};
 pub use scores::{Question, RadiusNorm, Scale, Scores, best_at};
 
-use crate::record::{Certification, Run};
+use crate::record::{Certification, PREDICTION_START, PredictionRecord, Record, Run};
 use gambeson_checker::FailureProbability;
 use std::path::{Path, PathBuf};
 
@@ -126,10 +126,15 @@ impl Source {
 /// Reads logs, in the order given; records of one run become one source, at the place of the first.
 pub fn read_logs(paths: &[PathBuf], settings: &Settings) -> Result<Vec<Source>, LogError> {
     let mut places = Vec::new();
-    let mut records = records::Gathered::default();
+    let mut records = records::Gathered::<Record>::default();
+    let mut predictions = records::Gathered::<PredictionRecord>::default();
     for path in paths {
         let bytes = std::fs::read(path).map_err(|reason| LogError::File { path: path.clone(), reason })?;
-        if crate::record::recognises(&bytes) {
+        if bytes.trim_ascii_start().starts_with(PREDICTION_START) {
+            if let Some(run) = predictions.add(path, &bytes)? {
+                places.push(Place::Predictions(run));
+            }
+        } else if crate::record::recognises(&bytes) {
             if let Some(run) = records.add(path, &bytes)? {
                 places.push(Place::Run(run));
             }
@@ -138,8 +143,10 @@ pub fn read_logs(paths: &[PathBuf], settings: &Settings) -> Result<Vec<Source>, 
         }
     }
     let mut runs = records.certify(settings)?;
+    let mut predictions = predictions.predict()?;
     let sources = places.into_iter().filter_map(|place| match place {
         Place::Run(run) => runs.get_mut(run).and_then(Option::take),
+        Place::Predictions(run) => predictions.get_mut(run).and_then(Option::take),
         Place::Other(source) => Some(*source),
     });
     Ok(sources.collect())
@@ -149,6 +156,8 @@ pub fn read_logs(paths: &[PathBuf], settings: &Settings) -> Result<Vec<Source>, 
 enum Place {
     /// The run with this number.
     Run(usize),
+    /// The run of predictions with this number.
+    Predictions(usize),
     Other(Box<Source>),
 }
 

@@ -2,32 +2,39 @@
 
 use super::error::LogError;
 use super::{Dialect, Evidence, Input, Predicted, Settings, Source};
-use crate::record::{Certification, Derived, Line, Merged, Run, parse_records};
+use crate::record::{
+    Certification, Derived, Entry, Line, Merged, PredictionRecord, Record, RecordError, parse_records,
+};
 use gambeson_checker::{FailureProbability, LowerLimit};
 use std::path::{Path, PathBuf};
 
-/// Files of records, gathered by run.
-#[derive(Default)]
-pub(super) struct Gathered {
-    runs: Vec<Shards>,
+/// Files of records of one kind, gathered by run.
+pub(super) struct Gathered<E: Entry> {
+    runs: Vec<Shards<E>>,
 }
 
 /// Files of one run.
-struct Shards {
-    run: Run,
+struct Shards<E: Entry> {
+    run: E::Run,
     paths: Vec<PathBuf>,
-    merged: Merged,
+    merged: Merged<E>,
     broken_off: Vec<(PathBuf, usize)>,
 }
 
-impl Gathered {
+impl<E: Entry> Default for Gathered<E> {
+    fn default() -> Self {
+        Self { runs: Vec::new() }
+    }
+}
+
+impl<E: Entry> Gathered<E> {
     /// Adds a file. Returns the number of its run if that is new.
     pub(super) fn add(&mut self, path: &Path, bytes: &[u8]) -> Result<Option<usize>, LogError> {
-        let (lines, broken) = parse_records(path, bytes)?;
+        let (lines, broken) = parse_records::<E>(path, bytes)?;
         let Some(first) = lines.first() else {
             return Err(LogError::Empty { path: path.to_path_buf() });
         };
-        let run = first.record.run.clone();
+        let run = first.record.run().clone();
         let known = self.runs.iter().position(|shards| shards.run == run);
         let at = known.unwrap_or(self.runs.len());
         if known.is_none() {
@@ -42,10 +49,12 @@ impl Gathered {
         }
         Ok(known.is_none().then_some(at))
     }
+}
 
+impl Gathered<Record> {
     /// A source for every run, in the order of their numbers.
     pub(super) fn certify(self, settings: &Settings) -> Result<Vec<Option<Source>>, LogError> {
-        let source = |Shards { run, paths, merged, broken_off }: Shards| {
+        let source = |Shards { run, paths, merged, broken_off }: Shards<Record>| {
             let mut alpha = run.alpha;
             let mut inputs = Vec::new();
             for (path, line) in merged.into_lines() {
@@ -57,6 +66,38 @@ impl Gathered {
             let (sigma, alpha) = (Some(run.sigma), Some(alpha));
             let run = Some(Box::new(run));
             Ok(Some(Source { paths, dialect: Dialect::Records, evidence, sigma, alpha, broken_off, run }))
+        };
+        self.runs.into_iter().map(source).collect()
+    }
+}
+
+impl Gathered<PredictionRecord> {
+    /// A source for every run, in the order of their numbers; classes as the counts prove them.
+    pub(super) fn predict(self) -> Result<Vec<Option<Source>>, LogError> {
+        let source = |Shards { run, paths, merged, broken_off }: Shards<PredictionRecord>| {
+            let mut inputs = Vec::new();
+            for (path, Line { number, record }) in merged.into_lines() {
+                record.check_claim().map_err(|problem| RecordError::Invalid {
+                    path,
+                    line: number,
+                    problem,
+                })?;
+                let PredictionRecord { index, label, class, .. } = record;
+                inputs.push(Input {
+                    index,
+                    label,
+                    predicted: class.map_or(Predicted::Abstained, Predicted::Class),
+                    correct: label.map(|label| class == Some(label)),
+                    latent: None,
+                    l2: None,
+                    linf: None,
+                    lower_limit: None,
+                });
+            }
+            let evidence = Evidence::Inputs(inputs);
+            let (sigma, alpha) = (Some(run.sigma), Some(run.alpha));
+            let dialect = Dialect::Predictions;
+            Ok(Some(Source { paths, dialect, evidence, sigma, alpha, broken_off, run: None }))
         };
         self.runs.into_iter().map(source).collect()
     }

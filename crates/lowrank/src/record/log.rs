@@ -1,13 +1,53 @@
 //! Files of records: appended to, resumed after a kill, merged.
 
 use super::{Record, RecordError, RecordProblem, Run, VERSION};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-/// How every line begins.
-const START: &[u8] = b"{\"version\":";
+/// What a line of a file says of one input.
+pub(crate) trait Entry: Serialize + DeserializeOwned + Clone {
+    /// What all entries of a run have in common.
+    type Run: Clone + PartialEq + Serialize;
+    /// How every line begins.
+    const START: &'static [u8];
+    fn index(&self) -> u64;
+    fn run(&self) -> &Self::Run;
+    /// What is wrong with it in itself.
+    fn validate(&self) -> Result<(), RecordProblem>;
+    /// Whether its counts prove what is stored beside them.
+    fn check_claim(&self) -> Result<(), RecordProblem>;
+    /// Whether the two say the same of one input: times aside.
+    fn same_counts(&self, other: &Self) -> bool;
+}
+
+impl Entry for Record {
+    type Run = Run;
+    const START: &'static [u8] = b"{\"version\":";
+
+    fn index(&self) -> u64 {
+        self.index
+    }
+
+    fn run(&self) -> &Run {
+        &self.run
+    }
+
+    fn validate(&self) -> Result<(), RecordProblem> {
+        self.validate()
+    }
+
+    fn check_claim(&self) -> Result<(), RecordProblem> {
+        self.check_claim()
+    }
+
+    fn same_counts(&self, other: &Self) -> bool {
+        self.same_counts(other)
+    }
+}
 
 /// A file of records of one run, open to append to; nobody else may meanwhile.
 #[derive(Debug)]
@@ -22,46 +62,57 @@ impl RecordLog {
     /// A last line that was broken off by a kill is cut off: that input is to be done again. Everything else that is
     /// not a record of this very run, or claims more than its counts prove, is refused, and the file left as it was.
     pub fn open_to_append(path: &Path, run: &Run) -> Result<(Self, BTreeMap<u64, Record>), RecordError> {
-        let failed = |reason| RecordError::File { path: path.to_path_buf(), reason };
-        let created = !path.exists();
-        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(failed)?;
-        if let Err(TryLockError::WouldBlock) = file.try_lock() {
-            return Err(RecordError::Locked { path: path.to_path_buf() });
-        } // a file system without locks is no reason to stop
-        if created {
-            sync_folder(path).map_err(failed)?;
-        }
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(failed)?;
-        let lines = parse(path, &bytes)?;
-        let mut there: BTreeMap<u64, &Line> = BTreeMap::new();
-        for line in &lines.records {
-            same_run(path, line, run)?;
-            line.record.check_claim().map_err(|problem| RecordError::Invalid {
-                path: path.to_path_buf(),
-                line: line.number,
-                problem,
-            })?;
-            agree(path, line, path, there.entry(line.record.index).or_insert(line))?;
-        }
-        if lines.end < bytes.len() {
-            file.set_len(lines.end as u64).map_err(failed)?;
-        }
-        if lines.end > 0 && bytes[lines.end - 1] != b'\n' {
-            file.write_all(b"\n").map_err(failed)?;
-        }
-        file.sync_data().map_err(failed)?;
-        let there = there.into_iter().map(|(index, line)| (index, line.record.clone())).collect();
+        let (file, there) = open(path, run)?;
         Ok((Self { path: path.to_path_buf(), file }, there))
     }
 
     /// One more record; on the disk when this returns.
     pub fn append(&mut self, record: &Record) -> Result<(), RecordError> {
-        let failed = |reason: std::io::Error| RecordError::File { path: self.path.clone(), reason };
-        let mut line = serde_json::to_vec(record).map_err(|reason| failed(reason.into()))?;
-        line.push(b'\n');
-        self.file.write_all(&line).and_then(|()| self.file.sync_data()).map_err(failed)
+        append(&mut self.file, &self.path, record)
     }
+}
+
+/// Opens or creates a file of entries of a run; see [`RecordLog::open_to_append`].
+pub(super) fn open<E: Entry>(path: &Path, run: &E::Run) -> Result<(File, BTreeMap<u64, E>), RecordError> {
+    let failed = |reason| RecordError::File { path: path.to_path_buf(), reason };
+    let created = !path.exists();
+    let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(failed)?;
+    if let Err(TryLockError::WouldBlock) = file.try_lock() {
+        return Err(RecordError::Locked { path: path.to_path_buf() });
+    } // a file system without locks is no reason to stop
+    if created {
+        sync_folder(path).map_err(failed)?;
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(failed)?;
+    let lines = parse::<E>(path, &bytes)?;
+    let mut there: BTreeMap<u64, &Line<E>> = BTreeMap::new();
+    for line in &lines.records {
+        same_run(path, line, run)?;
+        line.record.check_claim().map_err(|problem| RecordError::Invalid {
+            path: path.to_path_buf(),
+            line: line.number,
+            problem,
+        })?;
+        agree(path, line, path, there.entry(line.record.index()).or_insert(line))?;
+    }
+    if lines.end < bytes.len() {
+        file.set_len(lines.end as u64).map_err(failed)?;
+    }
+    if lines.end > 0 && bytes[lines.end - 1] != b'\n' {
+        file.write_all(b"\n").map_err(failed)?;
+    }
+    file.sync_data().map_err(failed)?;
+    let there = there.into_iter().map(|(index, line)| (index, line.record.clone())).collect();
+    Ok((file, there))
+}
+
+/// One more line, on the disk when this returns.
+pub(super) fn append(file: &mut File, path: &Path, entry: &impl Entry) -> Result<(), RecordError> {
+    let failed = |reason: std::io::Error| RecordError::File { path: path.to_path_buf(), reason };
+    let mut line = serde_json::to_vec(entry).map_err(|reason| failed(reason.into()))?;
+    line.push(b'\n');
+    file.write_all(&line).and_then(|()| file.sync_data()).map_err(failed)
 }
 
 /// Makes the name of a new file last as well.
@@ -74,15 +125,15 @@ fn sync_folder(path: &Path) -> std::io::Result<()> {
 pub fn read_records(path: &Path) -> Result<Vec<Record>, RecordError> {
     let bytes =
         std::fs::read(path).map_err(|reason| RecordError::File { path: path.to_path_buf(), reason })?;
-    Ok(parse(path, &bytes)?.records.into_iter().map(|line| line.record).collect())
+    Ok(parse(path, &bytes)?.records.into_iter().map(|line: Line| line.record).collect())
 }
 
 /// The records of all files, shards of one run, by index. An input may be there twice if it was counted alike.
 pub fn merge_records(paths: &[PathBuf]) -> Result<Vec<Record>, RecordError> {
-    let mut merged: Option<Merged> = None;
+    let mut merged: Option<Merged<Record>> = None;
     for path in paths {
         let bytes = std::fs::read(path).map_err(|reason| RecordError::File { path: path.clone(), reason })?;
-        for line in parse(path, &bytes)?.records {
+        for line in parse::<Record>(path, &bytes)?.records {
             merged.get_or_insert_with(|| Merged::new(line.record.run.clone())).add(path, line)?;
         }
     }
@@ -90,44 +141,47 @@ pub fn merge_records(paths: &[PathBuf]) -> Result<Vec<Record>, RecordError> {
 }
 
 /// The records of a file with their places, and the number of a last line that was broken off and is left out.
-pub(crate) fn parse_records(path: &Path, bytes: &[u8]) -> Result<(Vec<Line>, Option<usize>), RecordError> {
+pub(crate) fn parse_records<E: Entry>(
+    path: &Path,
+    bytes: &[u8],
+) -> Result<(Vec<Line<E>>, Option<usize>), RecordError> {
     let lines = parse(path, bytes)?;
     Ok((lines.records, lines.broken))
 }
 
 /// Records of one run from several files, by index.
-pub(crate) struct Merged {
-    run: Run,
-    lines: BTreeMap<u64, (PathBuf, Line)>,
+pub(crate) struct Merged<E: Entry> {
+    run: E::Run,
+    lines: BTreeMap<u64, (PathBuf, Line<E>)>,
 }
 
-impl Merged {
-    pub(crate) fn new(run: Run) -> Self {
+impl<E: Entry> Merged<E> {
+    pub(crate) fn new(run: E::Run) -> Self {
         Self { run, lines: BTreeMap::new() }
     }
 
-    pub(crate) fn add(&mut self, path: &Path, line: Line) -> Result<(), RecordError> {
+    pub(crate) fn add(&mut self, path: &Path, line: Line<E>) -> Result<(), RecordError> {
         same_run(path, &line, &self.run)?;
-        if let Some((other, first)) = self.lines.get(&line.record.index) {
+        if let Some((other, first)) = self.lines.get(&line.record.index()) {
             return agree(path, &line, other, first);
         }
-        self.lines.insert(line.record.index, (path.to_path_buf(), line));
+        self.lines.insert(line.record.index(), (path.to_path_buf(), line));
         Ok(())
     }
 
-    pub(crate) fn into_lines(self) -> impl Iterator<Item = (PathBuf, Line)> {
+    pub(crate) fn into_lines(self) -> impl Iterator<Item = (PathBuf, Line<E>)> {
         self.lines.into_values()
     }
 }
 
 /// A record and where it stands, from 1.
-pub(crate) struct Line {
+pub(crate) struct Line<E = Record> {
     pub(crate) number: usize,
-    pub(crate) record: Record,
+    pub(crate) record: E,
 }
 
-struct Lines {
-    records: Vec<Line>,
+struct Lines<E> {
+    records: Vec<Line<E>>,
     /// Bytes up to the end of the last record.
     end: usize,
     /// The last line if it was broken off, from 1.
@@ -139,7 +193,7 @@ pub(crate) fn recognises(bytes: &[u8]) -> bool {
     bytes.trim_ascii_start().starts_with(b"{")
 }
 
-fn parse(path: &Path, bytes: &[u8]) -> Result<Lines, RecordError> {
+fn parse<E: Entry>(path: &Path, bytes: &[u8]) -> Result<Lines<E>, RecordError> {
     let mut lines = Lines { records: Vec::new(), end: 0, broken: None };
     let mut end = 0;
     for (at, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
@@ -153,7 +207,9 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Lines, RecordError> {
             Ok(record) => lines.records.push(Line { number, record }),
             // Only what a writer of records can have left is taken for broken off: the start of a record, or zeros, to
             // which some file systems lengthen a file before its bytes are there.
-            Err(Fault::Malformed(error)) if end == bytes.len() && !error.is_data() && broken_off(line) => {
+            Err(Fault::Malformed(error))
+                if end == bytes.len() && !error.is_data() && broken_off(line, E::START) =>
+            {
                 lines.broken = Some(number);
                 break;
             }
@@ -174,7 +230,7 @@ enum Fault {
     Invalid(RecordProblem),
 }
 
-fn parse_line(line: &[u8]) -> Result<Record, Fault> {
+fn parse_line<E: Entry>(line: &[u8]) -> Result<E, Fault> {
     #[derive(serde::Deserialize)]
     struct Version {
         version: u32,
@@ -183,28 +239,28 @@ fn parse_line(line: &[u8]) -> Result<Record, Fault> {
     if version != VERSION {
         return Err(Fault::Invalid(RecordProblem::Version { found: version }));
     }
-    let record: Record = serde_json::from_slice(line).map_err(Fault::Malformed)?;
+    let record: E = serde_json::from_slice(line).map_err(Fault::Malformed)?;
     record.validate().map_err(Fault::Invalid)?;
     Ok(record)
 }
 
 /// The end of a line is written last, so a line that has one was not broken off.
-fn broken_off(line: &[u8]) -> bool {
-    let begun = line.starts_with(START) || START.starts_with(line);
+fn broken_off(line: &[u8], start: &[u8]) -> bool {
+    let begun = line.starts_with(start) || start.starts_with(line);
     (begun && !line.ends_with(b"\n")) || line.iter().all(|&byte| byte == 0)
 }
 
-fn same_run(path: &Path, line: &Line, run: &Run) -> Result<(), RecordError> {
-    if line.record.run == *run {
+fn same_run<E: Entry>(path: &Path, line: &Line<E>, run: &E::Run) -> Result<(), RecordError> {
+    if line.record.run() == run {
         return Ok(());
     }
-    let (field, expected, found) = difference(run, &line.record.run);
+    let (field, expected, found) = difference(run, line.record.run());
     Err(RecordError::OtherRun { path: path.to_path_buf(), line: line.number, field, expected, found })
 }
 
 /// The first field in which two runs differ, and its values.
-fn difference(expected: &Run, found: &Run) -> (String, String, String) {
-    let fields = |run: &Run| match serde_json::to_value(run) {
+fn difference<R: Serialize>(expected: &R, found: &R) -> (String, String, String) {
+    let fields = |run: &R| match serde_json::to_value(run) {
         Ok(serde_json::Value::Object(fields)) => fields,
         _ => serde_json::Map::new(), // a struct with named fields is an object
     };
@@ -218,14 +274,14 @@ fn difference(expected: &Run, found: &Run) -> (String, String, String) {
     )
 }
 
-fn agree(path: &Path, line: &Line, other: &Path, first: &Line) -> Result<(), RecordError> {
+fn agree<E: Entry>(path: &Path, line: &Line<E>, other: &Path, first: &Line<E>) -> Result<(), RecordError> {
     if line.record.same_counts(&first.record) {
         return Ok(());
     }
     Err(RecordError::Conflict {
         path: path.to_path_buf(),
         line: line.number,
-        index: line.record.index,
+        index: line.record.index(),
         other: other.to_path_buf(),
         other_line: first.number,
     })

@@ -1,7 +1,7 @@
 //! The draws themselves: noise, decoding, the classifier, counting, a batch at a time on all threads.
 //!
-//! A batch is the draws between two multiples of its size, so which draws share one depends on nothing else; counts are
-//! integers, so neither does their sum depend on who adds first.
+//! A batch is the draws between two multiples of its size, or a look of a sequential run, so which draws share one
+//! depends on nothing else; counts are integers, so neither does their sum depend on who adds first.
 
 use super::noise::{Draw, Noise};
 use super::{Smoother, Watch};

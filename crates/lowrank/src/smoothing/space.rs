@@ -6,6 +6,10 @@
 //! not be orthonormal, and a mean is no more than a constant that decoding adds: mean − UUᵀmean. An image may be decoded
 //! onto a smaller grid, where the network works on one.
 //!
+//! **What the radius is around.** The u of a cosine transform are those computed: about 10⁻¹⁵ of the input's length off
+//! the exact ones, with no proven bound, so the certificate is one around the computed u. Radii in ℓ∞ are of changes of u,
+//! cosine coefficients there, not of pixels; radii in ℓ2 are the same for both (Prop. B.3).
+//!
 //! **Levels.** Noise of another level s_i in each coordinate is noise of level 1 in the coordinates of V = U·Diag(1/s),
 //! as rounded and stored: V encodes, κ and σ_max are proven for V, and decoding multiplies by s again.
 
