@@ -253,6 +253,13 @@ fn noise_in_the_coordinates_of_a_projection() {
     bench.save_npy("few.npy", 1, 3, &[2.0; 3]);
     let run = bench.run(&format!("{line} --noise-levels few.npy"));
     assert!(run.code == 2 && run.stderr.contains("20") && run.stderr.contains('3'), "{run:?}");
+    // Cosine coefficients are no pixels.
+    let first = bench.read("run.jsonl").lines().next().map(ToOwned::to_owned).expect("a record");
+    bench.write("cosines.jsonl", first);
+    ok(bench.run(&format!("certify {TOY} --n 400 --stop 3 --out pixels.jsonl")));
+    let run = bench.run("analyze cosines.jsonl pixels.jsonl --norm linf");
+    assert!(run.code == 2 && run.stderr.contains("cosine coefficients"), "{run:?}");
+    ok(bench.run("analyze cosines.jsonl pixels.jsonl --norm l2"));
     // Another projection's certificate proves nothing.
     ok(bench.run("project fit --data fashion --rank 21 --out q.safetensors"));
     let run = bench.run(&format!("{line} --sigma 1 --certificate q.cert.json"));

@@ -152,7 +152,7 @@ fn a_broken_line_is_named_and_contradictions_are_refused() {
     let error = read_records(&path).expect_err("broken in the middle");
     assert!(error.to_string().contains("run.jsonl, line 2: not a record"), "{error}");
 
-    let changes: [(Change, &str); 11] = [
+    let changes: [(Change, &str); 12] = [
         (|record| record.version = 2, "version 2"),
         (|record| record.estimation[0] += 1, "add up to 1001"),
         (|record| record.selection[0] += 1, "add up to 11"),
@@ -164,6 +164,15 @@ fn a_broken_line_is_named_and_contradictions_are_refused() {
         (|record| record.encoding_error = -1.0, "encoding_error is -1"),
         (|record| record.run.kappa = Some(2.0), "all three, or none"),
         (|record| record.run.rule = Rule::Staged { looks: vec![(500, 1.0)] }, "does not plan"),
+        (
+            |record| {
+                let representation = Some(Representation::Dct2);
+                let (kappa, spectral) = (Some(0.001), Some(1.0));
+                let projection = Some("p".to_owned());
+                record.run = Run { projection, representation, kappa, spectral, ..record.run.clone() };
+            },
+            "below the spectral bound",
+        ),
     ];
     for (change, message) in changes {
         let mut changed = records[1].clone();
