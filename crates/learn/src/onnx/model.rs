@@ -123,6 +123,9 @@ fn near(ours: &[f32], exact: &[f32]) -> bool {
     ours.len() == exact.len() && ours.iter().zip(exact).all(close)
 }
 
+/// Fixed batches beyond this are not believed: memory is taken for what a file says.
+const LARGEST_BATCH: i64 = 4096;
+
 /// A session and the memory it is fed from.
 #[derive(Debug)]
 struct Worker {
@@ -463,7 +466,7 @@ fn input_of(path: &Path, session: &Session) -> Result<(String, Vec<i64>), OnnxEr
 /// The images a graph takes, for data of some shape: the data's own, or smaller ones with as many channels.
 fn image_shape(dims: &[i64], data: Shape) -> Option<(Shape, Layout)> {
     let (batch, dims) = dims.split_first()?;
-    if *batch == 0 {
+    if *batch == 0 || *batch > LARGEST_BATCH {
         return None;
     }
     let Shape { channels, height, width } = data;
