@@ -14,10 +14,14 @@
 
 pub mod batch;
 mod error;
+mod input;
 pub mod library;
 mod model;
+mod normalisation;
 mod wire;
 
 pub use error::{LibraryProblem, OnnxError};
-pub use model::{Batching, Layout, Normalisation, NormalisationError, OnnxModel};
+pub use input::Layout;
+pub use model::{Batching, OnnxModel};
+pub use normalisation::{Normalisation, NormalisationError};
 pub use wire::WireError;

@@ -2,92 +2,17 @@
 
 use super::batch::{has_graph, with_free_batch};
 use super::error::OnnxError;
+use super::input::{Layout, concrete, image_shape, input_of};
 use super::library::environment;
+use super::normalisation::Normalisation;
 use crate::dataset::Shape;
 use crate::file::sha256;
 use gambeson_lowrank::classifier::{Classifier, NONE};
 use ort::session::Session;
 use ort::session::builder::GraphOptimizationLevel;
-use ort::value::{TensorElementType, TensorRef, ValueType};
+use ort::value::TensorRef;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
-use thiserror::Error;
-
-/// (x − mean)/std, channel by channel; applied to noisy inputs, in the range of the data.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Normalisation {
-    mean: Vec<f32>,
-    std: Vec<f32>,
-}
-
-/// No normalisation has such numbers.
-#[derive(Clone, Debug, PartialEq, Error)]
-#[non_exhaustive]
-pub enum NormalisationError {
-    /// Not one mean and one deviation a channel.
-    #[error(
-        "{means} means and {stds} standard deviations for {channels} channels: give one of each, or one a channel"
-    )]
-    Count {
-        /// Means given.
-        means: usize,
-        /// Deviations given.
-        stds: usize,
-        /// Channels of the data.
-        channels: usize,
-    },
-    /// A number to subtract or divide by that is none.
-    #[error(
-        "channel {channel}: mean {mean}, standard deviation {std}: the first must be finite, the second positive"
-    )]
-    Value {
-        /// Counting from 0.
-        channel: usize,
-        /// Its mean.
-        mean: f32,
-        /// Its deviation.
-        std: f32,
-    },
-}
-
-impl Normalisation {
-    /// From one number for all channels or one for each.
-    pub fn new(mean: &[f32], std: &[f32], channels: usize) -> Result<Self, NormalisationError> {
-        let spread = |values: &[f32]| match values.len() {
-            1 => Some(vec![values[0]; channels]),
-            count if count == channels => Some(values.to_vec()),
-            _ => None,
-        };
-        let (Some(means), Some(stds)) = (spread(mean), spread(std)) else {
-            return Err(NormalisationError::Count { means: mean.len(), stds: std.len(), channels });
-        };
-        let wrong =
-            |(_, (mean, std)): &(usize, (&f32, &f32))| !(mean.is_finite() && std.is_finite() && **std > 0.0);
-        if let Some((channel, (&mean, &std))) = means.iter().zip(&stds).enumerate().find(wrong) {
-            return Err(NormalisationError::Value { channel, mean, std });
-        }
-        Ok(Self { mean: means, std: stds })
-    }
-
-    /// Mean of each channel.
-    pub fn mean(&self) -> &[f32] {
-        &self.mean
-    }
-
-    /// Standard deviation of each channel.
-    pub fn std(&self) -> &[f32] {
-        &self.std
-    }
-}
-
-/// The order in which a graph takes an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
-    /// Channel, row, column; also vectors.
-    ChannelsFirst,
-    /// Row, column, channel.
-    ChannelsLast,
-}
 
 /// How many rows a graph takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,9 +47,6 @@ fn near(ours: &[f32], exact: &[f32]) -> bool {
     let close = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-4 * (1.0 + largest) || (a.is_nan() && b.is_nan());
     ours.len() == exact.len() && ours.iter().zip(exact).all(close)
 }
-
-/// Fixed batches beyond this are not believed: memory is taken for what a file says.
-const LARGEST_BATCH: i64 = 4096;
 
 /// A session and the memory it is fed from.
 #[derive(Debug)]
@@ -317,7 +239,8 @@ impl OnnxModel {
         input.resize(batch.len(), 0.0);
         let affine: Vec<(f32, f32)> = match &self.normalisation {
             None => vec![(1.0, 0.0); channels],
-            Some(Normalisation { mean, std }) => {
+            Some(normalisation) => {
+                let (mean, std) = (normalisation.mean(), normalisation.std());
                 mean.iter().zip(std).map(|(mean, std)| (1.0 / std, -mean / std)).collect()
             }
         };
@@ -441,71 +364,6 @@ fn open(path: &Path, graph: &[u8]) -> Result<Session, OnnxError> {
             .commit_from_memory(graph)
     };
     built().map_err(OnnxError::load(path))
-}
-
-/// Name and dimensions of the one input, −1 where they are free; there is at least the first.
-fn input_of(path: &Path, session: &Session) -> Result<(String, Vec<i64>), OnnxError> {
-    let (inputs, outputs) = (session.inputs(), session.outputs());
-    let ([input], [output, ..]) = (inputs, outputs) else {
-        return Err(OnnxError::Arity {
-            path: path.to_path_buf(),
-            inputs: inputs.len(),
-            outputs: outputs.len(),
-        });
-    };
-    for (what, outlet) in [("the input", input), ("the output", output)] {
-        if !matches!(outlet.dtype(), ValueType::Tensor { ty: TensorElementType::Float32, .. }) {
-            let (what, found) = (format!("{what} `{}`", outlet.name()), outlet.dtype().to_string());
-            return Err(OnnxError::Type { path: path.to_path_buf(), what, found });
-        }
-    }
-    let dims = input.dtype().tensor_shape().map(|shape| shape.to_vec()).unwrap_or_default();
-    Ok((input.name().to_owned(), dims))
-}
-
-/// The images a graph takes, for data of some shape: the data's own, or smaller ones with as many channels.
-fn image_shape(dims: &[i64], data: Shape) -> Option<(Shape, Layout)> {
-    let (batch, dims) = dims.split_first()?;
-    if *batch == 0 || *batch > LARGEST_BATCH {
-        return None;
-    }
-    let Shape { channels, height, width } = data;
-    let fits = |dim: i64, size: usize| dim < 0 || usize::try_from(dim) == Ok(size);
-    let at_most = |dim: i64, size: usize| {
-        if dim < 0 { Some(size) } else { usize::try_from(dim).ok().filter(|&dim| (1..=size).contains(&dim)) }
-    };
-    match *dims {
-        [n] if fits(n, data.len()) => Some((data, Layout::ChannelsFirst)),
-        [a, b] if fits(a, height) && fits(b, width) && channels == 1 => Some((data, Layout::ChannelsFirst)),
-        [a, b] if fits(a, channels) && fits(b, width) && height == 1 => Some((data, Layout::ChannelsFirst)),
-        [a, b, c] if fits(a, channels) && fits(b, height) && fits(c, width) => {
-            Some((data, Layout::ChannelsFirst))
-        }
-        [a, b, c] if fits(a, height) && fits(b, width) && fits(c, channels) => {
-            Some((data, Layout::ChannelsLast))
-        }
-        [a, b, c] if fits(a, channels) => {
-            let (height, width) = (at_most(b, height)?, at_most(c, width)?);
-            Some((Shape { channels, height, width }, Layout::ChannelsFirst))
-        }
-        [a, b, c] if fits(c, channels) => {
-            let (height, width) = (at_most(a, height)?, at_most(b, width)?);
-            Some((Shape { channels, height, width }, Layout::ChannelsLast))
-        }
-        _ => None,
-    }
-}
-
-/// Dimensions behind the first, with the free ones filled in.
-fn concrete(dims: &[i64], shape: Shape, layout: Layout) -> Vec<i64> {
-    let Shape { channels, height, width } = shape;
-    let sizes = match (dims.len(), layout) {
-        (3, Layout::ChannelsFirst) => vec![channels, height, width],
-        (3, Layout::ChannelsLast) => vec![height, width, channels],
-        (2, _) => vec![channels * height, width],
-        _ => vec![shape.len()],
-    };
-    sizes.into_iter().map(|size| i64::try_from(size).unwrap_or(i64::MAX)).collect()
 }
 
 /// Numbers between 0 and 1 that look random, always the same.

@@ -1,0 +1,84 @@
+//! What images a graph takes, and in which order.
+
+use super::error::OnnxError;
+use crate::dataset::Shape;
+use ort::session::Session;
+use ort::value::{TensorElementType, ValueType};
+use std::path::Path;
+
+/// Fixed batches beyond this are not believed: memory is taken for what a file says.
+const LARGEST_BATCH: i64 = 4096;
+
+/// The order in which a graph takes an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Channel, row, column; also vectors.
+    ChannelsFirst,
+    /// Row, column, channel.
+    ChannelsLast,
+}
+
+/// Name and dimensions of the one input, −1 where they are free; there is at least the first.
+pub(super) fn input_of(path: &Path, session: &Session) -> Result<(String, Vec<i64>), OnnxError> {
+    let (inputs, outputs) = (session.inputs(), session.outputs());
+    let ([input], [output, ..]) = (inputs, outputs) else {
+        return Err(OnnxError::Arity {
+            path: path.to_path_buf(),
+            inputs: inputs.len(),
+            outputs: outputs.len(),
+        });
+    };
+    for (what, outlet) in [("the input", input), ("the output", output)] {
+        if !matches!(outlet.dtype(), ValueType::Tensor { ty: TensorElementType::Float32, .. }) {
+            let (what, found) = (format!("{what} `{}`", outlet.name()), outlet.dtype().to_string());
+            return Err(OnnxError::Type { path: path.to_path_buf(), what, found });
+        }
+    }
+    let dims = input.dtype().tensor_shape().map(|shape| shape.to_vec()).unwrap_or_default();
+    Ok((input.name().to_owned(), dims))
+}
+
+/// The images a graph takes, for data of some shape: the data's own, or smaller ones with as many channels.
+pub(super) fn image_shape(dims: &[i64], data: Shape) -> Option<(Shape, Layout)> {
+    let (batch, dims) = dims.split_first()?;
+    if *batch == 0 || *batch > LARGEST_BATCH {
+        return None;
+    }
+    let Shape { channels, height, width } = data;
+    let fits = |dim: i64, size: usize| dim < 0 || usize::try_from(dim) == Ok(size);
+    let at_most = |dim: i64, size: usize| {
+        if dim < 0 { Some(size) } else { usize::try_from(dim).ok().filter(|&dim| (1..=size).contains(&dim)) }
+    };
+    match *dims {
+        [n] if fits(n, data.len()) => Some((data, Layout::ChannelsFirst)),
+        [a, b] if fits(a, height) && fits(b, width) && channels == 1 => Some((data, Layout::ChannelsFirst)),
+        [a, b] if fits(a, channels) && fits(b, width) && height == 1 => Some((data, Layout::ChannelsFirst)),
+        [a, b, c] if fits(a, channels) && fits(b, height) && fits(c, width) => {
+            Some((data, Layout::ChannelsFirst))
+        }
+        [a, b, c] if fits(a, height) && fits(b, width) && fits(c, channels) => {
+            Some((data, Layout::ChannelsLast))
+        }
+        [a, b, c] if fits(a, channels) => {
+            let (height, width) = (at_most(b, height)?, at_most(c, width)?);
+            Some((Shape { channels, height, width }, Layout::ChannelsFirst))
+        }
+        [a, b, c] if fits(c, channels) => {
+            let (height, width) = (at_most(a, height)?, at_most(b, width)?);
+            Some((Shape { channels, height, width }, Layout::ChannelsLast))
+        }
+        _ => None,
+    }
+}
+
+/// Dimensions behind the first, with the free ones filled in.
+pub(super) fn concrete(dims: &[i64], shape: Shape, layout: Layout) -> Vec<i64> {
+    let Shape { channels, height, width } = shape;
+    let sizes = match (dims.len(), layout) {
+        (3, Layout::ChannelsFirst) => vec![channels, height, width],
+        (3, Layout::ChannelsLast) => vec![height, width, channels],
+        (2, _) => vec![channels * height, width],
+        _ => vec![shape.len()],
+    };
+    sizes.into_iter().map(|size| i64::try_from(size).unwrap_or(i64::MAX)).collect()
+}

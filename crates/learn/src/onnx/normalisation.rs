@@ -1,0 +1,70 @@
+//! What a network was trained to have done to its inputs.
+
+use thiserror::Error;
+
+/// (x − mean)/std, channel by channel; applied to noisy inputs, in the range of the data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Normalisation {
+    mean: Vec<f32>,
+    std: Vec<f32>,
+}
+
+/// No normalisation has such numbers.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum NormalisationError {
+    /// Not one mean and one deviation a channel.
+    #[error(
+        "{means} means and {stds} standard deviations for {channels} channels: give one of each, or one a channel"
+    )]
+    Count {
+        /// Means given.
+        means: usize,
+        /// Deviations given.
+        stds: usize,
+        /// Channels of the data.
+        channels: usize,
+    },
+    /// A number to subtract or divide by that is none.
+    #[error(
+        "channel {channel}: mean {mean}, standard deviation {std}: the first must be finite, the second positive"
+    )]
+    Value {
+        /// Counting from 0.
+        channel: usize,
+        /// Its mean.
+        mean: f32,
+        /// Its deviation.
+        std: f32,
+    },
+}
+
+impl Normalisation {
+    /// From one number for all channels or one for each.
+    pub fn new(mean: &[f32], std: &[f32], channels: usize) -> Result<Self, NormalisationError> {
+        let spread = |values: &[f32]| match values.len() {
+            1 => Some(vec![values[0]; channels]),
+            count if count == channels => Some(values.to_vec()),
+            _ => None,
+        };
+        let (Some(means), Some(stds)) = (spread(mean), spread(std)) else {
+            return Err(NormalisationError::Count { means: mean.len(), stds: std.len(), channels });
+        };
+        let wrong =
+            |(_, (mean, std)): &(usize, (&f32, &f32))| !(mean.is_finite() && std.is_finite() && **std > 0.0);
+        if let Some((channel, (&mean, &std))) = means.iter().zip(&stds).enumerate().find(wrong) {
+            return Err(NormalisationError::Value { channel, mean, std });
+        }
+        Ok(Self { mean: means, std: stds })
+    }
+
+    /// Mean of each channel.
+    pub fn mean(&self) -> &[f32] {
+        &self.mean
+    }
+
+    /// Standard deviation of each channel.
+    pub fn std(&self) -> &[f32] {
+        &self.std
+    }
+}
