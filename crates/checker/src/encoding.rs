@@ -16,7 +16,7 @@
 use crate::rounding::{
     UNDERFLOW, add_up, div_up, environment_is_ieee, gamma, mul_up, sqrt_up, sub_down, sum_up,
 };
-use crate::{CheckError, MatrixProblem, Rejected};
+use crate::{CheckError, MatrixProblem, Rejected, SpectralBound};
 
 /// A bound on |z̃ − z|₂ for z = Uᵀu computed in `f64`. `basis` is U, `dim` × `rank`, row-major; `input` is u, `dim`
 /// numbers. Takes as long as computing z.
@@ -48,6 +48,12 @@ pub fn encoding_error(basis: &[f64], dim: usize, rank: usize, input: &[f64]) -> 
         bound if bound.is_finite() => Ok(bound),
         _ => Err(first_not_finite(basis, rank, input)),
     }
+}
+
+/// The error of coordinates that were computed from ũ where u was meant: |Uᵀ(ũ − u)|₂ ≤ σ_max(U)·|ũ − u|₂ comes to
+/// what [`encoding_error`] says for ũ. `moved` is at least |ũ − u|₂.
+pub fn encoding_error_of_moved(error: f64, moved: f64, spectral: SpectralBound) -> f64 {
+    add_up(error, mul_up(spectral.value(), moved))
 }
 
 /// The error of several blocks of coordinates together, channels of an image say: the root of the sum of squares,

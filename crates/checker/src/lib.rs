@@ -66,6 +66,7 @@
 mod binomial;
 mod bound;
 mod cholesky;
+mod cosine;
 mod definite;
 mod double;
 mod encoding;
@@ -90,7 +91,8 @@ pub use bound::{
     InfToOneBound, InfToTwoBound, QuadraticBound, RelaxationValue, SpectralBound, VertexValue, check,
     check_dilation, relaxation_value, spectral_norm, vertex_value,
 };
-pub use encoding::{encoding_error, encoding_error_of_blocks};
+pub use cosine::{CosineCoordinates, CosineTransform};
+pub use encoding::{encoding_error, encoding_error_of_blocks, encoding_error_of_moved};
 pub use error::{CheckError, MatrixProblem, Rejected};
 pub use normal::{normal_quantile_above, normal_quantile_below};
 pub use quadratic::Quadratic;

@@ -13,6 +13,7 @@ mod binomial_exact;
 mod blocks;
 mod cases;
 mod completeness;
+mod cosines;
 mod limits;
 mod oracles;
 mod radii;

@@ -6,23 +6,23 @@
 //! not be orthonormal, and a mean is no more than a constant that decoding adds: mean − UUᵀmean. An image may be decoded
 //! onto a smaller grid, where the network works on one.
 //!
-//! **What the radius is around.** The u of a cosine transform are those computed: about 10⁻¹⁵ of the input's length off
-//! the exact ones, with no proven bound, so the certificate is one around the computed u. Radii in ℓ∞ are of changes of u,
-//! cosine coefficients there, not of pixels; radii in ℓ2 are the same for both (Prop. B.3).
+//! **What the radius is around.** The input as given: the error of a computed cosine transform is proven too, and taken
+//! off with that of z. Radii in ℓ∞ are of changes of u, cosine coefficients there, not of pixels; radii in ℓ2 are the
+//! same for both (Prop. B.3).
 //!
 //! **Levels.** Noise of another level s_i in each coordinate is noise of level 1 in the coordinates of V = U·Diag(1/s),
 //! as rounded and stored: V encodes, κ and σ_max are proven for V, and decoding multiplies by s again.
 
 use crate::bound::BoundParams;
-use crate::dct::{EmptyGrid, Transform};
+use crate::dct::{EmptyGrid, Representation, Transform};
 use crate::kappa::{CertifiedBasis, KappaError};
 use crate::matrix::DenseMatrix;
 use crate::projection::{Channel, Projection};
 use crate::projection_certificate::{ProjectionCertificate, ProjectionRejected};
 use gambeson_checker::kernel::{Isa, ROWS, add_rows_times};
 use gambeson_checker::{
-    CheckError, InfToTwoBound, L2Radius, LatentRadius, LinfRadius, SpectralBound, encoding_error,
-    encoding_error_of_blocks, spectral_norm,
+    CheckError, CosineCoordinates, CosineTransform, InfToTwoBound, L2Radius, LatentRadius, LinfRadius,
+    SpectralBound, encoding_error, encoding_error_of_blocks, encoding_error_of_moved, spectral_norm,
 };
 use thiserror::Error;
 
@@ -44,6 +44,8 @@ enum Kind {
 #[derive(Clone, Debug)]
 struct Projected {
     transform: Transform,
+    /// The same with a proven error; none for pixels.
+    cosines: Option<CosineTransform>,
     channels: Vec<Coder>,
     rank: usize,
     /// Values of one decoded channel.
@@ -111,6 +113,9 @@ pub enum SpaceError {
         /// Why.
         reason: CheckError,
     },
+    /// There is no cosine transform with a proven error.
+    #[error(transparent)]
+    Cosines(#[from] CheckError),
     /// The grid of the projection is empty.
     #[error(transparent)]
     Grid(#[from] EmptyGrid),
@@ -174,9 +179,13 @@ impl Space {
             Some(_) => bounds(&channels, threads)?,
         };
         let plane = onto.0 * onto.1;
-        Ok(Self {
-            kind: Kind::Projected(Box::new(Projected { transform, channels, rank, plane, kappa, spectral })),
-        })
+        let cosines = match transform.representation() {
+            Representation::Pixel => None,
+            Representation::Dct1 => Some(CosineTransform::new(1, transform.dim())?),
+            Representation::Dct2 => Some(CosineTransform::new(grid.height, grid.width)?),
+        };
+        let space = Projected { transform, cosines, channels, rank, plane, kappa, spectral };
+        Ok(Self { kind: Kind::Projected(Box::new(space)) })
     }
 
     /// Numbers of an input.
@@ -242,14 +251,17 @@ impl Space {
         let mut code = Vec::with_capacity(space.rank);
         let mut errors = Vec::with_capacity(space.channels.len());
         for (coder, values) in space.channels.iter().zip(values.chunks_exact(space.transform.dim())) {
-            let mut u = values.to_vec();
-            space.transform.forward(&mut u);
+            let CosineCoordinates { coordinates: u, error: moved } = match &space.cosines {
+                None => CosineCoordinates { coordinates: values.to_vec(), error: 0.0 },
+                Some(cosines) => cosines.forward(values)?,
+            };
             let DenseMatrix { rows, columns, entries } = &coder.basis;
             let mut z = vec![0.0; *columns];
             for (row, u) in entries.chunks_exact(*columns).zip(&u) {
                 z.iter_mut().zip(row).for_each(|(z, entry)| *z += entry * u);
             }
-            errors.push(encoding_error(entries, *rows, *columns, &u)?);
+            let error = encoding_error(entries, *rows, *columns, &u)?;
+            errors.push(encoding_error_of_moved(error, moved, space.spectral));
             code.append(&mut z);
         }
         Ok(Encoded { code, error: encoding_error_of_blocks(errors) })
