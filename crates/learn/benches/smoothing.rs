@@ -5,7 +5,7 @@ use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_learn::dataset::Shape;
 use gambeson_learn::onnx::{Normalisation, OnnxModel};
 use gambeson_lowrank::classifier::Classifier;
-use gambeson_lowrank::smoothing::noise::{Draw, Noise};
+use gambeson_lowrank::smoothing::noise::{Centre, Draw, Noise};
 use gambeson_lowrank::smoothing::space::Space;
 use gambeson_lowrank::smoothing::{Smoother, SmoothingParams};
 use std::ops::ControlFlow;
@@ -14,13 +14,15 @@ use std::time::Instant;
 
 const BATCH: usize = 64;
 const TIMES: usize = 400;
+/// Batches of an input, as few as leave the work done once an input out of sight.
+const BATCHES: usize = 16;
 
-/// Microseconds of one of `BATCH` draws, at best.
-fn best(mut work: impl FnMut()) -> f64 {
+/// Microseconds of one of `draws` draws, at best.
+fn best(draws: usize, mut work: impl FnMut()) -> f64 {
     let time = |work: &mut dyn FnMut()| {
         let started = Instant::now();
         work();
-        started.elapsed().as_secs_f64() * 1e6 / BATCH as f64
+        started.elapsed().as_secs_f64() * 1e6 / draws as f64
     };
     (0..TIMES).map(|_| time(&mut work)).fold(f64::INFINITY, f64::min)
 }
@@ -31,9 +33,10 @@ fn main() {
     let centre: Vec<f64> = (0..shape.len()).map(|i| (i % 255) as f64 / 255.0).collect();
     let mut batch = vec![0.0; BATCH * shape.len()];
     let noise = Noise::new(1, 2);
-    let draw = best(|| {
+    let around = Centre::new(&centre, 0.1, None);
+    let draw = best(BATCH, || {
         for (row, out) in batch.chunks_exact_mut(shape.len()).enumerate() {
-            noise.perturb(Draw::Estimation(row as u64), &centre, 0.1, out);
+            noise.perturb(Draw::Estimation(row as u64), &around, out);
         }
     });
     println!("noise: {draw:.2} us a draw, {:.2} ns a normal", draw * 1e3 / shape.len() as f64);
@@ -43,12 +46,12 @@ fn main() {
             let normalisation = normalised.then(|| Normalisation::new(&[0.5], &[0.25], 3).unwrap());
             let model = OnnxModel::load(Path::new(&path), shape, normalisation, 1).unwrap();
             let mut answers = vec![0; BATCH];
-            let forward = best(|| model.classify(&batch, BATCH, &mut answers).unwrap());
+            let forward = best(BATCH, || model.classify(&batch, BATCH, &mut answers).unwrap());
             let space = Space::identity(shape.len());
             let params = SmoothingParams {
                 noise: NoiseLevel::new(0.1).unwrap(),
                 selection: 1,
-                estimation: BATCH as u64,
+                estimation: (BATCHES * BATCH) as u64,
                 failure: FailureProbability::new(0.01).unwrap(),
                 batch: BATCH,
                 seed: 1,
@@ -56,7 +59,8 @@ fn main() {
             };
             let smoother = Smoother::new(&model, &space, params).unwrap();
             let go = |_: u64| ControlFlow::Continue(());
-            let all = pool.install(|| best(|| drop(smoother.predict(0, &centre, &go).unwrap())));
+            let all =
+                pool.install(|| best(BATCHES * BATCH, || drop(smoother.predict(0, &centre, &go).unwrap())));
             let what = if normalised { ", normalised" } else { "" };
             println!("{path}{what}: forward {forward:.2} us, all {all:.2} us a draw");
         }

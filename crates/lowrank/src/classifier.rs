@@ -1,5 +1,6 @@
 //! What is smoothed: a classifier of vectors, called by the batch; and two exact ones for tests and tours.
 
+use crate::feed::Feed;
 use rayon::prelude::*;
 use std::convert::Infallible;
 use thiserror::Error;
@@ -20,8 +21,11 @@ pub trait Classifier: Sync {
     /// Numbers in a row.
     fn dim(&self) -> usize;
 
-    /// The class of every row of a batch, `rows` × [`dim`](Self::dim), row after row; images in the order channel, row,
-    /// column. May be called from several threads at once.
+    /// How it takes its rows; where there is none, as they are, images in the order channel, row, column.
+    fn feed(&self) -> Option<&Feed>;
+
+    /// The class of every row of a batch, `rows` × [`dim`](Self::dim), row after row, each as [`feed`](Self::feed) says.
+    /// May be called from several threads at once.
     fn classify(&self, batch: &[f32], rows: usize, out: &mut [u32]) -> Result<(), Self::Error>;
 }
 
@@ -95,6 +99,10 @@ impl Classifier for HalfSpace {
         self.normal.len()
     }
 
+    fn feed(&self) -> Option<&Feed> {
+        None
+    }
+
     fn classify(&self, batch: &[f32], rows: usize, out: &mut [u32]) -> Result<(), Infallible> {
         each_row(batch, rows, self.dim(), out, |row| {
             row.iter().zip(&self.normal).map(|(&x, w)| f64::from(x) * w).sum::<f64>() > self.offset
@@ -131,6 +139,10 @@ impl Classifier for Ball {
 
     fn dim(&self) -> usize {
         self.centre.len()
+    }
+
+    fn feed(&self) -> Option<&Feed> {
+        None
     }
 
     fn classify(&self, batch: &[f32], rows: usize, out: &mut [u32]) -> Result<(), Infallible> {

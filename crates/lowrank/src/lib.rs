@@ -27,6 +27,7 @@ pub mod dct;
 pub mod eigen;
 pub mod energy;
 mod evaluate;
+pub mod feed;
 pub mod file;
 pub mod fit;
 mod groups;

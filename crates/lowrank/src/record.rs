@@ -61,6 +61,9 @@ pub struct Run {
     pub alpha: f64,
     /// Seed of the noise.
     pub seed: u64,
+    /// What made the noise of that seed: [`GENERATOR`](crate::smoothing::noise::GENERATOR) when it was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator: Option<String>,
     /// Hash or name of the classifier.
     pub model: String,
     /// Name of the data.

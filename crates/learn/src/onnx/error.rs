@@ -2,6 +2,7 @@
 
 use super::wire::WireError;
 use crate::dataset::Shape;
+use gambeson_lowrank::feed::FeedError;
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -46,6 +47,14 @@ pub enum OnnxError {
     NotOnnx {
         /// Which.
         path: PathBuf,
+    },
+    /// Normalised numbers would be beyond the range of a network's.
+    #[error("{}: {reason}", path.display())]
+    Feed {
+        /// The network.
+        path: PathBuf,
+        /// Which.
+        reason: FeedError,
     },
     /// The run-time refuses the graph.
     #[error("{}: ONNX Runtime cannot load it: {reason}", path.display())]

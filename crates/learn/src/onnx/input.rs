@@ -2,21 +2,13 @@
 
 use super::error::OnnxError;
 use crate::dataset::Shape;
+use gambeson_lowrank::feed::Layout;
 use ort::session::Session;
 use ort::value::{TensorElementType, ValueType};
 use std::path::Path;
 
 /// Fixed batches beyond this are not believed: memory is taken for what a file says.
 const LARGEST_BATCH: i64 = 4096;
-
-/// The order in which a graph takes an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
-    /// Channel, row, column; also vectors.
-    ChannelsFirst,
-    /// Row, column, channel.
-    ChannelsLast,
-}
 
 /// Name and dimensions of the one input, −1 where they are free; there is at least the first.
 pub(super) fn input_of(path: &Path, session: &Session) -> Result<(String, Vec<i64>), OnnxError> {

@@ -5,9 +5,11 @@
 //! faster than the threads of the library, and answers cannot depend on their number. A batch of another size may be
 //! computed by other code and differ in last places.
 //!
-//! **What goes in.** Rows in the order channel, row, column and in the range of the data (pixels in [0, 1]); noise has
-//! been added by then and nothing was clipped. A [`Normalisation`] is applied after that, once: (x − mean)/std of each
-//! channel. Networks that normalise inside get none. Where the graph wants height, width, channel, rows are reordered.
+//! **What goes in.** Noise is added to data in its own range (pixels in [0, 1]), and nothing is clipped. A
+//! [`Normalisation`] is for after that, once: (x − mean)/std of each channel. Networks that normalise inside get none.
+//! Some graphs want height, width, channel. Both are the model's [`feed`](gambeson_lowrank::feed::Feed), applied by
+//! whoever makes the rows: [`classify`](gambeson_lowrank::classifier::Classifier::classify) is given rows as the graph
+//! takes them.
 //!
 //! **Fixed batches.** Many files say that a batch has one row. [`batch`] rewrites them for any number, and the result is
 //! used if it computes the same on a probe as the file itself; else the file runs as it is.
@@ -21,7 +23,6 @@ mod normalisation;
 mod wire;
 
 pub use error::{LibraryProblem, OnnxError};
-pub use input::Layout;
 pub use model::{Batching, OnnxModel};
 pub use normalisation::{Normalisation, NormalisationError};
 pub use wire::WireError;

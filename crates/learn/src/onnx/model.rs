@@ -2,12 +2,13 @@
 
 use super::batch::{has_graph, with_free_batch};
 use super::error::OnnxError;
-use super::input::{Layout, concrete, image_shape, input_of};
+use super::input::{concrete, image_shape, input_of};
 use super::library::environment;
 use super::normalisation::Normalisation;
 use crate::dataset::Shape;
 use crate::file::sha256;
 use gambeson_lowrank::classifier::{Classifier, NONE};
+use gambeson_lowrank::feed::{Affine, Feed, FeedError, Layout};
 use ort::session::Session;
 use ort::session::builder::GraphOptimizationLevel;
 use ort::value::TensorRef;
@@ -36,8 +37,9 @@ pub struct OnnxModel {
     dims: Vec<i64>,
     batching: Batching,
     classes: usize,
-    normalisation: Option<Normalisation>,
-    idle: Mutex<Vec<Worker>>,
+    /// None: rows as they are.
+    feed: Option<Feed>,
+    idle: Mutex<Vec<Session>>,
     returned: Condvar,
 }
 
@@ -46,13 +48,6 @@ fn near(ours: &[f32], exact: &[f32]) -> bool {
     let largest = exact.iter().fold(0.0_f32, |most, score| most.max(score.abs()));
     let close = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-4 * (1.0 + largest) || (a.is_nan() && b.is_nan());
     ours.len() == exact.len() && ours.iter().zip(exact).all(close)
-}
-
-/// A session and the memory it is fed from.
-#[derive(Debug)]
-struct Worker {
-    session: Session,
-    input: Vec<f32>,
 }
 
 impl OnnxModel {
@@ -79,6 +74,13 @@ impl OnnxModel {
             expected: dims.clone(),
             data,
         })?;
+        let feed = match (normalisation, layout) {
+            (None, Layout::ChannelsFirst) => None,
+            (normalisation, layout) => {
+                let feed = feed(shape, normalisation.as_ref(), layout);
+                Some(feed.map_err(|reason| OnnxError::Feed { path: path.to_path_buf(), reason })?)
+            }
+        };
         let mut model = Self {
             path: path.to_path_buf(),
             sha256: sha256(&bytes),
@@ -87,24 +89,24 @@ impl OnnxModel {
             dims: concrete(&dims[1..], shape, layout),
             batching: usize::try_from(dims[0]).map_or(Batching::Free, Batching::Fixed),
             classes: 0,
-            normalisation,
+            feed,
             idle: Mutex::new(Vec::new()),
             returned: Condvar::new(),
         };
-        let mut worker = Worker { session, input: Vec::new() };
+        let mut worker = session;
         let mut graph = bytes;
         match model.batching {
             Batching::Fixed(rows) => {
-                let probe = probe(3 * rows * shape.len());
+                let probe = model.probe(3 * rows);
                 let exact = model.scores_in_parts(&mut worker, &probe, 3 * rows)?;
                 model.classes = exact.len() / (3 * rows);
                 if let Some(rewritten) = model.rewritten(&graph, &name, rows, &probe, &exact) {
-                    worker = Worker { session: open(path, &rewritten)?, input: Vec::new() };
+                    worker = open(path, &rewritten)?;
                     (graph, model.batching) = (rewritten, Batching::Rewritten);
                 }
             }
             Batching::Free | Batching::Rewritten => {
-                let scores = model.scores(&mut worker, &probe(2 * shape.len()), 2)?;
+                let scores = model.scores(&mut worker, &model.probe(2), 2)?;
                 model.classes = scores.len() / 2;
             }
         }
@@ -116,10 +118,26 @@ impl OnnxModel {
         }
         let mut idle = vec![worker];
         for _ in 1..threads.max(1) {
-            idle.push(Worker { session: open(path, &graph)?, input: Vec::new() });
+            idle.push(open(path, &graph)?);
         }
         model.idle = Mutex::new(idle);
         Ok(model)
+    }
+
+    /// Rows of numbers between 0 and 1 that look random, always the same, as the graph takes them.
+    fn probe(&self, rows: usize) -> Vec<f32> {
+        let mut state = 0x2545_f491_4f6c_dd1d_u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            f32::from(u16::try_from(state >> 48).unwrap_or(0)) / 65536.0
+        };
+        let length = self.shape.len();
+        let plain: Vec<f32> = (0..rows * length).map(|_| next()).collect();
+        let Some(feed) = &self.feed else { return plain };
+        let mut fed = vec![0.0; plain.len()];
+        let both = plain.chunks_exact(length).zip(fed.chunks_exact_mut(length));
+        both.for_each(|(plain, fed)| feed.apply(plain, fed));
+        fed
     }
 
     /// The graph for any number of rows, if it computes what the file does on the probe.
@@ -132,21 +150,21 @@ impl OnnxModel {
         exact: &[f32],
     ) -> Option<Vec<u8>> {
         let rewritten = with_free_batch(graph, input, rows as u64).ok()?;
-        let mut worker = Worker { session: open(&self.path, &rewritten).ok()?, input: Vec::new() };
+        let mut worker = open(&self.path, &rewritten).ok()?;
         let count = probe.len() / self.shape.len();
         let scores = self.scores(&mut worker, probe, count).ok()?;
         near(&scores, exact).then_some(rewritten)
     }
 
     /// Whether the scores of a row change with its companions: then draws of one batch would not be independent.
-    fn mixes(&self, worker: &mut Worker) -> Result<bool, OnnxError> {
+    fn mixes(&self, worker: &mut Session) -> Result<bool, OnnxError> {
         let length = self.shape.len();
         let (rows, moved) = match self.batching {
             Batching::Fixed(1) => return Ok(false),
             Batching::Fixed(part) => (2 * part, 1),
             Batching::Free | Batching::Rewritten => (3, 0),
         };
-        let mut batch = probe(rows * length);
+        let mut batch = self.probe(rows);
         let mut together = self.scores_in_parts(worker, &batch, rows)?;
         let otherwise = if moved > 0 {
             // Every row gets other companions, and one another batch.
@@ -181,14 +199,14 @@ impl OnnxModel {
     }
 
     /// Scores of a batch of rows, class by class.
-    fn scores(&self, worker: &mut Worker, batch: &[f32], rows: usize) -> Result<Vec<f32>, OnnxError> {
+    fn scores(&self, worker: &mut Session, batch: &[f32], rows: usize) -> Result<Vec<f32>, OnnxError> {
         self.run(worker, batch, rows, <[f32]>::to_vec)
     }
 
     /// The same for a graph that takes a fixed number of rows, of which `rows` is a multiple.
     fn scores_in_parts(
         &self,
-        worker: &mut Worker,
+        worker: &mut Session,
         batch: &[f32],
         rows: usize,
     ) -> Result<Vec<f32>, OnnxError> {
@@ -203,23 +221,16 @@ impl OnnxModel {
     /// One forward pass.
     fn run<T>(
         &self,
-        worker: &mut Worker,
+        worker: &mut Session,
         batch: &[f32],
         rows: usize,
         read: impl FnOnce(&[f32]) -> T,
     ) -> Result<T, OnnxError> {
         let failed = OnnxError::run(&self.path);
-        let Worker { session, input } = worker;
-        let batch = if self.normalisation.is_none() && self.layout == Layout::ChannelsFirst {
-            batch
-        } else {
-            self.prepare(batch, input);
-            input
-        };
         let dims: Vec<i64> =
             [i64::try_from(rows).unwrap_or(i64::MAX)].iter().chain(&self.dims).copied().collect();
         let tensor = TensorRef::from_array_view((dims, batch)).map_err(&failed)?;
-        let outputs = session.run(ort::inputs![tensor]).map_err(&failed)?;
+        let outputs = worker.run(ort::inputs![tensor]).map_err(&failed)?;
         let (found, scores) = outputs[0].try_extract_tensor::<f32>().map_err(&failed)?;
         let a_row_each = scores.len() >= rows
             && scores.len().is_multiple_of(rows)
@@ -232,50 +243,10 @@ impl OnnxModel {
         Ok(read(scores))
     }
 
-    /// Normalises, and reorders where the graph wants that.
-    fn prepare(&self, batch: &[f32], input: &mut Vec<f32>) {
-        let Shape { channels, height, width } = self.shape;
-        let plane = height * width;
-        input.resize(batch.len(), 0.0);
-        let affine: Vec<(f32, f32)> = match &self.normalisation {
-            None => vec![(1.0, 0.0); channels],
-            Some(normalisation) => {
-                let (mean, std) = (normalisation.mean(), normalisation.std());
-                mean.iter().zip(std).map(|(mean, std)| (1.0 / std, -mean / std)).collect()
-            }
-        };
-        let rows = batch.chunks_exact(self.shape.len()).zip(input.chunks_exact_mut(self.shape.len()));
-        for (row, out) in rows {
-            match (self.layout, affine.as_slice()) {
-                (Layout::ChannelsFirst, affine) => {
-                    let planes = row.chunks_exact(plane).zip(out.chunks_exact_mut(plane)).zip(affine);
-                    for ((values, out), (scale, shift)) in planes {
-                        out.iter_mut().zip(values).for_each(|(out, x)| *out = x * scale + shift);
-                    }
-                }
-                // Nearly all images: written in the order of memory.
-                (Layout::ChannelsLast, &[(a, p), (b, q), (c, r)]) => {
-                    let (red, rest) = row.split_at(plane);
-                    let (green, blue) = rest.split_at(plane);
-                    let pixels = out.as_chunks_mut::<3>().0.iter_mut().zip(red).zip(green).zip(blue);
-                    for (((out, x), y), z) in pixels {
-                        *out = [x * a + p, y * b + q, z * c + r];
-                    }
-                }
-                (Layout::ChannelsLast, affine) => {
-                    for (c, (values, (scale, shift))) in row.chunks_exact(plane).zip(affine).enumerate() {
-                        let out = out[c..].iter_mut().step_by(channels);
-                        out.zip(values).for_each(|(out, x)| *out = x * scale + shift);
-                    }
-                }
-            }
-        }
-    }
-
     /// Answers of one forward pass.
     fn answer(
         &self,
-        worker: &mut Worker,
+        worker: &mut Session,
         batch: &[f32],
         rows: usize,
         out: &mut [u32],
@@ -289,7 +260,7 @@ impl OnnxModel {
     /// Answers a batch with one worker.
     fn answer_all(
         &self,
-        worker: &mut Worker,
+        worker: &mut Session,
         batch: &[f32],
         rows: usize,
         out: &mut [u32],
@@ -331,7 +302,12 @@ impl Classifier for OnnxModel {
         self.shape.len()
     }
 
-    /// Panics unless the batch has that many rows and there is a place for each answer.
+    fn feed(&self) -> Option<&Feed> {
+        self.feed.as_ref()
+    }
+
+    /// Rows are as the graph takes them: see [`feed`](Self::feed). Panics unless the batch has that many of them and there
+    /// is a place for each answer.
     fn classify(&self, batch: &[f32], rows: usize, out: &mut [u32]) -> Result<(), OnnxError> {
         assert!(batch.len() == rows * self.shape.len() && out.len() == rows, "a batch of {rows} rows");
         if rows == 0 {
@@ -353,6 +329,13 @@ impl Classifier for OnnxModel {
     }
 }
 
+/// What a graph wants done to images.
+fn feed(shape: Shape, normalisation: Option<&Normalisation>, layout: Layout) -> Result<Feed, FeedError> {
+    let Shape { channels, height, width } = shape;
+    let plain = vec![Affine::IDENTITY; channels];
+    Feed::new(normalisation.map_or(plain, Normalisation::maps), height * width, layout)
+}
+
 /// A session of one thread.
 fn open(path: &Path, graph: &[u8]) -> Result<Session, OnnxError> {
     let environment = environment()?;
@@ -364,14 +347,4 @@ fn open(path: &Path, graph: &[u8]) -> Result<Session, OnnxError> {
             .commit_from_memory(graph)
     };
     built().map_err(OnnxError::load(path))
-}
-
-/// Numbers between 0 and 1 that look random, always the same.
-fn probe(count: usize) -> Vec<f32> {
-    let mut state = 0x2545_f491_4f6c_dd1d_u64;
-    let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        f32::from(u16::try_from(state >> 48).unwrap_or(0)) / 65536.0
-    };
-    (0..count).map(|_| next()).collect()
 }

@@ -1,5 +1,6 @@
 //! What a network was trained to have done to its inputs.
 
+use gambeson_lowrank::feed::Affine;
 use thiserror::Error;
 
 /// (x − mean)/std, channel by channel; applied to noisy inputs, in the range of the data.
@@ -66,5 +67,14 @@ impl Normalisation {
     /// Standard deviation of each channel.
     pub fn std(&self) -> &[f32] {
         &self.std
+    }
+
+    /// x ↦ x/std − mean/std, channel by channel.
+    pub fn maps(&self) -> Vec<Affine> {
+        let map = |(&mean, &std): (&f32, &f32)| {
+            let (mean, std) = (f64::from(mean), f64::from(std));
+            Affine { scale: 1.0 / std, shift: -mean / std }
+        };
+        self.mean.iter().zip(&self.std).map(map).collect()
     }
 }

@@ -6,10 +6,11 @@ use crate::support::{folder, quiet, reference, write};
 use gambeson_learn::dataset::Shape;
 use gambeson_learn::onnx::library::{find, preflight};
 use gambeson_learn::onnx::{
-    Batching, Layout, LibraryProblem, Normalisation, NormalisationError, OnnxError, OnnxModel,
+    Batching, LibraryProblem, Normalisation, NormalisationError, OnnxError, OnnxModel,
 };
 use gambeson_learn::source::{LoadOptions, data_dir, load};
 use gambeson_lowrank::classifier::{Classifier, NONE};
+use gambeson_lowrank::feed::Layout;
 use std::path::PathBuf;
 
 const SMALL: Shape = Shape { channels: 2, height: 3, width: 2 };
@@ -49,7 +50,12 @@ fn best(scores: [f32; 4]) -> u32 {
 fn answers(model: &OnnxModel, batch: &[f32]) -> Vec<u32> {
     let rows = batch.len() / model.dim();
     let mut out = vec![0; rows];
-    model.classify(batch, rows, &mut out).expect("an answer");
+    let mut fed = batch.to_vec();
+    if let Some(feed) = model.feed() {
+        let rows = batch.chunks_exact(model.dim()).zip(fed.chunks_exact_mut(model.dim()));
+        rows.for_each(|(row, fed)| feed.apply(row, fed));
+    }
+    model.classify(&fed, rows, &mut out).expect("an answer");
     out
 }
 
@@ -100,6 +106,9 @@ fn images_are_normalised_and_reordered() {
         let model = OnnxModel::load(&fixture(name), SMALL, Some(normalisation.clone()), 1).expect("a model");
         assert_eq!(answers(&model, &batch), other, "{name}");
     }
+    let beyond = Normalisation::new(&[0.5], &[1e-42], 2).expect("numbers");
+    let error = OnnxModel::load(&fixture("reshape_raw"), SMALL, Some(beyond), 1).expect_err("refused");
+    assert!(matches!(error, OnnxError::Feed { .. }), "{error}");
     assert_eq!(Normalisation::new(&[0.5], &[0.2], 2), Normalisation::new(&[0.5, 0.5], &[0.2, 0.2], 2));
     let counts = Normalisation::new(&[0.5, 0.5, 0.5], &[0.2], 2);
     assert_eq!(counts, Err(NormalisationError::Count { means: 3, stds: 1, channels: 2 }));

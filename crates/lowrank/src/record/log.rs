@@ -265,12 +265,14 @@ fn difference<R: Serialize>(expected: &R, found: &R) -> (String, String, String)
         _ => serde_json::Map::new(), // a struct with named fields is an object
     };
     let (expected, found) = (fields(expected), fields(found));
-    let differs = expected.iter().find(|(field, value)| found.get(*field) != Some(value));
+    // A field may be left out of one of them.
+    let value =
+        |fields: &serde_json::Map<_, _>, field| fields.get(field).map_or("none".into(), ToString::to_string);
+    let mut names = expected.keys().chain(found.keys());
+    let differs = names.find(|field| expected.get(*field) != found.get(*field));
     differs.map_or_else(
         || ("a number".to_owned(), "one".to_owned(), "another".to_owned()),
-        |(field, value)| {
-            (field.clone(), value.to_string(), found.get(field).map_or_else(String::new, ToString::to_string))
-        },
+        |field| (field.clone(), value(&expected, field), value(&found, field)),
     )
 }
 

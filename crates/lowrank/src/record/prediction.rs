@@ -33,6 +33,9 @@ pub struct PredictionRun {
     pub alpha: f64,
     /// Seed of the noise.
     pub seed: u64,
+    /// What made the noise of that seed: [`GENERATOR`](crate::smoothing::noise::GENERATOR) when it was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator: Option<String>,
     /// The classifier.
     pub model: String,
     /// The data.

@@ -3,7 +3,7 @@
 //! A batch is the draws between two multiples of its size, or a look of a sequential run, so which draws share one
 //! depends on nothing else; counts are integers, so neither does their sum depend on who adds first.
 
-use super::noise::{Draw, Noise};
+use super::noise::{Centre, Draw, Noise};
 use super::{Smoother, Watch};
 use crate::classifier::Classifier;
 use rayon::prelude::*;
@@ -83,14 +83,21 @@ pub(super) enum Halt<E> {
 pub(super) struct Scratch {
     codes: Vec<f32>,
     values: Vec<f32>,
+    fed: Vec<f32>,
     answers: Vec<u32>,
 }
 
 impl<C: Classifier> Smoother<'_, C> {
-    /// Counts of a range of draws around a code.
+    /// What noise is added to: a code, and where nothing is decoded, as the classifier takes it.
+    pub(super) fn centre(&self, code: &[f64]) -> Centre {
+        let feed = if self.space.is_identity() { self.classifier.feed() } else { None };
+        Centre::new(code, self.params.noise.value(), feed)
+    }
+
+    /// Counts of a range of draws around a centre.
     pub(super) fn counts(
         &self,
-        code: &[f64],
+        centre: &Centre,
         noise: Noise,
         series: Series,
         draws: Range<u64>,
@@ -102,7 +109,7 @@ impl<C: Classifier> Smoother<'_, C> {
             let draws = (batch * size).max(draws.start)..((batch + 1) * size).min(draws.end);
             let mut scratch = self.lock().pop().unwrap_or_default();
             let count = draws.end - draws.start;
-            let counts = self.batch(code, noise, series, draws, &mut scratch).map_err(Halt::Failed);
+            let counts = self.batch(centre, noise, series, draws, &mut scratch).map_err(Halt::Failed);
             self.lock().push(scratch);
             if watch(count).is_break() { Err(Halt::Stopped) } else { counts }
         };
@@ -119,30 +126,39 @@ impl<C: Classifier> Smoother<'_, C> {
 
     fn batch(
         &self,
-        code: &[f64],
+        centre: &Centre,
         noise: Noise,
         series: Series,
         draws: Range<u64>,
         scratch: &mut Scratch,
     ) -> Result<Counts, C::Error> {
-        let Scratch { codes, values, answers } = scratch;
+        let Scratch { codes, values, fed, answers } = scratch;
         let rows = usize::try_from(draws.end - draws.start).unwrap_or(0); // at most a batch
-        codes.resize(rows * code.len(), 0.0);
+        let rank = self.space.rank();
+        codes.resize(rows * rank, 0.0);
         answers.resize(rows, 0);
-        let sigma = self.params.noise.value();
-        for (draw, row) in draws.zip(codes.chunks_exact_mut(code.len())) {
+        for (draw, row) in draws.zip(codes.chunks_exact_mut(rank)) {
             let draw = match series {
                 Series::Selection => Draw::Selection(draw),
                 Series::Estimation => Draw::Estimation(draw),
             };
-            noise.perturb(draw, code, sigma, row);
+            noise.perturb(draw, centre, row);
         }
         let batch = if self.space.is_identity() {
             &codes[..]
         } else {
-            values.resize(rows * self.space.output_dim(), 0.0);
+            let width = self.space.output_dim();
+            values.resize(rows * width, 0.0);
             self.space.decode(codes, rows, values);
-            &values[..]
+            match self.classifier.feed() {
+                None => &values[..],
+                Some(feed) => {
+                    fed.resize(rows * width, 0.0);
+                    let rows = values.chunks_exact(width).zip(fed.chunks_exact_mut(width));
+                    rows.for_each(|(row, fed)| feed.apply(row, fed));
+                    &fed[..]
+                }
+            }
         };
         self.classifier.classify(batch, rows, answers)?;
         let mut counts = Counts::new(self.classifier.classes());

@@ -19,14 +19,17 @@
 //! binomial one of the box (n_A of n_A + n_B against ½, two-sided), with the proven limit of the checker. Counts do not
 //! depend on the number of threads, the size of a batch or the order of inputs, as far as f does not.
 
+mod chacha;
 mod draw;
 pub mod noise;
+mod normals;
 pub mod sequential;
 pub mod space;
 
 pub use draw::Counts;
 
 use crate::classifier::Classifier;
+use crate::feed::Feed;
 use draw::{Halt, Series};
 use gambeson_checker::{
     CheckError, FailureProbability, L2Radius, LatentRadius, LinfRadius, NoiseLevel, SamplingRule,
@@ -86,6 +89,20 @@ pub enum SmoothingParamsError {
         classifier: usize,
         /// Of the space.
         space: usize,
+    },
+    /// Numbers of such noise are infinite.
+    #[error("noise of level {level} is beyond the range of single precision")]
+    Level {
+        /// On the scale of what the classifier takes.
+        level: f64,
+    },
+    /// The classifier says it takes rows of two lengths.
+    #[error("the classifier takes {classifier} numbers, but is fed {feed}")]
+    Feed {
+        /// Of the classifier.
+        classifier: usize,
+        /// Of its feed.
+        feed: usize,
     },
     /// No limit can be had for such numbers.
     #[error(transparent)]
@@ -175,6 +192,15 @@ impl<'a, C: Classifier> Smoother<'a, C> {
             let (classifier, space) = (classifier.dim(), space.output_dim());
             return Err(SmoothingParamsError::Dimension { classifier, space });
         }
+        if let Some(feed) = classifier.feed().map(Feed::dim).filter(|&feed| feed != classifier.dim()) {
+            return Err(SmoothingParamsError::Feed { classifier: classifier.dim(), feed });
+        }
+        // Noise in a projection is on the scale of its coordinates; what is decoded from it is fed later.
+        let feed = classifier.feed().filter(|_| space.is_identity());
+        let (sigma, scale) = (params.noise.value(), feed.map_or(1.0, Feed::largest_scale));
+        if !noise::level(sigma, scale).is_finite() {
+            return Err(SmoothingParamsError::Level { level: sigma * scale });
+        }
         let sequential = match &params.goal {
             None => None,
             Some(goal) => {
@@ -209,8 +235,8 @@ impl<'a, C: Classifier> Smoother<'a, C> {
         watch: Watch<'_>,
     ) -> Result<Option<Certification>, SmoothingError<C::Error>> {
         let Encoded { code, error } = self.space.encode(values)?;
-        let noise = Noise::new(self.params.seed, index);
-        let draws = |series, range| self.counts(&code, noise, series, range, watch);
+        let (centre, noise) = (self.centre(&code), Noise::new(self.params.seed, index));
+        let draws = |series, range| self.counts(&centre, noise, series, range, watch);
         let Some(selection) = stopped(draws(Series::Selection, 0..self.params.selection))? else {
             return Ok(None);
         };
@@ -269,9 +295,9 @@ impl<'a, C: Classifier> Smoother<'a, C> {
         watch: Watch<'_>,
     ) -> Result<Option<Prediction>, SmoothingError<C::Error>> {
         let Encoded { code, .. } = self.space.encode(values)?;
-        let noise = Noise::new(self.params.seed, index);
+        let (centre, noise) = (self.centre(&code), Noise::new(self.params.seed, index));
         let draws = 0..self.params.estimation;
-        let Some(counts) = stopped(self.counts(&code, noise, Series::Estimation, draws, watch))? else {
+        let Some(counts) = stopped(self.counts(&centre, noise, Series::Estimation, draws, watch))? else {
             return Ok(None);
         };
         let class = predicted(&counts, self.params.failure)?;

@@ -17,6 +17,7 @@ pub(crate) fn run() -> Run {
         sigma: 0.25,
         alpha: 0.001,
         seed: 7,
+        generator: Some("g 1".to_owned()),
         model: "toy".to_owned(),
         data: "toy-test".to_owned(),
         projection: None,
@@ -65,7 +66,7 @@ fn write(path: &Path, records: &[Record]) {
 fn a_record_is_one_line_with_the_counts_first() {
     let line = serde_json::to_string(&three()[0]).expect("JSON");
     let start = "{\"version\":1,\"index\":0,\"label\":1,\"selection\":[1,9,0],\"estimation\":[5,990,5],\
-                 \"rule\":{\"kind\":\"fixed\"},\"n0\":10,\"n\":1000,\"sigma\":0.25,\"alpha\":0.001,\"seed\":7,\
+                 \"rule\":{\"kind\":\"fixed\"},\"n0\":10,\"n\":1000,\"sigma\":0.25,\"alpha\":0.001,\"seed\":7,\"generator\":\"g 1\",\
                  \"model\":\"toy\",\"data\":\"toy-test\",\"projection\":null,\"representation\":null,\"noise\":null,\"kappa\":null,\
                  \"spectral\":null,\"dimension\":3072,\"encoding_error\":0.0,\"class\":1,\"latent\":";
     assert!(line.starts_with(start) && line.ends_with(",\"seconds\":0.5}"), "{line}");
@@ -121,6 +122,7 @@ fn what_is_not_of_this_run_is_refused_and_left_alone() {
         ("rule", Run { rule: Rule::Anytime, ..run() }),
         ("noise", Run { noise: Some("abc".to_owned()), ..run() }),
         ("dimension", Run { dimension: 784, ..run() }),
+        ("generator", Run { generator: None, ..run() }),
     ];
     for (name, other) in others {
         match RecordLog::open_to_append(&path, &other) {

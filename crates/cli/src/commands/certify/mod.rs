@@ -14,9 +14,11 @@ use gambeson_checker::SamplingRule;
 use gambeson_learn::error::DataError;
 use gambeson_lowrank::dct::Representation;
 use gambeson_lowrank::record::{Derived, Record, RecordLog, Rule, Run, VERSION};
+use gambeson_lowrank::smoothing::noise::GENERATOR;
 use gambeson_lowrank::smoothing::sequential::{Goal, RadiusNorm};
 use gambeson_lowrank::smoothing::{Certification, Certified, Smoother, SmoothingParams};
 use live::Live;
+pub(crate) use model::{vector, vector_sha256};
 use serde::Serialize;
 use setup::{Setup, padded};
 use std::collections::BTreeMap;
@@ -96,6 +98,7 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
         sigma: noise.value(),
         alpha: failure.value(),
         seed: params.seed,
+        generator: Some(GENERATOR.to_owned()),
         model: setup.model_name.clone(),
         data: setup.data_name(),
         projection: setup.projection_sha256.clone(),

@@ -5,6 +5,7 @@ use gambeson_learn::dataset::Shape;
 use gambeson_learn::onnx::{Batching, Normalisation, OnnxError, OnnxModel};
 use gambeson_lowrank::classifier::{Ball, Classifier, HalfSpace};
 use gambeson_lowrank::dct::{Representation, Transform};
+use gambeson_lowrank::feed::Feed;
 use gambeson_lowrank::file::sha256;
 use gambeson_lowrank::input::npy;
 use std::path::Path;
@@ -32,6 +33,13 @@ impl Classifier for Model {
             Self::Onnx(model) => model.dim(),
             Self::HalfSpace(toy) => toy.dim(),
             Self::Ball(toy) => toy.dim(),
+        }
+    }
+
+    fn feed(&self) -> Option<&Feed> {
+        match self {
+            Self::Onnx(model) => model.feed(),
+            Self::HalfSpace(_) | Self::Ball(_) => None,
         }
     }
 
@@ -145,7 +153,7 @@ fn cosine(index: &str, shape: Shape) -> anyhow::Result<Vec<f64>> {
 }
 
 /// All numbers of an `.npy` file, in its order.
-pub(super) fn vector(path: &Path) -> anyhow::Result<Vec<f64>> {
+pub(crate) fn vector(path: &Path) -> anyhow::Result<Vec<f64>> {
     let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
     let read = || {
         let (mut rest, length) = (&bytes[..], bytes.len() as u64);
@@ -156,6 +164,6 @@ pub(super) fn vector(path: &Path) -> anyhow::Result<Vec<f64>> {
 }
 
 /// The hash of numbers as little-endian binary64.
-pub(super) fn vector_sha256(values: &[f64]) -> String {
+pub(crate) fn vector_sha256(values: &[f64]) -> String {
     sha256(&values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>())
 }

@@ -11,6 +11,7 @@ use crate::args::PredictArguments;
 use crate::progress::{catch_interrupts, say};
 use gambeson_learn::error::DataError;
 use gambeson_lowrank::record::{PredictionLog, PredictionRecord, PredictionRun};
+use gambeson_lowrank::smoothing::noise::GENERATOR;
 use gambeson_lowrank::smoothing::{Counts, Smoother, SmoothingParams};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -69,6 +70,7 @@ fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize
         sigma: noise.value(),
         alpha: failure.value(),
         seed: smooth.seed,
+        generator: Some(GENERATOR.to_owned()),
         model: setup.model_name.clone(),
         data: setup.data_name(),
         projection: setup.projection_sha256.clone(),

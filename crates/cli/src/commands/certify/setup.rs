@@ -3,6 +3,7 @@
 use super::model::{self, Loaded, Model};
 use crate::args::SmoothArguments;
 use crate::commands::data::{LiveData, data_dir};
+use crate::output::writable;
 use anyhow::{Context, bail};
 use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_learn::audio::FrameParams;
@@ -182,15 +183,4 @@ fn indices(arguments: &SmoothArguments, len: usize) -> anyhow::Result<Vec<usize>
         bail!("--start, --stop, --every and --shard leave none of the {len} inputs");
     }
     Ok(chosen)
-}
-
-/// Finds out before long work that its result could not be kept.
-fn writable(out: &Path) -> anyhow::Result<()> {
-    if out.is_dir() {
-        bail!("{}: is a folder", out.display());
-    }
-    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    tempfile::NamedTempFile::new_in(folder)
-        .with_context(|| format!("{}: nothing can be written there", out.display()))?;
-    Ok(())
 }

@@ -3,6 +3,7 @@
 use super::{cumulative, on, params, upper_tail};
 use gambeson_checker::FailureProbability;
 use gambeson_lowrank::classifier::{Ball, Classifier, HalfSpace, NONE, ToyError};
+use gambeson_lowrank::feed::Feed;
 use gambeson_lowrank::smoothing::sequential::{Goal, RadiusNorm};
 use gambeson_lowrank::smoothing::space::Space;
 use gambeson_lowrank::smoothing::{Counts, Smoother, SmoothingParams, SmoothingParamsError, predicted};
@@ -82,6 +83,10 @@ impl Classifier for Odd {
 
     fn dim(&self) -> usize {
         1
+    }
+
+    fn feed(&self) -> Option<&Feed> {
+        None
     }
 
     fn classify(&self, batch: &[f32], _: usize, out: &mut [u32]) -> Result<(), Infallible> {

@@ -8,12 +8,13 @@ use gambeson_checker::{
 use gambeson_lowrank::bound::BoundParams;
 use gambeson_lowrank::classifier::{Ball, Classifier, HalfSpace};
 use gambeson_lowrank::dct::{Representation, Transform};
+use gambeson_lowrank::feed::{Affine, Feed, Layout};
 use gambeson_lowrank::kappa::CertifiedBasis;
 use gambeson_lowrank::matrix::DenseMatrix;
 use gambeson_lowrank::projection::{Channel, Grid, Origin, Projection};
 use gambeson_lowrank::projection_certificate::ProjectionCertificate;
 use gambeson_lowrank::smoothing::space::{Space, SpaceError};
-use gambeson_lowrank::smoothing::{Smoother, SmoothingParams};
+use gambeson_lowrank::smoothing::{Smoother, SmoothingParams, SmoothingParamsError};
 use std::convert::Infallible;
 
 /// A projection with its certificate from one basis a channel.
@@ -67,6 +68,7 @@ fn times(basis: &DenseMatrix, z: &[f64]) -> Vec<f64> {
 /// Keeps what it is asked about: decoded codes, with the noise so small that it does not show.
 struct Recorder {
     dim: usize,
+    feed: Option<Feed>,
     seen: std::sync::Mutex<Vec<f32>>,
 }
 
@@ -81,6 +83,10 @@ impl Classifier for Recorder {
         self.dim
     }
 
+    fn feed(&self) -> Option<&Feed> {
+        self.feed.as_ref()
+    }
+
     fn classify(&self, batch: &[f32], rows: usize, out: &mut [u32]) -> Result<(), Infallible> {
         *self.seen.lock().expect("no panic") = batch[..batch.len() / rows].to_vec();
         out.fill(0);
@@ -89,8 +95,14 @@ impl Classifier for Recorder {
 }
 
 fn decoded(space: &Space, input: &[f64]) -> Vec<f32> {
-    let recorder = Recorder { dim: space.output_dim(), seen: std::sync::Mutex::default() };
-    let params = SmoothingParams { batch: 6, ..params(1e-12, 13, 0.1) };
+    seen(space, input, None, 1e-12)
+}
+
+/// What a classifier is given that takes its rows by a feed.
+fn seen(space: &Space, input: &[f64], feed: Option<&Feed>, sigma: f64) -> Vec<f32> {
+    let recorder =
+        Recorder { dim: space.output_dim(), feed: feed.cloned(), seen: std::sync::Mutex::default() };
+    let params = SmoothingParams { batch: 6, ..params(sigma, 13, 0.1) };
     let smoother = Smoother::new(&recorder, space, params).expect("it fits");
     smoother.certify(0, input, &on).expect("drawn").expect("not stopped");
     recorder.seen.into_inner().expect("no panic")
@@ -118,9 +130,59 @@ fn what_the_classifier_sees_is_the_projected_input() {
                 assert!((f64::from(*seen) - expected).abs() < 1e-5, "{seen} against {expected}");
             }
             let encoded = space.encode(&input).expect("encoded");
-            assert!(encoded.error > 0.0 && encoded.error < 1e-12, "{}", encoded.error);
+            assert!(encoded.error > 0.0 && encoded.error < 5e-12, "{}", encoded.error);
         }
     }
+}
+
+/// Normalisation and order of channels, where noise is added to the input and where it is decoded first.
+#[test]
+fn rows_are_fed_as_the_classifier_takes_them() {
+    let maps = || [(4.0, -1.5), (0.25, 3.0)].map(|(scale, shift)| Affine { scale, shift }).to_vec();
+    let grid = Grid { channels: 2, height: 9, width: 8 };
+    let n = grid.height * grid.width;
+    let input = normal(2 * n, 13);
+    let (projection, certificate) = {
+        let bases = vec![orthonormal(n, 5, 1), orthonormal(n, 40, 2)];
+        certified(Representation::Dct2, grid, bases, None)
+    };
+    let projected = Space::projected(&projection, &certificate, None, None, 1).expect("a space");
+    let smaller = Space::projected(&projection, &certificate, None, Some((4, 4)), 1).expect("a space");
+    for layout in [Layout::ChannelsFirst, Layout::ChannelsLast] {
+        for (space, plane) in [(&Space::identity(2 * n), n), (&projected, n), (&smaller, 16)] {
+            let feed = Feed::new(maps(), plane, layout).expect("a feed");
+            let plain = decoded(space, &input);
+            let mut expected = vec![0.0; plain.len()];
+            feed.apply(&plain, &mut expected);
+            assert_ne!(plain, expected);
+            for (seen, expected) in seen(space, &input, Some(&feed), 1e-12).iter().zip(&expected) {
+                assert!((seen - expected).abs() < 1e-5, "{seen} against {expected}");
+            }
+        }
+        // Noise is added before the normalisation: σ is on the scale of the input.
+        let feed = Feed::new(maps(), n, layout).expect("a feed");
+        let fed = seen(&Space::identity(2 * n), &input, Some(&feed), 0.5);
+        for channel in 0..2 {
+            let noise = (channel * n..(channel + 1) * n).map(|index| {
+                let (place, Affine { scale, shift }) = feed.place(index);
+                (f64::from(fed[place]) - shift) / scale - input[index]
+            });
+            let variance = noise.map(|noise| noise * noise).sum::<f64>() / n as f64;
+            // χ² with 72 degrees of freedom: its deviation is a sixth.
+            assert!((variance / 0.25 - 1.0).abs() < 5.0 / 6.0, "{variance}");
+        }
+    }
+    // What does not fit is no smoother.
+    let feed = Feed::new(maps(), n - 1, Layout::ChannelsFirst).expect("a feed");
+    let recorder = Recorder { dim: 2 * n, feed: Some(feed), seen: std::sync::Mutex::default() };
+    let refused = Smoother::new(&recorder, &projected, params(1.0, 10, 0.1)).err();
+    assert_eq!(refused, Some(SmoothingParamsError::Feed { classifier: 144, feed: 142 }));
+    let feed = Feed::new(maps(), n, Layout::ChannelsFirst).expect("a feed");
+    let recorder = Recorder { dim: 2 * n, feed: Some(feed), seen: std::sync::Mutex::default() };
+    let identity = Space::identity(2 * n);
+    assert!(Smoother::new(&recorder, &projected, params(1e38, 10, 0.1)).is_ok());
+    let refused = Smoother::new(&recorder, &identity, params(1e38, 10, 0.1)).err();
+    assert_eq!(refused, Some(SmoothingParamsError::Level { level: 4e38 }));
 }
 
 #[test]
@@ -235,6 +297,10 @@ impl Classifier for Ambient {
 
     fn dim(&self) -> usize {
         self.basis.rows
+    }
+
+    fn feed(&self) -> Option<&Feed> {
+        None
     }
 
     fn classify(&self, batch: &[f32], rows: usize, out: &mut [u32]) -> Result<(), Infallible> {
