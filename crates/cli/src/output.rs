@@ -1,6 +1,8 @@
 //! Where results go.
 
+use anyhow::bail;
 use std::io::{self, ErrorKind, Write};
+use std::path::Path;
 
 /// A writer to which a reader that has gone away (`gambeson … | head`) is no error: exit codes still tell the truth.
 pub(crate) struct Output<W>(pub(crate) W);
@@ -19,4 +21,19 @@ impl<W: Write> Write for Output<W> {
             other => other,
         }
     }
+}
+
+/// Finds out before long work that its result could not be kept.
+pub(crate) fn writable(path: &Path) -> anyhow::Result<()> {
+    if path.is_dir() {
+        bail!("{}: is a folder, not a file to write", path.display());
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        bail!("{}: there is no such folder to write into", path.display());
+    }
+    if let Err(error) = tempfile::NamedTempFile::new_in(folder) {
+        bail!("{}: its folder cannot be written to: {}", path.display(), error.kind());
+    }
+    Ok(())
 }

@@ -20,7 +20,7 @@ radii), and norm, sigma, alpha, high_probability (with --rho), p_a (quantiles of
 the log does not tell.
 
 Exit codes: 0 done, 2 error: also where a log has a broken line, which is named, and where a record claims more than \
-its counts prove.";
+its counts, or the projection given, prove.";
 
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools)] // one a flag
@@ -40,6 +40,13 @@ pub(crate) struct AnalyzeArguments {
     /// linf radii by the root of the number of coordinates: 3072 for CIFAR.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) by_dimension: Option<u64>,
+    /// Prove kappa again: the projection a log of ours was made with, its certificate P.cert.json beside it. Several may
+    /// be given.
+    #[arg(long, value_name = "P.safetensors")]
+    pub(crate) projection: Vec<PathBuf>,
+    /// The levels of noise of its coordinates, if a log was made with such.
+    #[arg(long, value_name = "FILE.npy", requires = "projection")]
+    pub(crate) noise_levels: Option<PathBuf>,
     /// Certify counts again with this failure probability.
     #[arg(long, value_name = "A", value_parser = probability, allow_hyphen_values = true)]
     pub(crate) alpha: Option<f64>,

@@ -4,9 +4,10 @@ use crate::Outcome;
 use crate::args::{BoundArguments, MethodName};
 use crate::decimal::{down, up};
 use crate::machine::peak_memory;
+use crate::output::writable;
 use crate::progress::{LiveBracket, catch_interrupts};
 use crate::source::{self, Source};
-use anyhow::{Context, bail};
+use anyhow::Context;
 use gambeson_checker::Domain;
 use gambeson_lowrank::bound::{BoundParams, Bracket, Method, Stop, bracket};
 use gambeson_lowrank::certificate::CertificateFile;
@@ -14,7 +15,6 @@ use gambeson_lowrank::observe::StopReason;
 use gambeson_lowrank::problem::{Norm, Problem, Reading};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
-use std::path::Path;
 
 /// Significant digits for people. JSON has all of them.
 const DIGITS: usize = 8;
@@ -64,7 +64,7 @@ pub(crate) fn run(
     threads: usize,
 ) -> anyhow::Result<Outcome> {
     if let Some(path) = &arguments.certificate {
-        ensure_writable(path)?; // rather than lose a long run at its end
+        writable(path)?; // rather than lose a long run at its end
     }
     let source = source::load(arguments.source.input.as_deref(), arguments.source.random, threads)?;
     let reading = if arguments.source.gram { Reading::Gram } else { Reading::Plain };
@@ -124,21 +124,6 @@ pub(crate) fn run(
     printed?;
     stdout.flush()?;
     Ok(if short { Outcome::FellShort } else { Outcome::Success })
-}
-
-/// Fails now where a certificate could not be written later.
-fn ensure_writable(path: &Path) -> anyhow::Result<()> {
-    if path.is_dir() {
-        bail!("{}: is a folder, not a file to write", path.display());
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !folder.is_dir() {
-        bail!("{}: there is no such folder to write into", path.display());
-    }
-    if let Err(error) = tempfile::NamedTempFile::new_in(folder) {
-        bail!("{}: its folder cannot be written to: {}", path.display(), error.kind());
-    }
-    Ok(())
 }
 
 /// The bracket on stdout, as the caller wants it.

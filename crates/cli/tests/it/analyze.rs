@@ -158,7 +158,7 @@ fn what_cannot_be_is_refused_with_a_word_what_to_do() {
         ("analyze votes.csv --alpha 0.001", "--sigma"),
         ("analyze votes.csv --sigma 0.25", "--alpha"),
         ("analyze a.tsv --figure a.pdf", ".svg or a .png"),
-        ("analyze a.tsv --csv none/t.csv", "nothing can be written there"),
+        ("analyze a.tsv --csv none/t.csv", "no such folder"),
     ];
     for (line, message) in cases {
         let run = bench.run(line);

@@ -266,6 +266,32 @@ fn noise_in_the_coordinates_of_a_projection() {
     ok(bench.run("analyze cosines.jsonl pixels.jsonl --norm l2"));
     // Another projection's certificate proves nothing.
     ok(bench.run("project fit --data fashion --rank 21 --out q.safetensors"));
+    let again = |log: &str, more: &str| bench.run(&format!("analyze {log} --projection {more}"));
+    assert!(ok(again("run.jsonl", "p.safetensors")).stdout.contains("proven again from p.safetensors"));
+    let run = again("run.jsonl", "q.safetensors");
+    assert!(run.code == 2 && run.stderr.contains("none of those given"), "{run:?}");
+    ok(again("run.jsonl", "q.safetensors --projection p.safetensors"));
+    // Levels are part of the question.
+    let run = again("run.jsonl", "p.safetensors --noise-levels levels.npy");
+    assert!(run.code == 2 && run.stderr.contains("one level"), "{run:?}");
+    ok(again("levels.jsonl", "p.safetensors --noise-levels levels.npy"));
+    let run = again("levels.jsonl", "p.safetensors");
+    assert!(run.code == 2 && run.stderr.contains("levels sha256:"), "{run:?}");
+    // A κ better than what is proven is found out, whatever the radii say.
+    let forged: String = bench
+        .read("run.jsonl")
+        .lines()
+        .map(|line| {
+            let mut record: serde_json::Value = serde_json::from_str(line).expect("JSON");
+            let kappa = record["kappa"].as_f64().expect("a number");
+            record["kappa"] = (kappa * 0.99).into();
+            format!("{record}\n")
+        })
+        .collect();
+    bench.write("forged.jsonl", forged);
+    ok(bench.run("analyze forged.jsonl"));
+    let run = again("forged.jsonl", "p.safetensors");
+    assert!(run.code == 2 && run.stderr.contains("says kappa is"), "{run:?}");
     let run = bench.run(&format!("{line} --sigma 1 --certificate q.cert.json"));
     assert!(run.code == 2 && run.stderr.contains("another matrix"), "{run:?}");
 }

@@ -1,11 +1,13 @@
 //! `gambeson analyze`: certified accuracy and the like from logs, ours and those of others.
 
 mod figure;
+mod prove;
 mod report;
 
 use super::certify::cosines;
 use crate::Outcome;
 use crate::args::{AnalyzeArguments, Radius};
+use crate::output::writable;
 use crate::progress::say;
 use anyhow::{Context, bail};
 use gambeson_checker::FailureProbability;
@@ -39,6 +41,8 @@ struct Log {
     /// At each radius.
     accuracy: Vec<f64>,
     high_probability: Option<HighProbability>,
+    /// The projection that proves its κ.
+    proven_by: Option<String>,
 }
 
 /// Certified accuracy from below.
@@ -94,6 +98,7 @@ fn analyse(arguments: &AnalyzeArguments) -> anyhow::Result<Analysis> {
         sigma: arguments.sigma,
         how: arguments.method.into(),
     };
+    let proofs = prove::proofs(arguments)?;
     let rho = arguments.rho.map(FailureProbability::new).transpose()?;
     let sources = read_logs(&arguments.logs, &settings)?;
     for (path, line) in sources.iter().flat_map(|source| &source.broken_off) {
@@ -122,7 +127,8 @@ fn analyse(arguments: &AnalyzeArguments) -> anyhow::Result<Analysis> {
         let high_probability = rho
             .map(|rho| high_probability(&source, &scores, &accuracy, rho, arguments.log_alpha))
             .transpose()?;
-        logs.push(Log { source, label, scores, accuracy, high_probability });
+        let proven_by = prove::proven(&source, &proofs)?;
+        logs.push(Log { source, label, scores, accuracy, high_probability, proven_by });
     }
     let accuracies: Vec<Vec<f64>> = logs.iter().map(|log| log.accuracy.clone()).collect();
     let best = best_at(&accuracies);
@@ -240,17 +246,6 @@ fn command() -> String {
     };
     let words: Vec<String> = std::env::args().skip(1).map(word).collect();
     format!("gambeson {}", words.join(" ")).replace('`', "'")
-}
-
-/// Fails now where a file could not be written later.
-fn writable(out: &Path) -> anyhow::Result<()> {
-    if out.is_dir() {
-        bail!("{}: is a folder", out.display());
-    }
-    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    tempfile::NamedTempFile::new_in(folder)
-        .with_context(|| format!("{}: nothing can be written there", out.display()))?;
-    Ok(())
 }
 
 /// Whether the ℓ∞ radii of a log are of cosine coefficients.

@@ -107,8 +107,9 @@ fn certified(log: &Log, arguments: &AnalyzeArguments) -> Option<String> {
     };
     let given = if source.dialect == Dialect::Votes { " as given" } else { "" };
     let run = source.run.as_deref();
-    let kappa = run.and_then(|run| run.kappa).map_or_else(String::new, |kappa| {
-        format!(" κ = {kappa} as recorded: check the projection against its certificate to trust it.")
+    let kappa = run.and_then(|run| run.kappa).map_or_else(String::new, |kappa| match &log.proven_by {
+        Some(projection) => format!(" κ = {kappa}, proven again from {projection} and its certificate."),
+        None => format!(" κ = {kappa} as recorded: give the --projection to have it proven again."),
     });
     let cosines = if super::in_cosines(source) { " ℓ∞ is of cosine coefficients." } else { "" };
     let goal = run.and_then(|run| run.goal.as_ref()).map_or_else(String::new, |goal| {

@@ -4,6 +4,7 @@ use super::{Fittable, LiveFit, method_of};
 use crate::Outcome;
 use crate::args::FitArguments;
 use crate::decimal::{down, up, up_to_places};
+use crate::output::writable;
 use crate::progress::say;
 use anyhow::{Context, bail};
 use gambeson_checker::InfToTwoBound;
@@ -133,17 +134,6 @@ fn target(arguments: &FitArguments) -> anyhow::Result<Target> {
         (None, None, Some(kappa)) => Target::Kappa(kappa),
         (None, None, None) => bail!("give one of --rank, --error and --kappa"),
     })
-}
-
-/// Finds out before long work that its result could not be kept.
-pub(super) fn writable(out: &Path) -> anyhow::Result<()> {
-    if out.is_dir() {
-        bail!("{}: is a folder", out.display());
-    }
-    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    tempfile::NamedTempFile::new_in(folder)
-        .with_context(|| format!("{}: nothing can be written there", out.display()))?;
-    Ok(())
 }
 
 /// P.safetensors → P.cert.json.

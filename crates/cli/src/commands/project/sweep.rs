@@ -1,10 +1,11 @@
 //! `gambeson project sweep`: kappa against error, method by method.
 
-use super::fit::{root_down, writable};
+use super::fit::root_down;
 use super::{Fittable, LiveFit, method_of};
 use crate::Outcome;
 use crate::args::{FitMethodName, SweepArguments};
 use crate::decimal::{down, up, up_to_places};
+use crate::output::writable;
 use crate::progress::say;
 use anyhow::{Context, bail};
 use gambeson_lowrank::bound::BoundParams;

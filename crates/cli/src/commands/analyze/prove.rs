@@ -1,0 +1,94 @@
+//! κ and s of records, proven again from the projection they were made with.
+//!
+//! Counts prove a radius in the coordinates of a projection; what that means for inputs rests on κ and s, which a
+//! record only names. Here they are proven from the file with the record's hash and its certificate.
+
+use crate::args::AnalyzeArguments;
+use crate::commands::certify::{vector, vector_sha256};
+use anyhow::{Context, bail};
+use gambeson_checker::{InfToTwoBound, SpectralBound};
+use gambeson_lowrank::analysis::Source;
+use gambeson_lowrank::dct::Representation;
+use gambeson_lowrank::file::sha256;
+use gambeson_lowrank::projection::{Grid, Projection};
+use gambeson_lowrank::projection_certificate::ProjectionCertificate;
+use gambeson_lowrank::record::Run;
+use gambeson_lowrank::smoothing::space::Space;
+use std::path::Path;
+
+/// What is proven of one file, with noise of one level or of given ones.
+pub(super) struct Proof {
+    name: String,
+    sha256: String,
+    levels_sha256: Option<String>,
+    representation: Representation,
+    dimension: u64,
+    kappa: InfToTwoBound,
+    spectral: SpectralBound,
+}
+
+/// Proves κ and s of every `--projection`.
+pub(super) fn proofs(arguments: &AnalyzeArguments) -> anyhow::Result<Vec<Proof>> {
+    let levels = arguments.noise_levels.as_deref().map(vector).transpose()?;
+    arguments.projection.iter().map(|path| Proof::new(path, levels.as_deref())).collect()
+}
+
+impl Proof {
+    fn new(path: &Path, levels: Option<&[f64]>) -> anyhow::Result<Self> {
+        let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+        let projection = Projection::read(path)?;
+        let beside = path.with_extension("cert.json");
+        let certificate = ProjectionCertificate::read(&beside)?;
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let space = Space::projected(&projection, &certificate, levels, None, threads)
+            .with_context(|| format!("{} with {}", path.display(), beside.display()))?;
+        let (Some(kappa), Some(spectral)) = (space.kappa(), space.spectral()) else {
+            bail!("{}: no projection", path.display())
+        };
+        let Grid { channels, height, width } = projection.grid();
+        Ok(Self {
+            name: path.display().to_string(),
+            sha256: sha256(&bytes),
+            levels_sha256: levels.map(vector_sha256),
+            representation: projection.representation(),
+            dimension: (channels * height * width) as u64,
+            kappa,
+            spectral,
+        })
+    }
+}
+
+/// The name of the projection that proves the κ and s of a log; none where it has none, or no projection was given.
+pub(super) fn proven(source: &Source, proofs: &[Proof]) -> anyhow::Result<Option<String>> {
+    let Some(run) = source.run.as_deref() else { return Ok(None) };
+    let Some(hash) = run.projection.as_ref().filter(|_| !proofs.is_empty()) else { return Ok(None) };
+    let log = source.name();
+    let Some(proof) = proofs.iter().find(|proof| proof.sha256 == *hash) else {
+        bail!("{log}: made with the projection sha256:{hash}, which is none of those given")
+    };
+    if proof.levels_sha256 != run.noise {
+        let which = if run.noise.is_some() { "levels sha256:" } else { "one level in all coordinates" };
+        let hash = run.noise.as_deref().unwrap_or_default();
+        bail!("{log}: made with noise of {which}{hash}, not with the --noise-levels given")
+    }
+    fits(&log, run, proof)?;
+    Ok(Some(proof.name.clone()))
+}
+
+/// Whether what a record names is no better than what is proven.
+fn fits(log: &str, run: &Run, proof: &Proof) -> anyhow::Result<()> {
+    let name = &proof.name;
+    if run.representation != Some(proof.representation) || run.dimension != proof.dimension {
+        bail!("{log}: its inputs are not those of {name}, though it names that file")
+    }
+    let both =
+        [("kappa", run.kappa, proof.kappa.value()), ("spectral", run.spectral, proof.spectral.value())];
+    for (field, recorded, proven) in both {
+        if let Some(recorded) = recorded.filter(|&recorded| recorded < proven) {
+            bail!(
+                "{log}: says {field} is {recorded}, but {name} and its certificate prove no less than {proven}"
+            )
+        }
+    }
+    Ok(())
+}
