@@ -14,7 +14,7 @@
 //! computed one to a moved input u', too, has a second error of the same kind to take off.
 
 use crate::rounding::{
-    UNDERFLOW, add_up, div_up, environment_is_ieee, gamma, mul_up, sqrt_up, sub_down, sum_up,
+    UNDERFLOW, UNIT, add_up, div_up, environment_is_ieee, gamma, mul_up, sqrt_up, sub_down, sum_up,
 };
 use crate::{CheckError, MatrixProblem, Rejected, SpectralBound};
 
@@ -54,6 +54,30 @@ pub fn encoding_error(basis: &[f64], dim: usize, rank: usize, input: &[f64]) -> 
 /// what [`encoding_error`] says for ũ. `moved` is at least |ũ − u|₂.
 pub fn encoding_error_of_moved(error: f64, moved: f64, spectral: SpectralBound) -> f64 {
     add_up(error, mul_up(spectral.value(), moved))
+}
+
+/// How far z is from what is stored for it: scale·z + shift as the sum of two numbers of single precision. In units of
+/// z; infinite where they are.
+pub fn storage_error(z: f64, scale: f64, shift: f64, high: f32, low: f32) -> f64 {
+    let (product, high, low) = (scale * z, f64::from(high), f64::from(low));
+    let sum = product + shift;
+    // Two roundings, each of at most a unit of what comes out, or of less than the smallest normal number.
+    let computed = if scale == 1.0 && shift == 0.0 {
+        0.0
+    } else {
+        add_up(mul_up(UNIT, add_up(product.abs(), sum.abs())), mul_up(2.0, UNDERFLOW))
+    };
+    let (first, second) = (sum - high, (sum - high) - low);
+    if computed == 0.0 && first == 0.0 && low == 0.0 {
+        return 0.0; // a difference of 0 is exact
+    }
+    let left = sum_up([second.abs(), mul_up(UNIT, second.abs()), mul_up(UNIT, first.abs()), computed]);
+    if left.is_finite() { div_up(left, scale) } else { f64::INFINITY }
+}
+
+/// Two errors that come one after the other, rounded up.
+pub fn encoding_error_of_both(first: f64, second: f64) -> f64 {
+    add_up(first, second)
 }
 
 /// The error of several blocks of coordinates together, channels of an image say: the root of the sum of squares,

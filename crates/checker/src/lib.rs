@@ -92,7 +92,9 @@ pub use bound::{
     check_dilation, relaxation_value, spectral_norm, vertex_value,
 };
 pub use cosine::{CosineCoordinates, CosineTransform};
-pub use encoding::{encoding_error, encoding_error_of_blocks, encoding_error_of_moved};
+pub use encoding::{
+    encoding_error, encoding_error_of_blocks, encoding_error_of_both, encoding_error_of_moved, storage_error,
+};
 pub use error::{CheckError, MatrixProblem, Rejected};
 pub use normal::{normal_quantile_above, normal_quantile_below};
 pub use quadratic::Quadratic;

@@ -106,7 +106,8 @@ pub struct Record {
     /// What all records of the run have in common.
     #[serde(flatten)]
     pub run: Run,
-    /// A proven bound on |fl(Uᵀu) − Uᵀu|₂, taken off the radius in z; 0 without a projection.
+    /// A proven bound on the distance of what noise was added to from Uᵀu, or without a projection from the input itself:
+    /// taken off the radius in z.
     pub encoding_error: f64,
     /// What the counts were found to prove when they were written. Not to be believed.
     #[serde(flatten)]

@@ -7,8 +7,8 @@ use crate::rational::{Dyadic, dot, sum};
 use gambeson_checker::{
     Certificate, CheckError, Domain, InfToTwoBound, LowerLimit, MatrixProblem, Method, NoiseLevel, Quadratic,
     SamplingRule, SpectralBound, StatisticsError, check, encoding_error, encoding_error_of_blocks,
-    lower_limit, normal_quantile_above, normal_quantile_below, smoothing_radius, spectral_norm,
-    two_sided_radius,
+    encoding_error_of_both, encoding_error_of_moved, lower_limit, normal_quantile_above,
+    normal_quantile_below, smoothing_radius, spectral_norm, storage_error, two_sided_radius,
 };
 
 /// Rows of numbers of a fixture, its first line left out.
@@ -201,6 +201,39 @@ fn the_error_of_encoding_is_bounded() {
         let length = input.iter().map(|u| u.abs() * size).sum::<f64>();
         assert!(bound <= 8.0 * (dim * rank) as f64 * f64::EPSILON * length + 1e-300, "{bound} for {length}");
     }
+}
+
+#[test]
+#[allow(clippy::cast_possible_truncation)] // rounding to single precision is what is looked at
+fn the_error_of_storage_is_bounded() {
+    let rng = &mut generator(7);
+    for (scale, shift) in
+        [(1.0, 0.0), (1.0, 0.3), (1.0 / 0.2023, -0.4914 / 0.2023), (1e-30, 1e10), (1e30, 0.0)]
+    {
+        for size in [1.0, 1e-20, 1e5, 1e-40] {
+            let z = size * normal(rng);
+            let stored = scale * z + shift;
+            let high = stored as f32;
+            // Also where the low part is left out or wrong: whatever is stored, its error is bounded.
+            for low in [(stored - f64::from(high)) as f32, 0.0, 1e-3] {
+                let bound = storage_error(z, scale, shift, high, low);
+                let exact = &(&Dyadic::from(scale) * &Dyadic::from(z)) + &Dyadic::from(shift);
+                let error = &exact - &(&Dyadic::from(f64::from(high)) + &Dyadic::from(f64::from(low)));
+                let most = &Dyadic::from(bound) * &Dyadic::from(scale);
+                assert!(&error * &error <= &most * &most, "{z} {scale} {shift} {low}: {bound}");
+            }
+            let low = (stored - f64::from(high)) as f32;
+            let relative =
+                storage_error(z, scale, shift, high, low) * scale / (stored.abs() + shift.abs() + 1e-30);
+            assert!(relative < 4e-15, "{z} {scale} {shift}: {relative}");
+        }
+    }
+    assert_eq!(storage_error(0.375, 1.0, 0.0, 0.375, 0.0), 0.0);
+    assert_eq!(storage_error(1e300, 1.0, 0.0, f32::INFINITY, 0.0), f64::INFINITY);
+    assert!(storage_error(f64::NAN, 1.0, 0.0, 1.0, 0.0).is_infinite());
+    let (a, _) = bounds(&[2.0], 1, 1);
+    assert!(encoding_error_of_moved(1.0, 0.5, a) >= 2.0 && encoding_error_of_moved(1.0, 0.5, a) < 2.000_1);
+    assert!(encoding_error_of_both(1.0, 0.5) >= 1.5 && encoding_error_of_both(1.0, 0.5) < 1.500_001);
 }
 
 #[test]

@@ -278,16 +278,11 @@ fn noise_in_the_coordinates_of_a_projection() {
     let run = again("levels.jsonl", "p.safetensors");
     assert!(run.code == 2 && run.stderr.contains("levels sha256:"), "{run:?}");
     // A κ better than what is proven is found out, whatever the radii say.
-    let forged: String = bench
-        .read("run.jsonl")
-        .lines()
-        .map(|line| {
-            let mut record: serde_json::Value = serde_json::from_str(line).expect("JSON");
-            let kappa = record["kappa"].as_f64().expect("a number");
-            record["kappa"] = (kappa * 0.99).into();
-            format!("{record}\n")
-        })
-        .collect();
+    let forge = |mut record: Value| {
+        record["kappa"] = (number(&record["kappa"]) * 0.99).into();
+        record.to_string() + "\n"
+    };
+    let forged: String = lines(&bench, "run.jsonl").into_iter().map(forge).collect();
     bench.write("forged.jsonl", forged);
     ok(bench.run("analyze forged.jsonl"));
     let run = again("forged.jsonl", "p.safetensors");

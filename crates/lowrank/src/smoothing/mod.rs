@@ -32,8 +32,8 @@ use crate::classifier::Classifier;
 use crate::feed::Feed;
 use draw::{Halt, Series};
 use gambeson_checker::{
-    CheckError, FailureProbability, L2Radius, LatentRadius, LinfRadius, NoiseLevel, SamplingRule,
-    StatisticsError, Tally, lower_limit, smoothing_radius,
+    CheckError, FailureProbability, L2Radius, LatentRadius, LinfRadius, NoiseLevel, Rejected, SamplingRule,
+    StatisticsError, Tally, encoding_error_of_both, lower_limit, smoothing_radius,
 };
 use noise::Noise;
 use sequential::{Goal, RadiusNorm, Sequential, Verdict};
@@ -131,7 +131,7 @@ pub struct Certification {
     pub selection: Counts,
     /// Counts of the other draws.
     pub estimation: Counts,
-    /// Proven: |z − Uᵀu|₂ is at most this; taken off the radius.
+    /// Proven: what noise was added to is at most so far from Uᵀu, or from the input itself; taken off the radius.
     pub encoding_error: f64,
     /// None: abstain.
     pub certified: Option<Certified>,
@@ -236,6 +236,10 @@ impl<'a, C: Classifier> Smoother<'a, C> {
     ) -> Result<Option<Certification>, SmoothingError<C::Error>> {
         let Encoded { code, error } = self.space.encode(values)?;
         let (centre, noise) = (self.centre(&code), Noise::new(self.params.seed, index));
+        let error = encoding_error_of_both(error, centre.error());
+        if !error.is_finite() {
+            return Err(CheckError::from(Rejected::NothingProven).into());
+        }
         let draws = |series, range| self.counts(&centre, noise, series, range, watch);
         let Some(selection) = stopped(draws(Series::Selection, 0..self.params.selection))? else {
             return Ok(None);

@@ -133,7 +133,13 @@ fn noise_is_around_the_centre_as_it_is_fed() {
             assert!(error <= 1.2e-7 * (1.0 + exact.abs()), "{index}: {} against {exact}", perturbed[place]);
         }
     }
-    assert!(Centre::new(&[1e300, 1.0], 1.0, None).high[0].is_infinite());
+    // What single precision holds is exact, what it cannot hold has no radius.
+    let exact = Centre::new(&[0.5, 3.0, f64::from(-1e-3_f32)], 1.0, None);
+    assert!(exact.error() == 0.0);
+    let near = Centre::new(&values, 0.1, None).error();
+    assert!(near > 0.0 && near < 1e-15 * 50.0 * values.len() as f64, "{near}");
+    let huge = Centre::new(&[1e300, 1.0], 1.0, None);
+    assert!(huge.high[0].is_infinite() && huge.error().is_infinite());
 }
 
 #[test]

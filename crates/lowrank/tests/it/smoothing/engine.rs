@@ -56,7 +56,7 @@ fn frequencies_and_radii_are_those_of_the_closed_form() {
     let off = found.estimation.of(1) as f64 - 40_000.0 * p;
     assert!(off.abs() < 5.0 * deviation, "{off} with deviation {deviation}");
     let certified = found.certified.expect("far from a half");
-    assert_eq!((certified.class, found.encoding_error), (1, 0.0));
+    assert!(certified.class == 1 && found.encoding_error < 1e-14, "{found:?}");
     assert!((0.58..0.6).contains(&certified.l2.value()), "{certified:?}");
     let linf = certified.l2.value() / (n as f64).sqrt();
     assert!(certified.linf.value() <= linf && certified.linf.value() > linf * (1.0 - 1e-12));
