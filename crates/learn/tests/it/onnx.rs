@@ -3,6 +3,7 @@
 //! The files are made by `fixtures/make_onnx.py`, which says what they compute.
 
 use crate::support::{folder, quiet, reference, write};
+use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_learn::dataset::Shape;
 use gambeson_learn::onnx::library::{find, preflight};
 use gambeson_learn::onnx::{
@@ -11,6 +12,10 @@ use gambeson_learn::onnx::{
 use gambeson_learn::source::{LoadOptions, data_dir, load};
 use gambeson_lowrank::classifier::{Classifier, NONE};
 use gambeson_lowrank::feed::Layout;
+use gambeson_lowrank::smoothing::noise::{Draw, Noise};
+use gambeson_lowrank::smoothing::space::Space;
+use gambeson_lowrank::smoothing::{Smoother, SmoothingParams};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 const SMALL: Shape = Shape { channels: 2, height: 3, width: 2 };
@@ -115,6 +120,53 @@ fn images_are_normalised_and_reordered() {
     for (mean, std) in [(0.5, 0.0), (0.5, -1.0), (f32::NAN, 1.0), (0.5, f32::INFINITY)] {
         let refused = Normalisation::new(&[0.5, mean], &[0.2, std], 2);
         assert!(matches!(refused, Err(NormalisationError::Value { channel: 1, .. })), "{mean}, {std}");
+    }
+}
+
+/// Noise first, then normalisation, then the order of the graph: the frequencies of classes are those of plain
+/// arithmetic with other noise.
+#[test]
+fn smoothed_networks_answer_as_plain_arithmetic_does() {
+    if !runtime() {
+        return;
+    }
+    let normalisation = Normalisation::new(&[0.9, 0.1], &[0.25, 2.0], 2).expect("numbers");
+    let (draws, sigma) = (20_000_u32, 0.4);
+    let image: Vec<f64> = rows(1).iter().map(|&x| f64::from(x)).collect();
+    let mut expected = [0_u32; 4];
+    for draw in 0..draws {
+        let mut noise = [0.0; 12];
+        Noise::new(99, 0).standard(Draw::Estimation(draw.into()), &mut noise);
+        #[allow(clippy::cast_possible_truncation)]
+        let value = |i: usize| {
+            let x = image[i] as f32 + sigma * noise[i];
+            if i < 6 { (x - 0.9) / 0.25 } else { (x - 0.1) / 2.0 }
+        };
+        let row: [f32; 12] = std::array::from_fn(value);
+        expected[best(scores(&row)) as usize] += 1;
+    }
+    assert!(expected.iter().filter(|&&count| count > draws / 50).count() > 2, "{expected:?}");
+    for name in ["channels_last", "reshape_raw"] {
+        let model = OnnxModel::load(&fixture(name), SMALL, Some(normalisation.clone()), 1).expect("a model");
+        let space = Space::identity(12);
+        let params = SmoothingParams {
+            noise: NoiseLevel::new(sigma.into()).expect("a level"),
+            selection: 1,
+            estimation: draws.into(),
+            failure: FailureProbability::new(0.01).expect("a probability"),
+            batch: 256,
+            seed: 1,
+            goal: None,
+        };
+        let smoother = Smoother::new(&model, &space, params).expect("it fits");
+        let watch = |_: u64| ControlFlow::Continue(());
+        let found = smoother.predict(0, &image, &watch).expect("drawn").expect("not stopped");
+        for (class, &count) in expected.iter().enumerate() {
+            let (a, b) = (f64::from(count), found.counts.classes[class] as f64);
+            let p = (a + b) / (2.0 * f64::from(draws));
+            let deviation = (2.0 * f64::from(draws) * p * (1.0 - p)).sqrt().max(1.0);
+            assert!((a - b).abs() < 5.0 * deviation, "{name}, class {class}: {a} and {b}");
+        }
     }
 }
 
