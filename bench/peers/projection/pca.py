@@ -33,6 +33,9 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.append(str(Path(__file__).parents[1]))
+import records as files  # noqa: E402
+
 RANK = 200
 
 
@@ -125,8 +128,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, nargs="+", default=[2, 1])
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--out", type=Path, default=Path("results/peers-pca.jsonl"))
-    parser.add_argument("--render-only", action="store_true", help="write the table anew from --out")
+    files.add_arguments(parser, "results/peers-pca.jsonl")
     parser.add_argument("--gambeson", default="target/release/examples/pca_bench")
     parser.add_argument("--worker", nargs=3, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -138,18 +140,8 @@ def main():
         worker(*options.worker)
         return
     if not options.render_only:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        temporary = options.out.with_suffix(".tmp")
-        with open(temporary, "w") as file:
-            for record in measure(options):
-                file.write(json.dumps(record) + "\n")
-                file.flush()
-        temporary.rename(options.out)
-    rendered = table([json.loads(line) for line in options.out.read_text().splitlines()])
-    temporary = options.out.with_suffix(".md.tmp")
-    temporary.write_text(rendered)
-    temporary.rename(options.out.with_suffix(".md"))
-    print(rendered)
+        files.keep(options, measure(options))
+    files.render(options, table)
 
 
 if __name__ == "__main__":

@@ -38,6 +38,9 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.append(str(Path(__file__).parents[1]))
+import records as files  # noqa: E402
+
 ALPHAS = {"cifar": [0.1, 0.02, 0.002], "planted": [0.5, 0.2, 0.05]}
 WITHIN = 1.01  # of the least objective
 OURS, OURS_SINGULAR = "gambeson", "gambeson from singular vectors"
@@ -224,8 +227,7 @@ def arguments():
     parser.add_argument("--threads", type=int, nargs="+", default=[2, 1])
     parser.add_argument("--tolerance", type=float, default=1e-4, help="of gambeson: relative decrease in a round")
     parser.add_argument("--limit", type=float, default=60, help="seconds for a run of scikit-learn")
-    parser.add_argument("--out", type=Path, default=Path("results/peers-sparse-pca.jsonl"))
-    parser.add_argument("--render-only", action="store_true", help="write the table anew from --out")
+    files.add_arguments(parser, "results/peers-sparse-pca.jsonl")
     parser.add_argument("--gambeson", default="target/release/examples/sparse_pca_bench")
     parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -239,11 +241,7 @@ def main():
     if not options.render_only:
         options.out.parent.mkdir(parents=True, exist_ok=True)
         measure(options, options.out)
-    rendered = table([json.loads(line) for line in options.out.read_text().splitlines()])
-    temporary = options.out.with_suffix(".md.tmp")
-    temporary.write_text(rendered)
-    temporary.rename(options.out.with_suffix(".md"))
-    print(rendered)
+    files.render(options, table)
 
 
 if __name__ == "__main__":

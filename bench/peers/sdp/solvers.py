@@ -61,6 +61,9 @@ from scipy.sparse.linalg import eigsh
 from algorithm2 import published_rounds, rounds
 from rendering import COARSE, FINE, report, table
 
+sys.path.append(str(Path(__file__).parents[1]))
+import records as files  # noqa: E402
+
 OURS = {
     FINE: ["--gap", "1e-6"],
     COARSE: ["--gap", "1e-3"],
@@ -373,8 +376,7 @@ def arguments():
     parser.add_argument("--scs-eps", default="1e-4")
     parser.add_argument("--published-limit", type=float, default=180, help="seconds for Algorithm 2 as published; 0: none")
     parser.add_argument("--time-limit", type=float, default=1200, help="seconds for a run of a peer and its reading")
-    parser.add_argument("--out", type=Path, default=Path("results/peers-sdp.jsonl"))
-    parser.add_argument("--render-only", action="store_true", help="write the table anew from --out")
+    files.add_arguments(parser, "results/peers-sdp.jsonl")
     parser.add_argument("--gambeson", default="target/release/gambeson")
     return parser.parse_args()
 
@@ -384,12 +386,7 @@ def main():
     if not options.render_only:
         options.out.parent.mkdir(parents=True, exist_ok=True)
         measure(options, options.out)
-    records = [json.loads(line) for line in options.out.read_text().splitlines()]
-    rendered = table(records)
-    temporary = options.out.with_suffix(".md.tmp")
-    temporary.write_text(rendered)
-    temporary.rename(options.out.with_suffix(".md"))
-    print(rendered)
+    files.render(options, table)
 
 
 if __name__ == "__main__":

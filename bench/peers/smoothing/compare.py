@@ -21,11 +21,15 @@ import json
 import os
 import statistics
 import subprocess
+import sys
 import time
 import warnings
 from pathlib import Path
 
 import numpy as np
+
+sys.path.append(str(Path(__file__).parents[1]))
+import records as files  # noqa: E402
 
 KW = ([0.485, 0.456, 0.406], [0.225, 0.225, 0.225])
 RESNET = ([0.4914, 0.4822, 0.4465], [0.2471, 0.2435, 0.2616])
@@ -184,8 +188,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, nargs="+", default=[2, 1])
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--out", type=Path, default=Path("results/peers-smoothing.jsonl"))
-    parser.add_argument("--render-only", action="store_true", help="write the table anew from --out")
+    files.add_arguments(parser, "results/peers-smoothing.jsonl")
     parser.add_argument("--gambeson", default="target/release/gambeson")
     return parser.parse_args()
 
@@ -193,18 +196,8 @@ def arguments():
 def main():
     options = arguments()
     if not options.render_only:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        temporary = options.out.with_suffix(".tmp")
-        with open(temporary, "w") as file:
-            for record in measure(options):
-                file.write(json.dumps(record) + "\n")
-                file.flush()
-        temporary.rename(options.out)
-    rendered = table([json.loads(line) for line in options.out.read_text().splitlines()])
-    temporary = options.out.with_suffix(".md.tmp")
-    temporary.write_text(rendered)
-    temporary.rename(options.out.with_suffix(".md"))
-    print(rendered)
+        files.keep(options, measure(options))
+    files.render(options, table)
 
 
 if __name__ == "__main__":

@@ -90,13 +90,14 @@ pub(super) fn portable(key: &Key, counter: u64, stream: u64, out: &mut Words) {
 pub(super) use wide::{avx2, avx512};
 
 #[cfg(target_arch = "x86_64")]
-#[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)] // words as intrinsics take them
+#[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)] // words as intrinsics take them
 mod wide {
     use super::{CONSTANTS, Key, Words};
     use std::arch::x86_64::{
-        __m256i, __m512i, _mm256_add_epi32, _mm256_or_si256, _mm256_set1_epi32, _mm256_setr_epi8,
-        _mm256_setr_epi32, _mm256_shuffle_epi8, _mm256_slli_epi32, _mm256_srli_epi32, _mm256_xor_si256,
-        _mm512_add_epi32, _mm512_rol_epi32, _mm512_set1_epi32, _mm512_setr_epi32, _mm512_xor_si512,
+        __m256i, __m512i, _mm_setr_epi32, _mm256_add_epi32, _mm256_broadcastsi128_si256, _mm256_or_si256,
+        _mm256_set1_epi32, _mm256_setr_epi32, _mm256_shuffle_epi8, _mm256_slli_epi32, _mm256_srli_epi32,
+        _mm256_xor_si256, _mm512_add_epi32, _mm512_rol_epi32, _mm512_set1_epi32, _mm512_setr_epi32,
+        _mm512_xor_si512,
     };
 
     /// Blocks in registers: `$counters` are the low words of the counters, the high ones are all equal.
@@ -159,41 +160,9 @@ mod wide {
     /// Which byte goes where in every word.
     #[target_feature(enable = "avx2")]
     #[inline]
-    fn bytes_turned([a, b, c, d]: [i8; 4]) -> __m256i {
-        _mm256_setr_epi8(
-            a,
-            b,
-            c,
-            d,
-            a + 4,
-            b + 4,
-            c + 4,
-            d + 4,
-            a + 8,
-            b + 8,
-            c + 8,
-            d + 8,
-            a + 12,
-            b + 12,
-            c + 12,
-            d + 12,
-            a,
-            b,
-            c,
-            d,
-            a + 4,
-            b + 4,
-            c + 4,
-            d + 4,
-            a + 8,
-            b + 8,
-            c + 8,
-            d + 8,
-            a + 12,
-            b + 12,
-            c + 12,
-            d + 12,
-        )
+    fn bytes_turned(order: [i8; 4]) -> __m256i {
+        let word = |first: i8| i32::from_le_bytes(order.map(|byte| (byte + first) as u8));
+        _mm256_broadcastsi128_si256(_mm_setr_epi32(word(0), word(4), word(8), word(12)))
     }
 
     /// See [`portable`](super::portable).

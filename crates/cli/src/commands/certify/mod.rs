@@ -1,5 +1,6 @@
 //! `gambeson certify`: counts and radii for the inputs of a data set, one record each.
 
+mod inputs;
 mod live;
 mod model;
 pub(super) mod predict;
@@ -9,22 +10,19 @@ mod tsv;
 use crate::Outcome;
 use crate::args::CertifyArguments;
 use crate::decimal::down;
-use crate::progress::{catch_interrupts, say};
 use gambeson_checker::SamplingRule;
-use gambeson_learn::error::DataError;
 use gambeson_lowrank::dct::Representation;
 use gambeson_lowrank::record::{Derived, Record, RecordLog, Rule, Run, VERSION};
 use gambeson_lowrank::smoothing::noise::GENERATOR;
 use gambeson_lowrank::smoothing::sequential::{Goal, RadiusNorm};
-use gambeson_lowrank::smoothing::{Certification, Certified, Smoother, SmoothingParams};
-use live::Live;
+use gambeson_lowrank::smoothing::{Certification, Certified, Smoother, SmoothingParams, Watch};
+use inputs::{Finished, each_input, interruptible};
 pub(crate) use model::{vector, vector_sha256};
 use serde::Serialize;
 use setup::{Setup, padded};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::Instant;
 
 /// What `certify --json` prints.
 #[derive(Serialize)]
@@ -58,14 +56,7 @@ pub(crate) fn run(
     stdout: &mut impl Write,
     threads: usize,
 ) -> anyhow::Result<Outcome> {
-    catch_interrupts("stopping; finished inputs are kept (press again to quit)");
-    match certify(arguments, stdout, threads) {
-        Err(error) if matches!(error.downcast_ref(), Some(DataError::Stopped)) => {
-            say("stopped; nothing was drawn");
-            Ok(Outcome::FellShort)
-        }
-        other => other,
-    }
+    interruptible(|| certify(arguments, stdout, threads))
 }
 
 fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize) -> anyhow::Result<Outcome> {
@@ -108,54 +99,31 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
         spectral: setup.space.spectral().map(gambeson_checker::SpectralBound::value),
         dimension: setup.space.input_dim() as u64,
     };
-    let mut records: BTreeMap<u64, Record> = BTreeMap::new();
-    let mut log = None;
-    if let Some(out) = &smooth.out {
-        let (file, mut there) = RecordLog::open_to_append(out, &run)?;
-        log = Some(file);
-        let asked = setup.indices.iter().map(|&index| index as u64);
-        records.extend(asked.filter_map(|index| there.remove_entry(&index)));
-    }
-    let resumed = records.len();
-    let (started, mut live) = (Instant::now(), Live::new(setup.indices.len(), smooth.time_limit));
-    let mut stopped = false;
-    for &index in &setup.indices {
-        let key = index as u64;
-        if records.contains_key(&key) {
-            live.skip();
-            continue;
-        }
-        let begun = Instant::now();
-        let values = setup.values(index);
-        let Some(found) = smoother.certify(key, &values, &|draws| live.draws(draws))? else {
-            stopped = true;
-            break;
-        };
-        let seconds = begun.elapsed().as_secs_f64();
-        let record = record(key, setup.label(index), setup.classes(), &found, run.clone(), seconds);
+    let (mut log, there) = match &smooth.out {
+        Some(out) => RecordLog::open_to_append(out, &run).map(|(log, there)| (Some(log), there))?,
+        None => (None, BTreeMap::new()),
+    };
+    let make =
+        |index: usize, watch: Watch<'_>| Ok(smoother.certify(index as u64, &setup.values(index), watch)?);
+    let keep = |index, found: Certification, seconds| {
+        let record = record(index as u64, setup.label(index), setup.classes(), &found, run.clone(), seconds);
         if let Some(log) = &mut log {
             log.append(&record)?;
         }
-        records.insert(key, record);
-        live.done();
-    }
-    let draws = live.finish();
-    let seconds = started.elapsed().as_secs_f64();
-    let records: Vec<Record> = records.into_values().collect();
+        Ok(record)
+    };
+    let finished = each_input(&setup, smooth, there, make, keep)?;
     if let Some(path) = &smooth.tsv {
-        tsv::write(path, &tsv::certified(&records))?;
+        tsv::write(path, &tsv::certified(finished.records.values()))?;
     }
-    let summary = summary(&records, &setup, resumed, draws, seconds, stopped, smooth.out.clone());
+    let summary = summary(&finished, &setup, smooth.out.clone());
     if smooth.json {
         writeln!(stdout, "{}", serde_json::to_string(&summary)?)?;
     } else {
         print(&summary, &setup, stdout)?;
     }
     stdout.flush()?;
-    if stopped {
-        say("stopped early: the same command goes on where it was, if it has --out");
-    }
-    Ok(if stopped { Outcome::FellShort } else { Outcome::Success })
+    Ok(finished.outcome())
 }
 
 /// Whether ℓ∞ is measured in coefficients of a cosine transform, which is not ℓ∞ of pixels or samples.
@@ -207,37 +175,30 @@ fn record(
     }
 }
 
-fn summary(
-    records: &[Record],
-    setup: &Setup,
-    resumed: usize,
-    draws: u64,
-    seconds: f64,
-    stopped: bool,
-    out: Option<PathBuf>,
-) -> Summary {
+fn summary(finished: &Finished<Record>, setup: &Setup, out: Option<PathBuf>) -> Summary {
+    let records = &finished.records;
     let median = |radius: fn(&Derived) -> Option<f64>| {
         let mut radii: Vec<f64> =
-            records.iter().map(|record| radius(&record.derived).unwrap_or(0.0)).collect();
+            records.values().map(|record| radius(&record.derived).unwrap_or(0.0)).collect();
         radii.sort_by(f64::total_cmp);
         // The lower one of two, so that at least half reach it.
         radii.len().checked_sub(1).map_or(0.0, |last| radii[last / 2])
     };
     let correct = |record: &&Record| record.derived.class.is_some() && record.derived.class == record.label;
-    let estimation: u64 = records.iter().map(Record::draws).sum();
+    let estimation: u64 = records.values().map(Record::draws).sum();
     Summary {
         inputs: setup.indices.len(),
         done: records.len(),
-        resumed,
-        abstained: records.iter().filter(|record| record.derived.class.is_none()).count(),
-        correct: setup.labelled().then(|| records.iter().filter(correct).count()),
+        resumed: finished.resumed,
+        abstained: records.values().filter(|record| record.derived.class.is_none()).count(),
+        correct: setup.labelled().then(|| records.values().filter(correct).count()),
         median_l2: median(|derived| derived.l2),
         median_linf: median(|derived| derived.linf),
-        draws,
+        draws: finished.draws,
         mean_estimation: estimation as f64 / records.len().max(1) as f64,
-        seconds,
-        rate: draws as f64 / seconds.max(1e-9),
-        stopped,
+        seconds: finished.seconds,
+        rate: finished.rate(),
+        stopped: finished.stopped,
         out,
     }
 }

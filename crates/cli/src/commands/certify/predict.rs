@@ -3,21 +3,18 @@
 //! Records are lines of JSON as those of `certify`, with counts of one kind of draws and no radius; they begin with
 //! `{"kind":"prediction"`, so that neither is taken for the other.
 
-use super::live::Live;
+use super::inputs::{each_input, interruptible};
 use super::setup::{self, Setup, padded};
 use super::tsv;
 use crate::Outcome;
 use crate::args::PredictArguments;
-use crate::progress::{catch_interrupts, say};
-use gambeson_learn::error::DataError;
 use gambeson_lowrank::record::{PredictionLog, PredictionRecord, PredictionRun};
 use gambeson_lowrank::smoothing::noise::GENERATOR;
-use gambeson_lowrank::smoothing::{Counts, Smoother, SmoothingParams};
+use gambeson_lowrank::smoothing::{Counts, Prediction, Smoother, SmoothingParams, Watch};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::Instant;
 
 /// What `predict --json` prints.
 #[derive(Serialize)]
@@ -41,14 +38,7 @@ pub(crate) fn run(
     stdout: &mut impl Write,
     threads: usize,
 ) -> anyhow::Result<Outcome> {
-    catch_interrupts("stopping; finished inputs are kept (press again to quit)");
-    match predict(arguments, stdout, threads) {
-        Err(error) if matches!(error.downcast_ref(), Some(DataError::Stopped)) => {
-            say("stopped; nothing was drawn");
-            Ok(Outcome::FellShort)
-        }
-        other => other,
-    }
+    interruptible(|| predict(arguments, stdout, threads))
 }
 
 fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize) -> anyhow::Result<Outcome> {
@@ -76,51 +66,34 @@ fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize
         projection: setup.projection_sha256.clone(),
         noise: setup.levels_sha256.clone(),
     };
-    let mut records = BTreeMap::new();
-    let mut log = None;
-    if let Some(out) = &smooth.out {
-        let (file, mut there) = PredictionLog::open_to_append(out, &run)?;
-        log = Some(file);
-        let asked = setup.indices.iter().map(|&index| index as u64);
-        records.extend(asked.filter_map(|index| there.remove_entry(&index)));
-    }
-    let resumed = records.len();
-    let (started, mut live) = (Instant::now(), Live::new(setup.indices.len(), smooth.time_limit));
-    let mut stopped = false;
-    for &index in &setup.indices {
-        let key = index as u64;
-        if records.contains_key(&key) {
-            live.skip();
-            continue;
-        }
-        let begun = Instant::now();
-        let Some(found) = smoother.predict(key, &setup.values(index), &|draws| live.draws(draws))? else {
-            stopped = true;
-            break;
-        };
+    let (mut log, there) = match &smooth.out {
+        Some(out) => PredictionLog::open_to_append(out, &run).map(|(log, there)| (Some(log), there))?,
+        None => (None, BTreeMap::new()),
+    };
+    let make =
+        |index: usize, watch: Watch<'_>| Ok(smoother.predict(index as u64, &setup.values(index), watch)?);
+    let keep = |index, found: Prediction, seconds| {
         let counts = Counts { classes: padded(&found.counts, setup.classes()), none: found.counts.none };
-        let seconds = begun.elapsed().as_secs_f64();
-        let record =
-            PredictionRecord::new(key, setup.label(index), counts, run.clone(), found.class, seconds);
+        let label = setup.label(index);
+        let record = PredictionRecord::new(index as u64, label, counts, run.clone(), found.class, seconds);
         if let Some(log) = &mut log {
             log.append(&record)?;
         }
-        records.insert(key, record);
-        live.done();
-    }
-    let draws = live.finish();
-    let seconds = started.elapsed().as_secs_f64();
+        Ok(record)
+    };
+    let finished = each_input(&setup, smooth, there, make, keep)?;
+    let records = &finished.records;
     let right = |record: &&PredictionRecord| record.class.is_some() && record.class == record.label;
     let summary = Summary {
         inputs: setup.indices.len(),
         done: records.len(),
-        resumed,
+        resumed: finished.resumed,
         abstained: records.values().filter(|record| record.class.is_none()).count(),
         correct: setup.labelled().then(|| records.values().filter(right).count()),
-        draws,
-        seconds,
-        rate: draws as f64 / seconds.max(1e-9),
-        stopped,
+        draws: finished.draws,
+        seconds: finished.seconds,
+        rate: finished.rate(),
+        stopped: finished.stopped,
         out: smooth.out.clone(),
     };
     if let Some(path) = &smooth.tsv {
@@ -136,10 +109,7 @@ fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize
         print(&summary, &setup, stdout)?;
     }
     stdout.flush()?;
-    if stopped {
-        say("stopped early: the same command goes on where it was, if it has --out");
-    }
-    Ok(if stopped { Outcome::FellShort } else { Outcome::Success })
+    Ok(finished.outcome())
 }
 
 fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::Result<()> {

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// `idx label predict radius correct time`, the radius in ℓ2 and cut off after four significant digits.
-pub(super) fn certified(records: &[Record]) -> String {
+pub(super) fn certified<'a>(records: impl Iterator<Item = &'a Record>) -> String {
     let mut text = String::from("idx\tlabel\tpredict\tradius\tcorrect\ttime\n");
     for record in records {
         let radius = record.derived.l2.map_or_else(|| "0.0".to_owned(), |radius| down(radius, 4));
