@@ -48,7 +48,7 @@ pub struct CosineCoordinates {
 impl CosineTransform {
     /// For a grid of values; an error where it has none.
     pub fn new(height: usize, width: usize) -> Result<Self, CheckError> {
-        if height == 0 || width == 0 {
+        if height == 0 || width == 0 || height.max(width).checked_mul(4).is_none() {
             return Err(MatrixProblem::Empty.into());
         }
         Ok(Self { along_rows: Side::new(width), along_columns: Side::new(height) })
@@ -83,7 +83,7 @@ impl CosineTransform {
         if !(error.is_finite() && coordinates.iter().all(|value| value.is_finite())) {
             return Err(match values.iter().position(|value| !value.is_finite()) {
                 Some(at) => MatrixProblem::NotFinite { row: at / width, column: at % width }.into(),
-                None => Rejected::NothingProven.into(),
+                None => Rejected::TooLarge.into(),
             });
         }
         Ok(CosineCoordinates { coordinates, error })

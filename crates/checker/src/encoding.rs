@@ -103,6 +103,6 @@ fn first_not_finite(basis: &[f64], rank: usize, input: &[f64]) -> CheckError {
     }
     match input.iter().position(|entry| !entry.is_finite()) {
         Some(row) => MatrixProblem::NotFinite { row, column: 0 }.into(),
-        None => Rejected::NothingProven.into(),
+        None => Rejected::TooLarge.into(),
     }
 }

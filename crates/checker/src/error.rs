@@ -91,6 +91,8 @@ pub enum Rejected {
     NotDominating,
     /// No multiple of the weights could be proven to dominate, or the bound overflows.
     NothingProven,
+    /// The bound on an error of rounding is not finite: the numbers are too large.
+    TooLarge,
     /// A claimed vertex has a coordinate other than ±1, or a factor is not finite or of the wrong length.
     BadWitness {
         /// Position in the witness.
@@ -158,6 +160,9 @@ impl fmt::Display for Rejected {
             Rejected::ShiftNotFinite { value } => write!(f, "the shift is {value}"),
             Rejected::NotDominating => {
                 write!(f, "Diag(weights + shift) - M could not be proven positive semidefinite")
+            }
+            Rejected::TooLarge => {
+                write!(f, "the numbers are too large for a bound on the errors of rounding")
             }
             Rejected::NothingProven => {
                 write!(f, "no multiple of the weights could be proven to dominate the matrix")

@@ -25,8 +25,12 @@ impl<W: Write> Write for Output<W> {
 
 /// Finds out before long work that its result could not be kept.
 pub(crate) fn writable(path: &Path) -> anyhow::Result<()> {
-    if path.is_dir() {
+    let ends_as_folder = path.as_os_str().to_string_lossy().ends_with(std::path::is_separator);
+    if path.is_dir() || ends_as_folder {
         bail!("{}: is a folder, not a file to write", path.display());
+    }
+    if path.exists() && !path.is_file() {
+        bail!("{}: is there and is no file, which would be replaced by one", path.display());
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {

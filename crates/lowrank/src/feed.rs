@@ -89,6 +89,11 @@ impl Feed {
         self.channels.iter().fold(0.0, |largest, map| largest.max(map.scale))
     }
 
+    /// The smallest scale of a channel.
+    pub fn smallest_scale(&self) -> f64 {
+        self.channels.iter().fold(f64::INFINITY, |smallest, map| smallest.min(map.scale))
+    }
+
     /// Where number `index` of a row in the order channel, row, column goes, and what is done to it.
     pub fn place(&self, index: usize) -> (usize, Affine) {
         let (channel, pixel) = (index / self.plane, index % self.plane);

@@ -184,6 +184,10 @@ impl Record {
         if run.projection.is_some() != run.representation.is_some() {
             return Err(RecordProblem::Projection);
         }
+        // Levels are of the coordinates of a projection, and noise of 1 in them.
+        if run.noise.is_some() && (run.projection.is_none() || run.sigma != 1.0) {
+            return Err(RecordProblem::Levels { sigma: run.sigma });
+        }
         // A change of length one along the direction stretched most has no entry above one.
         if let (Some(kappa), Some(spectral)) = (run.kappa, run.spectral)
             && kappa < spectral * (1.0 - 1e-6)

@@ -16,8 +16,8 @@ Certified accuracy is the part of inputs that are classified correctly and certi
 average certified radius (acr) counts 0 for all others. Of several logs the best at each radius has a star.
 
 JSON: one object a log with source, images, radii, certified_accuracy, acr, abstained (fractions, in the order of \
-radii), and norm, sigma, alpha, high_probability (with --rho), p_a (quantiles of the lower limits on p_A); null where \
-the log does not tell.
+radii), and norm, sigma, alpha, high_probability (with --rho), p_a (quantiles of the lower limits on p_A), proven_by (the --projection that proved \
+kappa again); null where the log does not tell.
 
 Exit codes: 0 done, 2 error: also where a log has a broken line, which is named, and where a record claims more than \
 its counts, or the projection given, prove.";
@@ -42,8 +42,11 @@ pub(crate) struct AnalyzeArguments {
     pub(crate) by_dimension: Option<u64>,
     /// Prove kappa again: the projection a log of ours was made with, its certificate P.cert.json beside it. Several may
     /// be given.
-    #[arg(long, value_name = "P.safetensors")]
+    #[arg(long, value_name = "P.safetensors", conflicts_with = "kappa")]
     pub(crate) projection: Vec<PathBuf>,
+    /// Certificates of the projections, in their order, where they are elsewhere.
+    #[arg(long, value_name = "P.cert.json", requires = "projection")]
+    pub(crate) certificate: Vec<PathBuf>,
     /// The levels of noise of its coordinates, if a log was made with such.
     #[arg(long, value_name = "FILE.npy", requires = "projection")]
     pub(crate) noise_levels: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! `certify` and `predict`: records, resumption, projections, bad input.
+//! `certify` and `predict`: records, resumption, bad input.
 
 use crate::support::{Bench, Run, npy};
 use serde_json::Value;
@@ -7,9 +7,9 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 /// Mean brightness of Fashion-MNIST is about .29: both answers occur.
-const TOY: &str = "--model toy:half-space,offset=0.3 --data fashion --sigma 0.5";
+pub(crate) const TOY: &str = "--model toy:half-space,offset=0.3 --data fashion --sigma 0.5";
 
-fn lines(bench: &Bench, name: &str) -> Vec<Value> {
+pub(crate) fn lines(bench: &Bench, name: &str) -> Vec<Value> {
     let parse = |line: &str| serde_json::from_str(line).expect("JSON");
     bench.read(name).lines().map(parse).collect()
 }
@@ -23,12 +23,12 @@ fn without_times(bench: &Bench, name: &str) -> String {
     bench.read(name).lines().map(cut).collect()
 }
 
-fn ok(run: Run) -> Run {
+pub(crate) fn ok(run: Run) -> Run {
     assert_eq!(run.code, 0, "{run:?}");
     run
 }
 
-fn number(value: &Value) -> f64 {
+pub(crate) fn number(value: &Value) -> f64 {
     value.as_f64().expect("a number")
 }
 
@@ -222,107 +222,6 @@ fn without_the_library_a_message_says_how_to_get_it() {
             assert!(run.stderr.contains(word), "{variable}: `{word}` is not in {}", run.stderr);
         }
     }
-}
-
-#[test]
-fn noise_in_the_coordinates_of_a_projection() {
-    let bench = Bench::new();
-    ok(bench.run("project fit --data fashion --rank 20 --out p.safetensors"));
-    let line = "certify --model toy:half-space,offset=0.3 --data fashion --n 2000 --stop 12 --projection p.safetensors";
-    ok(bench.run(&format!("{line} --sigma 1 --out run.jsonl")));
-    let checked = ok(bench.run("check p.safetensors p.cert.json --json")).json();
-    for record in lines(&bench, "run.jsonl") {
-        let (kappa, spectral) = (number(&record["kappa"]), number(&record["spectral"]));
-        assert_eq!(kappa, number(&checked["kappa"]), "proven by the checker, not remembered");
-        assert_eq!(spectral, number(&checked["spectral"][0]));
-        assert!(record["projection"].as_str().is_some_and(|hash| hash.len() == 64));
-        assert!(number(&record["encoding_error"]) > 0.0);
-        if let Some(latent) = record["latent"].as_f64() {
-            assert!((number(&record["linf"]) - latent / kappa).abs() < 1e-12);
-            assert!((number(&record["l2"]) - latent / spectral).abs() < 1e-12);
-        }
-    }
-    ok(bench.run("analyze run.jsonl --norm linf"));
-    // Equal levels of 2 are noise of 2: the same draws, so the same counts.
-    bench.save_npy("levels.npy", 1, 20, &[2.0; 20]);
-    ok(bench.run(&format!("{line} --noise-levels levels.npy --out levels.jsonl")));
-    ok(bench.run(&format!("{line} --sigma 2 --out two.jsonl")));
-    for (levels, two) in lines(&bench, "levels.jsonl").iter().zip(&lines(&bench, "two.jsonl")) {
-        assert_eq!(levels["estimation"], two["estimation"]);
-        assert_eq!(levels["sigma"], 1.0);
-        if let (Some(levels), Some(two)) = (levels["linf"].as_f64(), two["linf"].as_f64()) {
-            assert!((levels / two - 1.0).abs() < 1e-3, "{levels} and {two}");
-        }
-    }
-    bench.save_npy("few.npy", 1, 3, &[2.0; 3]);
-    let run = bench.run(&format!("{line} --noise-levels few.npy"));
-    assert!(run.code == 2 && run.stderr.contains("20") && run.stderr.contains('3'), "{run:?}");
-    // Cosine coefficients are no pixels.
-    let first = bench.read("run.jsonl").lines().next().map(ToOwned::to_owned).expect("a record");
-    bench.write("cosines.jsonl", first);
-    ok(bench.run(&format!("certify {TOY} --n 400 --stop 3 --out pixels.jsonl")));
-    let run = bench.run("analyze cosines.jsonl pixels.jsonl --norm linf");
-    assert!(run.code == 2 && run.stderr.contains("cosine coefficients"), "{run:?}");
-    ok(bench.run("analyze cosines.jsonl pixels.jsonl --norm l2"));
-    // Another projection's certificate proves nothing.
-    ok(bench.run("project fit --data fashion --rank 21 --out q.safetensors"));
-    let again = |log: &str, more: &str| bench.run(&format!("analyze {log} --projection {more}"));
-    assert!(ok(again("run.jsonl", "p.safetensors")).stdout.contains("proven again from p.safetensors"));
-    let run = again("run.jsonl", "q.safetensors");
-    assert!(run.code == 2 && run.stderr.contains("none of those given"), "{run:?}");
-    ok(again("run.jsonl", "q.safetensors --projection p.safetensors"));
-    // Levels are part of the question.
-    let run = again("run.jsonl", "p.safetensors --noise-levels levels.npy");
-    assert!(run.code == 2 && run.stderr.contains("one level"), "{run:?}");
-    ok(again("levels.jsonl", "p.safetensors --noise-levels levels.npy"));
-    let run = again("levels.jsonl", "p.safetensors");
-    assert!(run.code == 2 && run.stderr.contains("levels sha256:"), "{run:?}");
-    // A κ better than what is proven is found out, whatever the radii say.
-    let forge = |mut record: Value| {
-        record["kappa"] = (number(&record["kappa"]) * 0.99).into();
-        record.to_string() + "\n"
-    };
-    let forged: String = lines(&bench, "run.jsonl").into_iter().map(forge).collect();
-    bench.write("forged.jsonl", forged);
-    ok(bench.run("analyze forged.jsonl"));
-    let run = again("forged.jsonl", "p.safetensors");
-    assert!(run.code == 2 && run.stderr.contains("says kappa is"), "{run:?}");
-    let run = bench.run(&format!("{line} --sigma 1 --certificate q.cert.json"));
-    assert!(run.code == 2 && run.stderr.contains("another matrix"), "{run:?}");
-}
-
-/// Frames of sound: a sine whose coefficient in the cosine basis the half-space looks at.
-#[test]
-fn frames_of_sound_are_certified_through_their_cosines() {
-    let bench = Bench::new();
-    let samples: Vec<i16> = (0..16_000)
-        .map(|t| {
-            let loud = if t % 4000 < 2000 { 9000.0 } else { 200.0 };
-            #[allow(clippy::cast_possible_truncation)]
-            let sample = (loud * (f64::from(t) * 0.3).sin()) as i16;
-            sample
-        })
-        .collect();
-    let data: Vec<u8> = samples.iter().flat_map(|sample| sample.to_le_bytes()).collect();
-    let mut wav = b"RIFF".to_vec();
-    wav.extend(u32::try_from(36 + data.len()).expect("short").to_le_bytes());
-    wav.extend(b"WAVEfmt \x10\0\0\0\x01\0\x01\0");
-    wav.extend(8000_u32.to_le_bytes());
-    wav.extend(16_000_u32.to_le_bytes());
-    wav.extend(b"\x02\0\x10\0data");
-    wav.extend(u32::try_from(data.len()).expect("short").to_le_bytes());
-    wav.extend(data);
-    bench.write("sound.wav", wav);
-    ok(bench.run("project fit --data sound.wav --rank 30 --out p.safetensors"));
-    let line = "certify --model toy:half-space,cosine=19,offset=0.2 --data sound.wav --projection p.safetensors \
-                --sigma 0.2 --n 1000 --every 5 --out run.jsonl --json";
-    let summary = ok(bench.run(line)).json();
-    let records = lines(&bench, "run.jsonl");
-    assert!(summary["done"].as_u64() > Some(20) && summary["correct"].is_null());
-    let classes: std::collections::BTreeSet<Option<u64>> =
-        records.iter().map(|record| record["class"].as_u64()).collect();
-    assert!(classes.contains(&Some(0)) && classes.contains(&Some(1)), "{classes:?}");
-    assert!(records.iter().all(|record| record["label"].is_null() && record["dimension"] == 200));
 }
 
 #[test]

@@ -12,6 +12,8 @@ mod data;
 mod errors;
 /// `project`: fits, files, forgeries, frontiers.
 mod project;
+/// Certification inside a projection, and its proof again.
+mod projected;
 /// Tables and figures against the records they are made from.
 mod rendering;
 /// `reproduce`: runs, records, and what becomes of broken ones.

@@ -134,8 +134,14 @@ pub enum RecordProblem {
         value: f64,
     },
     /// Only a part of `projection`, `kappa` and `spectral`.
-    #[error("projection, kappa and spectral must be there all three, or none of them")]
+    #[error("projection, representation, kappa and spectral must be there all four, or none of them")]
     Projection,
+    /// Noise levels without the coordinates they are of, or besides another level.
+    #[error("noise levels need a projection and a sigma of 1, which is {sigma}")]
+    Levels {
+        /// The level.
+        sigma: f64,
+    },
     /// No classes or no coordinates.
     #[error("a record needs at least one class and one coordinate")]
     Empty,

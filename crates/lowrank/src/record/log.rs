@@ -268,7 +268,9 @@ fn difference<R: Serialize>(expected: &R, found: &R) -> (String, String, String)
     // A field may be left out of one of them.
     let value =
         |fields: &serde_json::Map<_, _>, field| fields.get(field).map_or("none".into(), ToString::to_string);
-    let mut names = expected.keys().chain(found.keys());
+    // First what explains the rest: another projection has another κ.
+    let telling = ["model", "data", "projection", "noise"].map(ToOwned::to_owned);
+    let mut names = telling.iter().chain(expected.keys()).chain(found.keys());
     let differs = names.find(|field| expected.get(*field) != found.get(*field));
     differs.map_or_else(
         || ("a number".to_owned(), "one".to_owned(), "another".to_owned()),

@@ -8,7 +8,8 @@
 //!
 //! **Guarantee.** CERTIFY: with probability at least 1 − α over the draws of an input, it abstains or the class is g(z)
 //! and constant within the radius, which is proven by the checker from the counts. PREDICT: with probability at least
-//! 1 − α it abstains or the class is g(z). Assumed is what no count can show: the noise is exactly Gaussian and its draws
+//! 1 − α it abstains or the class is g of z as stored, which is off by the encoding error: it has no radius to take that
+//! from. Assumed is what no count can show: the noise is exactly Gaussian and its draws
 //! independent; `noise.rs` says how near they come.
 //!
 //! **This file's duty.** Counts cannot be recomputed from themselves. Here, and nowhere else, draws are made: those that
@@ -35,7 +36,7 @@ use gambeson_checker::{
     CheckError, FailureProbability, L2Radius, LatentRadius, LinfRadius, NoiseLevel, Rejected, SamplingRule,
     StatisticsError, Tally, encoding_error_of_both, lower_limit, smoothing_radius,
 };
-use noise::Noise;
+use noise::{Centre, Noise};
 use sequential::{Goal, RadiusNorm, Sequential, Verdict};
 use space::{Encoded, Space};
 use std::ops::ControlFlow;
@@ -90,7 +91,7 @@ pub enum SmoothingParamsError {
         /// Of the space.
         space: usize,
     },
-    /// Numbers of such noise are infinite.
+    /// Single precision has no such noise.
     #[error("noise of level {level} is beyond the range of single precision")]
     Level {
         /// On the scale of what the classifier takes.
@@ -197,9 +198,13 @@ impl<'a, C: Classifier> Smoother<'a, C> {
         }
         // Noise in a projection is on the scale of its coordinates; what is decoded from it is fed later.
         let feed = classifier.feed().filter(|_| space.is_identity());
-        let (sigma, scale) = (params.noise.value(), feed.map_or(1.0, Feed::largest_scale));
-        if !noise::level(sigma, scale).is_finite() {
-            return Err(SmoothingParamsError::Level { level: sigma * scale });
+        let (sigma, largest) = (params.noise.value(), feed.map_or(1.0, Feed::largest_scale));
+        let least = feed.map_or(1.0, Feed::smallest_scale);
+        for scale in [least, largest] {
+            let level = noise::level(sigma, scale);
+            if !(level.is_finite() && level >= f32::MIN_POSITIVE) {
+                return Err(SmoothingParamsError::Level { level: sigma * scale });
+            }
         }
         let sequential = match &params.goal {
             None => None,
@@ -234,12 +239,8 @@ impl<'a, C: Classifier> Smoother<'a, C> {
         values: &[f64],
         watch: Watch<'_>,
     ) -> Result<Option<Certification>, SmoothingError<C::Error>> {
-        let Encoded { code, error } = self.space.encode(values)?;
-        let (centre, noise) = (self.centre(&code), Noise::new(self.params.seed, index));
-        let error = encoding_error_of_both(error, centre.error());
-        if !error.is_finite() {
-            return Err(CheckError::from(Rejected::NothingProven).into());
-        }
+        let (centre, error) = self.encode(values)?;
+        let noise = Noise::new(self.params.seed, index);
         let draws = |series, range| self.counts(&centre, noise, series, range, watch);
         let Some(selection) = stopped(draws(Series::Selection, 0..self.params.selection))? else {
             return Ok(None);
@@ -272,6 +273,21 @@ impl<'a, C: Classifier> Smoother<'a, C> {
         Ok(Some(Certification { selection, estimation, encoding_error: error, certified }))
     }
 
+    /// What noise is added to for an input, and a proven bound on its distance from Uᵀu, or from the input itself.
+    fn encode(&self, values: &[f64]) -> Result<(Centre, f64), CheckError> {
+        let Encoded { code, error } = self.space.encode(values)?;
+        let centre = self.centre(&code);
+        let error = encoding_error_of_both(error, centre.error());
+        if error.is_finite() { Ok((centre, error)) } else { Err(Rejected::TooLarge.into()) }
+    }
+
+    /// The encoding error that [`certify`](Self::certify) takes off the radius of an input, given by its values.
+    ///
+    /// Panics unless there are as many values as the space takes.
+    pub fn encoding_error(&self, values: &[f64]) -> Result<f64, CheckError> {
+        self.encode(values).map(|(_, error)| error)
+    }
+
     /// What a count proves.
     fn certified(
         &self,
@@ -298,8 +314,8 @@ impl<'a, C: Classifier> Smoother<'a, C> {
         values: &[f64],
         watch: Watch<'_>,
     ) -> Result<Option<Prediction>, SmoothingError<C::Error>> {
-        let Encoded { code, .. } = self.space.encode(values)?;
-        let (centre, noise) = (self.centre(&code), Noise::new(self.params.seed, index));
+        let (centre, _) = self.encode(values)?;
+        let noise = Noise::new(self.params.seed, index);
         let draws = 0..self.params.estimation;
         let Some(counts) = stopped(self.counts(&centre, noise, Series::Estimation, draws, watch))? else {
             return Ok(None);

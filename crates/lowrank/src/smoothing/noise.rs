@@ -20,9 +20,10 @@
 //! classifier, like all that comes after.
 //!
 //! **Deviation from Gaussian.** The noise of a draw of r coordinates can be coupled to an exactly Gaussian one with
-//! ‖difference‖_∞ < 3·10⁻⁶ levels but for a probability of r·2⁻⁷²: 2.3·10⁻⁶ for the normals (`normals.rs`), at most
-//! 2⁻²⁴·11.5 for the rounding of the noise, and 2⁻⁴⁹ of the centre. Certificates assume exact normals and independent
-//! words; this is how near they are.
+//! ‖difference‖_∞ < 3·10⁻⁶ levels but for a probability of r·2⁻⁷²: 2.3·10⁻⁶ for the normals (`normals.rs`), and at most
+//! 2⁻²⁴·11.5 for the rounding of the noise. To that come 2⁻⁴⁸ of the number it is added to, which is less than 10⁻⁸
+//! levels for numbers up to 10⁶ levels. Certificates assume exact normals and independent words; this is how near they
+//! are.
 //!
 //! A normal takes about 0.9 ns on AVX-512, 1.4 ns on AVX2; 25 ns where there are no fused multiply-adds (x86-64 before
 //! 2013), which are then computed in software. The tests compare with `rand_chacha` and with the formula in double

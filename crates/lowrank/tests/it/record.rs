@@ -164,6 +164,7 @@ fn a_broken_line_is_named_and_contradictions_are_refused() {
         (|record| record.run.sigma = 0.0, "sigma is 0"),
         (|record| record.run.alpha = 1.0, "alpha is 1"),
         (|record| record.encoding_error = -1.0, "encoding_error is -1"),
+        (|record| record.run.noise = Some("levels".to_owned()), "need a projection and a sigma of 1"),
         (|record| record.run.kappa = Some(2.0), "all three, or none"),
         (|record| record.run.rule = Rule::Staged { looks: vec![(500, 1.0)] }, "does not plan"),
         (

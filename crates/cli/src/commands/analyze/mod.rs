@@ -130,6 +130,8 @@ fn analyse(arguments: &AnalyzeArguments) -> anyhow::Result<Analysis> {
         let proven_by = prove::proven(&source, &proofs)?;
         logs.push(Log { source, label, scores, accuracy, high_probability, proven_by });
     }
+    let used: Vec<Option<&str>> = logs.iter().map(|log| log.proven_by.as_deref()).collect();
+    prove::all_used(&proofs, &used)?;
     let accuracies: Vec<Vec<f64>> = logs.iter().map(|log| log.accuracy.clone()).collect();
     let best = best_at(&accuracies);
     Ok(Analysis { norm: question.norm, any_class: question.any_class, radii, logs, best })

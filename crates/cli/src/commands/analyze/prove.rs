@@ -1,7 +1,8 @@
 //! κ and s of records, proven again from the projection they were made with.
 //!
 //! Counts prove a radius in the coordinates of a projection; what that means for inputs rests on κ and s, which a
-//! record only names. Here they are proven from the file with the record's hash and its certificate.
+//! record only names. Here they are proven from the file with the record's hash and its certificate. Its encoding error,
+//! some 10⁻¹², remains named: it takes the input to compute it.
 
 use crate::args::AnalyzeArguments;
 use crate::commands::certify::{vector, vector_sha256};
@@ -14,7 +15,7 @@ use gambeson_lowrank::projection::{Grid, Projection};
 use gambeson_lowrank::projection_certificate::ProjectionCertificate;
 use gambeson_lowrank::record::Run;
 use gambeson_lowrank::smoothing::space::Space;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What is proven of one file, with noise of one level or of given ones.
 pub(super) struct Proof {
@@ -30,18 +31,26 @@ pub(super) struct Proof {
 /// Proves κ and s of every `--projection`.
 pub(super) fn proofs(arguments: &AnalyzeArguments) -> anyhow::Result<Vec<Proof>> {
     let levels = arguments.noise_levels.as_deref().map(vector).transpose()?;
-    arguments.projection.iter().map(|path| Proof::new(path, levels.as_deref())).collect()
+    let (projections, certificates) = (&arguments.projection, &arguments.certificate);
+    if !certificates.is_empty() && certificates.len() != projections.len() {
+        bail!("{} certificates for {} projections", certificates.len(), projections.len());
+    }
+    let beside = |path: &PathBuf| path.with_extension("cert.json");
+    let one = |(at, path): (usize, &PathBuf)| {
+        let certificate = certificates.get(at).cloned().unwrap_or_else(|| beside(path));
+        Proof::new(path, &certificate, levels.as_deref())
+    };
+    projections.iter().enumerate().map(one).collect()
 }
 
 impl Proof {
-    fn new(path: &Path, levels: Option<&[f64]>) -> anyhow::Result<Self> {
+    fn new(path: &Path, certificate: &Path, levels: Option<&[f64]>) -> anyhow::Result<Self> {
         let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
         let projection = Projection::read(path)?;
-        let beside = path.with_extension("cert.json");
-        let certificate = ProjectionCertificate::read(&beside)?;
+        let proof = ProjectionCertificate::read(certificate)?;
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let space = Space::projected(&projection, &certificate, levels, None, threads)
-            .with_context(|| format!("{} with {}", path.display(), beside.display()))?;
+        let space = Space::projected(&projection, &proof, levels, None, threads)
+            .with_context(|| format!("{} with {}", path.display(), certificate.display()))?;
         let (Some(kappa), Some(spectral)) = (space.kappa(), space.spectral()) else {
             bail!("{}: no projection", path.display())
         };
@@ -66,13 +75,23 @@ pub(super) fn proven(source: &Source, proofs: &[Proof]) -> anyhow::Result<Option
     let Some(proof) = proofs.iter().find(|proof| proof.sha256 == *hash) else {
         bail!("{log}: made with the projection sha256:{hash}, which is none of those given")
     };
-    if proof.levels_sha256 != run.noise {
-        let which = if run.noise.is_some() { "levels sha256:" } else { "one level in all coordinates" };
-        let hash = run.noise.as_deref().unwrap_or_default();
-        bail!("{log}: made with noise of {which}{hash}, not with the --noise-levels given")
+    match (&run.noise, &proof.levels_sha256) {
+        (recorded, given) if recorded == given => {}
+        (None, _) => bail!("{log}: made with noise of one level, not with the --noise-levels given"),
+        (Some(hash), _) => {
+            bail!("{log}: made with noise of levels sha256:{hash}: give them with --noise-levels")
+        }
     }
     fits(&log, run, proof)?;
     Ok(Some(proof.name.clone()))
+}
+
+/// A projection that proves nothing of any log was not meant for them, or they hide what they were made with.
+pub(super) fn all_used(proofs: &[Proof], used: &[Option<&str>]) -> anyhow::Result<()> {
+    match proofs.iter().find(|proof| !used.contains(&Some(&proof.name))) {
+        Some(proof) => bail!("{}: no log says that it was made with this projection", proof.name),
+        None => Ok(()),
+    }
 }
 
 /// Whether what a record names is no better than what is proven.
@@ -85,9 +104,7 @@ fn fits(log: &str, run: &Run, proof: &Proof) -> anyhow::Result<()> {
         [("kappa", run.kappa, proof.kappa.value()), ("spectral", run.spectral, proof.spectral.value())];
     for (field, recorded, proven) in both {
         if let Some(recorded) = recorded.filter(|&recorded| recorded < proven) {
-            bail!(
-                "{log}: says {field} is {recorded}, but {name} and its certificate prove no less than {proven}"
-            )
+            bail!("{log}: says {field} is {recorded}, but {name} and its certificate prove only {proven}")
         }
     }
     Ok(())

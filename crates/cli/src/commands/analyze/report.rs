@@ -108,8 +108,10 @@ fn certified(log: &Log, arguments: &AnalyzeArguments) -> Option<String> {
     let given = if source.dialect == Dialect::Votes { " as given" } else { "" };
     let run = source.run.as_deref();
     let kappa = run.and_then(|run| run.kappa).map_or_else(String::new, |kappa| match &log.proven_by {
-        Some(projection) => format!(" κ = {kappa}, proven again from {projection} and its certificate."),
-        None => format!(" κ = {kappa} as recorded: give the --projection to have it proven again."),
+        Some(projection) => format!(" κ = {kappa}, proven again, as is σ_max, from {projection}."),
+        None => {
+            format!(" κ = {kappa} and σ_max as recorded: give the --projection to have them proven again.")
+        }
     });
     let cosines = if super::in_cosines(source) { " ℓ∞ is of cosine coefficients." } else { "" };
     let goal = run.and_then(|run| run.goal.as_ref()).map_or_else(String::new, |goal| {
@@ -186,6 +188,7 @@ struct LogObject<'a> {
     alpha: Option<f64>,
     high_probability: Option<BoundObject<'a>>,
     p_a: Option<LimitsObject>,
+    proven_by: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -240,6 +243,7 @@ pub(super) fn json(analysis: &Analysis, envelope: bool, stdout: &mut impl Write)
                 bernstein: &bound.bernstein,
             }),
             p_a: quantiles.map(|lower_limits| LimitsObject { shares: SHARES, lower_limits }),
+            proven_by: log.proven_by.as_deref(),
         };
         writeln!(stdout, "{}", serde_json::to_string(&object)?)?;
     }

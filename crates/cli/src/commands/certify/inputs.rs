@@ -5,6 +5,7 @@ use super::setup::Setup;
 use crate::Outcome;
 use crate::args::SmoothArguments;
 use crate::progress::{catch_interrupts, say};
+use anyhow::Context;
 use gambeson_learn::error::DataError;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -59,7 +60,8 @@ pub(super) fn each_input<F, R>(
             continue;
         }
         let begun = Instant::now();
-        let Some(found) = make(index, &|draws| live.draws(draws))? else {
+        let found = make(index, &|draws| live.draws(draws)).with_context(|| format!("input {index}"))?;
+        let Some(found) = found else {
             stopped = true;
             break;
         };

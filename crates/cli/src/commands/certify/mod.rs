@@ -10,6 +10,7 @@ mod tsv;
 use crate::Outcome;
 use crate::args::CertifyArguments;
 use crate::decimal::down;
+use anyhow::bail;
 use gambeson_checker::SamplingRule;
 use gambeson_lowrank::dct::Representation;
 use gambeson_lowrank::record::{Derived, Record, RecordLog, Rule, Run, VERSION};
@@ -103,6 +104,17 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
         Some(out) => RecordLog::open_to_append(out, &run).map(|(log, there)| (Some(log), there))?,
         None => (None, BTreeMap::new()),
     };
+    for &index in &setup.indices {
+        if let Some(record) = there.get(&(index as u64)) {
+            let proven = smoother.encoding_error(&setup.values(index))?;
+            if record.encoding_error < proven {
+                bail!(
+                    "the record of input {index} has the encoding error {}, but {proven} is what is proven",
+                    record.encoding_error
+                );
+            }
+        }
+    }
     let make =
         |index: usize, watch: Watch<'_>| Ok(smoother.certify(index as u64, &setup.values(index), watch)?);
     let keep = |index, found: Certification, seconds| {

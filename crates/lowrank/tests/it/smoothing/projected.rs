@@ -3,7 +3,8 @@
 use super::{cumulative, on, params};
 use crate::support::normal;
 use gambeson_checker::{
-    FailureProbability, Method, NoiseLevel, SamplingRule, Tally, lower_limit, smoothing_radius,
+    CheckError, FailureProbability, Method, NoiseLevel, Rejected, SamplingRule, Tally, lower_limit,
+    smoothing_radius,
 };
 use gambeson_lowrank::bound::BoundParams;
 use gambeson_lowrank::classifier::{Ball, Classifier, HalfSpace};
@@ -14,7 +15,7 @@ use gambeson_lowrank::matrix::DenseMatrix;
 use gambeson_lowrank::projection::{Channel, Grid, Origin, Projection};
 use gambeson_lowrank::projection_certificate::ProjectionCertificate;
 use gambeson_lowrank::smoothing::space::{Space, SpaceError};
-use gambeson_lowrank::smoothing::{Smoother, SmoothingParams, SmoothingParamsError};
+use gambeson_lowrank::smoothing::{Smoother, SmoothingError, SmoothingParams, SmoothingParamsError};
 use std::convert::Infallible;
 
 /// A projection with its certificate from one basis a channel.
@@ -183,6 +184,20 @@ fn rows_are_fed_as_the_classifier_takes_them() {
     assert!(Smoother::new(&recorder, &projected, params(1e38, 10, 0.1)).is_ok());
     let refused = Smoother::new(&recorder, &identity, params(1e38, 10, 0.1)).err();
     assert_eq!(refused, Some(SmoothingParamsError::Level { level: 4e38 }));
+    // Nor has single precision numbers as small as these, or as large.
+    assert!(
+        Smoother::new(&recorder, &identity, params(4e-38, 10, 0.1)).is_err(),
+        "a quarter of it is too small"
+    );
+    let smoother = Smoother::new(&recorder, &identity, params(1.0, 10, 0.1)).expect("it fits");
+    let mut huge = input.clone();
+    huge[7] = 1e39;
+    let too_large =
+        |error| matches!(error, SmoothingError::Encoding(CheckError::Rejected(Rejected::TooLarge)));
+    assert!(smoother.certify(0, &huge, &on).is_err_and(too_large));
+    assert!(smoother.predict(0, &huge, &on).is_err_and(too_large));
+    let error = smoother.encoding_error(&input).expect("finite");
+    assert!(error > 0.0 && error < 1e-13, "{error}");
 }
 
 #[test]
