@@ -60,7 +60,11 @@ fn kappa_is_proven_again_from_the_projection() {
     // Another projection's certificate proves nothing.
     ok(bench.run("project fit --data fashion --rank 21 --out q.safetensors"));
     let again = |log: &str, more: &str| bench.run(&format!("analyze {log} --projection {more}"));
-    assert!(ok(again("run.jsonl", "p.safetensors")).stdout.contains("proven again from p.safetensors"));
+    assert!(
+        ok(again("run.jsonl", "p.safetensors"))
+            .stdout
+            .contains("proven again, as is σ_max, from p.safetensors")
+    );
     let run = again("run.jsonl", "q.safetensors");
     assert!(run.code == 2 && run.stderr.contains("none of those given"), "{run:?}");
     let run = again("run.jsonl", "q.safetensors --projection p.safetensors");

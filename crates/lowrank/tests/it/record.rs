@@ -154,7 +154,7 @@ fn a_broken_line_is_named_and_contradictions_are_refused() {
     let error = read_records(&path).expect_err("broken in the middle");
     assert!(error.to_string().contains("run.jsonl, line 2: not a record"), "{error}");
 
-    let changes: [(Change, &str); 12] = [
+    let changes: [(Change, &str); 13] = [
         (|record| record.version = 2, "version 2"),
         (|record| record.estimation[0] += 1, "add up to 1001"),
         (|record| record.selection[0] += 1, "add up to 11"),
@@ -165,7 +165,7 @@ fn a_broken_line_is_named_and_contradictions_are_refused() {
         (|record| record.run.alpha = 1.0, "alpha is 1"),
         (|record| record.encoding_error = -1.0, "encoding_error is -1"),
         (|record| record.run.noise = Some("levels".to_owned()), "need a projection and a sigma of 1"),
-        (|record| record.run.kappa = Some(2.0), "all three, or none"),
+        (|record| record.run.kappa = Some(2.0), "all four, or none"),
         (|record| record.run.rule = Rule::Staged { looks: vec![(500, 1.0)] }, "does not plan"),
         (
             |record| {
