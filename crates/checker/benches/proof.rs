@@ -4,7 +4,7 @@
 
 #![allow(clippy::print_stdout, missing_docs)]
 
-use gambeson_checker::{Certificate, Domain, Quadratic, check, product::self_product};
+use gambeson_checker::{Certificate, Domain, Quadratic, check, kernel::self_product::self_product};
 use std::time::Instant;
 
 fn main() {

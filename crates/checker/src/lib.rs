@@ -63,43 +63,28 @@
 //! # }
 //! ```
 
-mod binomial;
-mod bound;
-mod cholesky;
-mod cosine;
-mod definite;
-mod double;
 mod encoding;
 mod error;
-mod estimate;
-mod gram;
 pub mod kernel;
-mod lower;
-mod normal;
-pub mod product;
 mod quadratic;
-mod radius;
 mod rounding;
-mod sampling;
-mod sparse;
-mod special;
-mod tail;
+mod statistics;
 mod threads;
 
-pub use binomial::{LowerLimit, UpperLimit, lower_limit, upper_limit};
-pub use bound::{
-    InfToOneBound, InfToTwoBound, QuadraticBound, RelaxationValue, SpectralBound, VertexValue, check,
-    check_dilation, relaxation_value, spectral_norm, vertex_value,
-};
-pub use cosine::{CosineCoordinates, CosineTransform};
-pub use encoding::{
+pub use encoding::cosine::{CosineCoordinates, CosineTransform};
+pub use encoding::product::{
     encoding_error, encoding_error_of_blocks, encoding_error_of_both, encoding_error_of_moved, storage_error,
 };
 pub use error::{CheckError, MatrixProblem, Rejected};
-pub use normal::{normal_quantile_above, normal_quantile_below};
-pub use quadratic::Quadratic;
-pub use radius::{L2Radius, LatentRadius, LinfRadius, smoothing_radius, two_sided_radius};
-pub use sampling::{
+pub use quadratic::check::{
+    InfToOneBound, InfToTwoBound, QuadraticBound, RelaxationValue, SpectralBound, VertexValue, check,
+    check_dilation, relaxation_value, spectral_norm, vertex_value,
+};
+pub use quadratic::form::Quadratic;
+pub use statistics::limit::{LowerLimit, UpperLimit, lower_limit, upper_limit};
+pub use statistics::quantile::{normal_quantile_above, normal_quantile_below};
+pub use statistics::radius::{L2Radius, LatentRadius, LinfRadius, smoothing_radius, two_sided_radius};
+pub use statistics::sampling::{
     FailureProbability, Look, MOST_TRIALS, Method, NoiseLevel, SamplingRule, StatisticsError, Tally,
 };
 

@@ -5,10 +5,10 @@
 
 mod args;
 mod commands;
-mod decimal;
 mod machine;
 mod output;
 mod progress;
+mod report;
 mod reproduce;
 mod source;
 mod symmetric;

@@ -1,6 +1,6 @@
 //! The live line on stderr, and the ways to stop a run.
 
-use gambeson_lowrank::observe::{Observer, Progress};
+use gambeson_lowrank::sdp::progress::{Observer, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};

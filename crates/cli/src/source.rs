@@ -1,9 +1,9 @@
 //! The matrix a command works on, from a file or a generator.
 
 use crate::args::{RandomInstance, RandomKind};
-use gambeson_lowrank::input::{self, Input, InputKind};
-use gambeson_lowrank::matrix::Matrix;
-use gambeson_lowrank::random;
+use gambeson_lowrank::linalg::matrix::Matrix;
+use gambeson_lowrank::matrix_file::{self, Input, InputKind};
+use gambeson_lowrank::sdp::instance;
 use std::path::Path;
 use std::time::Instant;
 
@@ -24,15 +24,15 @@ pub(crate) fn load(
     let (input, name) = match (path, instance) {
         (_, Some(RandomInstance { kind, n, seed })) => {
             let matrix = match kind {
-                RandomKind::PositiveSemidefinite => random::positive_semidefinite(n, seed, threads)?,
-                RandomKind::QuadraticProgram => random::quadratic_program(n, seed)?,
+                RandomKind::PositiveSemidefinite => instance::positive_semidefinite(n, seed, threads)?,
+                RandomKind::QuadraticProgram => instance::quadratic_program(n, seed)?,
             };
             let input = Input { matrix: Matrix::Dense(matrix), kind: InputKind::Matrix };
             (input, format!("random {}, seed {seed}", kind.name()))
         }
         (path, None) => {
             let path = path.unwrap_or(Path::new("")); // clap asks for one of the two
-            (input::read(path)?, path.display().to_string())
+            (matrix_file::read(path)?, path.display().to_string())
         }
     };
     Ok(Source { input, name, seconds: started.elapsed().as_secs_f64() })

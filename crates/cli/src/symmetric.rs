@@ -1,6 +1,6 @@
 //! Whether a matrix could be that of a quadratic form.
 
-use gambeson_lowrank::matrix::{DenseMatrix, Matrix, SparseMatrix};
+use gambeson_lowrank::linalg::matrix::{DenseMatrix, Matrix, SparseMatrix};
 use rayon::prelude::*;
 
 /// Square and exactly symmetric.

@@ -2,12 +2,12 @@
 //! work on the machine does not show: `cargo bench -p gambeson-learn --bench smoothing -- NETWORK.onnx ...`
 
 use gambeson_checker::{FailureProbability, NoiseLevel};
-use gambeson_learn::dataset::Shape;
+use gambeson_data::dataset::Shape;
 use gambeson_learn::onnx::{Normalisation, OnnxModel};
-use gambeson_lowrank::classifier::Classifier;
-use gambeson_lowrank::smoothing::noise::{Centre, Draw, Noise};
-use gambeson_lowrank::smoothing::space::Space;
-use gambeson_lowrank::smoothing::{Smoother, SmoothingParams};
+use gambeson_smooth::classifier::Classifier;
+use gambeson_smooth::noise::{Centre, Draw, Noise};
+use gambeson_smooth::smoother::{Smoother, SmoothingParams};
+use gambeson_smooth::space::Space;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;

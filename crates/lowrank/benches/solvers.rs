@@ -4,11 +4,11 @@
 
 #![allow(clippy::print_stdout, missing_docs)]
 
-use gambeson_lowrank::bound::{BoundParams, bracket};
-use gambeson_lowrank::input::InputKind;
-use gambeson_lowrank::matrix::Matrix;
-use gambeson_lowrank::problem::{Norm, Problem, Reading};
-use gambeson_lowrank::random;
+use gambeson_lowrank::linalg::matrix::Matrix;
+use gambeson_lowrank::matrix_file::InputKind;
+use gambeson_lowrank::sdp::bracket::{BoundParams, bracket};
+use gambeson_lowrank::sdp::instance;
+use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
 
 fn main() {
     let given: Vec<usize> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
@@ -16,8 +16,8 @@ fn main() {
     let params = BoundParams::default();
     for n in sizes {
         for (name, matrix) in [
-            ("psd", random::positive_semidefinite(n, 1, params.threads).expect("it fits")),
-            ("qp", random::quadratic_program(n, 1).expect("it fits")),
+            ("psd", instance::positive_semidefinite(n, 1, params.threads).expect("it fits")),
+            ("qp", instance::quadratic_program(n, 1).expect("it fits")),
         ] {
             let (kind, norm, reading) = (InputKind::Matrix, Norm::Quadratic, Reading::Plain);
             let problem = Problem::new(Matrix::Dense(matrix), kind, norm, reading, None, params.threads)

@@ -7,9 +7,9 @@
 
 #![allow(clippy::print_stdout)]
 
-use gambeson_lowrank::eigen::leading_eigenpairs;
 use gambeson_lowrank::file::write_file;
-use gambeson_lowrank::moments::{MomentsAccumulator, Samples};
+use gambeson_lowrank::linalg::eigen::leading_eigenpairs;
+use gambeson_lowrank::projection::moments::{MomentsAccumulator, Samples};
 use std::error::Error;
 use std::path::Path;
 use std::time::Instant;

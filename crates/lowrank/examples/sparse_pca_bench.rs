@@ -10,10 +10,10 @@
 #![allow(clippy::print_stdout)]
 
 use gambeson_lowrank::file::write_file;
-use gambeson_lowrank::input;
-use gambeson_lowrank::matrix::Matrix;
-use gambeson_lowrank::observe::Progress;
-use gambeson_lowrank::sparse_pca::{Beginning, SparsePcaParams, sparse_pca};
+use gambeson_lowrank::linalg::matrix::Matrix;
+use gambeson_lowrank::matrix_file;
+use gambeson_lowrank::projection::method::sparse_pca::{Beginning, SparsePcaParams, sparse_pca};
+use gambeson_lowrank::sdp::progress::Progress;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::error::Error;

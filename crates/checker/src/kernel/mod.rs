@@ -17,6 +17,7 @@
 
 mod panels;
 mod rows;
+pub mod self_product;
 
 pub use panels::{PANEL, subtract_product};
 pub use rows::{ROWS, Real, add_rows_times, dot, row_products};

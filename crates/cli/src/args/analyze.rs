@@ -2,7 +2,7 @@
 
 use super::certify::RadiusNormName;
 use clap::{Args, ValueEnum};
-use gambeson_lowrank::record::Certification;
+use gambeson_smooth::record::Certification;
 use std::path::PathBuf;
 
 pub(super) const HELP: &str = "\

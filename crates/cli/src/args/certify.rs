@@ -2,8 +2,8 @@
 
 use super::{data::SplitName, seconds};
 use clap::{Args, ValueEnum};
-use gambeson_learn::audio::FrameParams;
-use gambeson_lowrank::smoothing::sequential::RadiusNorm;
+use gambeson_data::format::audio::FrameParams;
+use gambeson_smooth::sequential::RadiusNorm;
 use std::path::PathBuf;
 use std::time::Duration;
 

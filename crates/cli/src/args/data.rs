@@ -1,9 +1,9 @@
 //! The command line of `gambeson data`.
 
 use clap::{Args, Subcommand, ValueEnum};
-use gambeson_learn::audio::FrameParams;
-use gambeson_learn::cifar::Cifar;
-use gambeson_learn::dataset::Split;
+use gambeson_data::dataset::Split;
+use gambeson_data::format::audio::FrameParams;
+use gambeson_data::format::cifar::Cifar;
 
 pub(super) const HELP: &str = "\
 NAME is fashion (built in: the first 6,000 + 1,000 images of Fashion-MNIST), cifar10 or cifar100 (after `data fetch`), \

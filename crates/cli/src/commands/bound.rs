@@ -2,17 +2,17 @@
 
 use crate::Outcome;
 use crate::args::{BoundArguments, MethodName};
-use crate::decimal::{down, up};
 use crate::machine::peak_memory;
 use crate::output::writable;
 use crate::progress::{LiveBracket, catch_interrupts};
+use crate::report::decimal::{down, up};
 use crate::source::{self, Source};
 use anyhow::Context;
 use gambeson_checker::Domain;
-use gambeson_lowrank::bound::{BoundParams, Bracket, Method, Stop, bracket};
-use gambeson_lowrank::certificate::CertificateFile;
-use gambeson_lowrank::observe::StopReason;
-use gambeson_lowrank::problem::{Norm, Problem, Reading};
+use gambeson_lowrank::sdp::bracket::{BoundParams, Bracket, Method, Stop, bracket};
+use gambeson_lowrank::sdp::certificate::CertificateFile;
+use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
+use gambeson_lowrank::sdp::progress::StopReason;
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 

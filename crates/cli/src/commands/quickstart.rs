@@ -2,17 +2,17 @@
 
 use crate::Outcome;
 use crate::commands::check::{Asked, verdict};
-use crate::decimal::{down, up};
-use gambeson_lowrank::bound::{BoundParams, Method, bracket};
-use gambeson_lowrank::certificate::CertificateFile;
-use gambeson_lowrank::input::InputKind;
-use gambeson_lowrank::matrix::Matrix;
-use gambeson_lowrank::problem::{Norm, Problem, Reading};
-use gambeson_lowrank::random;
+use crate::report::decimal::{down, up};
+use gambeson_lowrank::linalg::matrix::Matrix;
+use gambeson_lowrank::matrix_file::InputKind;
+use gambeson_lowrank::sdp::bracket::{BoundParams, Method, bracket};
+use gambeson_lowrank::sdp::certificate::CertificateFile;
+use gambeson_lowrank::sdp::instance;
+use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
 use std::io::Write;
 
 pub(crate) fn run(stdout: &mut impl Write, threads: usize) -> anyhow::Result<Outcome> {
-    let matrix = Matrix::Dense(random::positive_semidefinite(300, 1, threads)?);
+    let matrix = Matrix::Dense(instance::positive_semidefinite(300, 1, threads)?);
     let hash = matrix.sha256();
     writeln!(stdout, "1. A random positive semidefinite matrix of appendix E, 300 x 300, trace 1.")?;
     let problem =

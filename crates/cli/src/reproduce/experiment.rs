@@ -1,7 +1,7 @@
 //! Experiments as files: `experiments/NAME.toml`, validated before anything is run.
 
-use super::Object;
-use super::table::latex_letter;
+use crate::report::table::latex_letter;
+use crate::reproduce::Object;
 use anyhow::{Context, bail, ensure};
 use serde::de::DeserializeOwned;
 use std::path::Path;

@@ -4,30 +4,20 @@
 //! [`OBJECTS`].
 
 pub(crate) mod experiment;
-pub(crate) mod figure;
-mod peers;
 pub(crate) mod plan;
 pub(crate) mod projection;
-pub(crate) mod projection_figures;
-mod projection_tables;
-mod published;
 pub(crate) mod record;
-pub(crate) mod results;
 mod run;
 pub(crate) mod sdp;
-mod sdp_figures;
-mod sdp_tables;
-pub(crate) mod spectrum;
-pub(crate) mod table;
 
+use crate::report::figure::{self, Figure};
+use crate::report::table::Table;
 use anyhow::Context;
-use figure::Figure;
 use gambeson_lowrank::file::write_file;
 use projection::FitResults;
-use results::Results;
-use spectrum::SpectrumResults;
+use projection::spectrum::SpectrumResults;
+use sdp::results::Results;
 use std::path::{Path, PathBuf};
-use table::Table;
 
 /// A table or figure of the paper.
 pub(crate) struct Object {
@@ -54,43 +44,43 @@ pub(crate) const OBJECTS: &[Object] = &[
         name: "fig-mwu-psd",
         about: "Figure 8: time, value and error of Algorithm 2 on positive semidefinite matrices",
         toml: include_str!("../../../../experiments/fig-mwu-psd.toml"),
-        family: Family::Sdp(sdp_figures::comparison),
+        family: Family::Sdp(sdp::figures::comparison),
     },
     Object {
         name: "fig-mwu-qp",
         about: "Figure 9: the same on symmetric matrices with non-negative diagonal",
         toml: include_str!("../../../../experiments/fig-mwu-qp.toml"),
-        family: Family::Sdp(sdp_figures::comparison),
+        family: Family::Sdp(sdp::figures::comparison),
     },
     Object {
         name: "table-runtime",
         about: "Table 2: run time on positive semidefinite matrices, n = 500 to 4500",
         toml: include_str!("../../../../experiments/table-runtime.toml"),
-        family: Family::Sdp(sdp_tables::runtime),
+        family: Family::Sdp(sdp::tables::runtime),
     },
     Object {
         name: "table-large-n",
         about: "Table 3: run time and memory on large matrices, n = 5000 to 20000",
         toml: include_str!("../../../../experiments/table-large-n.toml"),
-        family: Family::Sdp(sdp_tables::large_n),
+        family: Family::Sdp(sdp::tables::large_n),
     },
     Object {
         name: "table-norms",
         about: "Table 1: proven kappa of projections of CIFAR-10 and CIFAR-100, by channel and together",
         toml: include_str!("../../../../experiments/table-norms.toml"),
-        family: Family::Fit(projection_tables::norms),
+        family: Family::Fit(projection::tables::norms),
     },
     Object {
         name: "fig-pca-error",
         about: "Figure 5: error of principal components of CIFAR-10 and CIFAR-100 against their number",
         toml: include_str!("../../../../experiments/fig-pca-error.toml"),
-        family: Family::Spectrum(projection_figures::pca_error),
+        family: Family::Spectrum(projection::figures::pca_error),
     },
     Object {
         name: "table-audio",
         about: "Table 4: proven kappa of projections of speech, six draws of files",
         toml: include_str!("../../../../experiments/table-audio.toml"),
-        family: Family::Fit(projection_tables::audio),
+        family: Family::Fit(projection::tables::audio),
     },
 ];
 

@@ -1,8 +1,8 @@
 //! Runs of any experiment: planned, looked up among the records there are, and made.
 
-use super::record::{Record, Setup, Store};
-use super::run::Called;
 use crate::progress::{catch_interrupts, live_line, say};
+use crate::reproduce::record::{Record, Setup, Store};
+use crate::reproduce::run::Called;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::time::{Duration, Instant};

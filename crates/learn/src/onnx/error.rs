@@ -1,8 +1,8 @@
 //! What can go wrong with ONNX networks and their run-time.
 
 use super::wire::WireError;
-use crate::dataset::Shape;
-use gambeson_lowrank::feed::FeedError;
+use gambeson_data::dataset::Shape;
+use gambeson_smooth::input_map::FeedError;
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;

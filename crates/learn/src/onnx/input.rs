@@ -1,8 +1,8 @@
 //! What images a graph takes, and in which order.
 
 use super::error::OnnxError;
-use crate::dataset::Shape;
-use gambeson_lowrank::feed::Layout;
+use gambeson_data::dataset::Shape;
+use gambeson_smooth::input_map::Layout;
 use ort::session::Session;
 use ort::value::{TensorElementType, ValueType};
 use std::path::Path;

@@ -7,8 +7,8 @@
 //!
 //! **What goes in.** Noise is added to data in its own range (pixels in [0, 1]), and nothing is clipped. A
 //! [`Normalisation`] is for after that, once: (x − mean)/std of each channel. Networks that normalise inside get none.
-//! Some graphs want height, width, channel. Both are the model's [`feed`](gambeson_lowrank::feed::Feed), applied by
-//! whoever makes the rows: [`classify`](gambeson_lowrank::classifier::Classifier::classify) is given rows as the graph
+//! Some graphs want height, width, channel. Both are the model's [`feed`](gambeson_smooth::input_map::Feed), applied by
+//! whoever makes the rows: [`classify`](gambeson_smooth::classifier::Classifier::classify) is given rows as the graph
 //! takes them.
 //!
 //! **Fixed batches.** Many files say that a batch has one row. [`batch`] rewrites them for any number, and the result is

@@ -1,6 +1,6 @@
 //! What a network was trained to have done to its inputs.
 
-use gambeson_lowrank::feed::Affine;
+use gambeson_smooth::input_map::Affine;
 use thiserror::Error;
 
 /// (x − mean)/std, channel by channel; applied to noisy inputs, in the range of the data.

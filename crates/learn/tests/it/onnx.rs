@@ -4,17 +4,17 @@
 
 use crate::support::{folder, quiet, reference, write};
 use gambeson_checker::{FailureProbability, NoiseLevel};
-use gambeson_learn::dataset::Shape;
+use gambeson_data::dataset::Shape;
+use gambeson_data::source::{LoadOptions, data_dir, load};
 use gambeson_learn::onnx::library::{find, preflight};
 use gambeson_learn::onnx::{
     Batching, LibraryProblem, Normalisation, NormalisationError, OnnxError, OnnxModel,
 };
-use gambeson_learn::source::{LoadOptions, data_dir, load};
-use gambeson_lowrank::classifier::{Classifier, NONE};
-use gambeson_lowrank::feed::Layout;
-use gambeson_lowrank::smoothing::noise::{Draw, Noise};
-use gambeson_lowrank::smoothing::space::Space;
-use gambeson_lowrank::smoothing::{Smoother, SmoothingParams};
+use gambeson_smooth::classifier::{Classifier, NONE};
+use gambeson_smooth::input_map::Layout;
+use gambeson_smooth::noise::{Draw, Noise};
+use gambeson_smooth::smoother::{Smoother, SmoothingParams};
+use gambeson_smooth::space::Space;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -256,10 +256,8 @@ fn public_networks_run_in_batches() {
         ("cifar_deep_kw", Batching::Rewritten, normal(&[0.485, 0.456, 0.406], &[0.225])),
         ("cifar10_small", Batching::Free, None),
     ];
-    let options = data_dir().map(|folder| LoadOptions {
-        split: gambeson_learn::dataset::Split::Test,
-        ..LoadOptions::new(folder)
-    });
+    let options = data_dir()
+        .map(|folder| LoadOptions { split: gambeson_data::dataset::Split::Test, ..LoadOptions::new(folder) });
     let images = options.and_then(|options| load("cifar10", &options, &mut quiet).ok());
     for (name, batching, normalisation) in networks {
         let path = home.join(format!("models/{name}.onnx"));

@@ -1,9 +1,9 @@
 //! Certificate files: exact numbers, and clear words about broken ones.
 
 use gambeson_checker::{Certificate, Domain};
-use gambeson_lowrank::certificate::{CertificateFile, CertificateFileError};
-use gambeson_lowrank::matrix::{DenseMatrix, Matrix, SparseMatrix};
-use gambeson_lowrank::problem::{Norm, Reading};
+use gambeson_lowrank::linalg::matrix::{DenseMatrix, Matrix, SparseMatrix};
+use gambeson_lowrank::sdp::certificate::{CertificateFile, CertificateFileError};
+use gambeson_lowrank::sdp::problem::{Norm, Reading};
 
 fn sample() -> CertificateFile {
     let weights = vec![0.1, 1.0 / 3.0, 5e-324, 1.797e308, 2.0_f64.powi(-1074), 123_456_789.123_456_78];

@@ -1,15 +1,17 @@
 //! Projections fitted to data: every method, every target, ended in the checker.
 
 use crate::support::normal;
-use gambeson_lowrank::axis;
-use gambeson_lowrank::bound::BoundParams;
-use gambeson_lowrank::dct::{Representation, Transform};
-use gambeson_lowrank::energy::{Energy, EnergyError};
-use gambeson_lowrank::fit::{FitError, FitMethod, FitStep, Fitted, Target, fit};
-use gambeson_lowrank::kappa::problem;
-use gambeson_lowrank::moments::{Moments, MomentsAccumulator, Samples};
-use gambeson_lowrank::pca::Spectrum;
-use gambeson_lowrank::robust_projection::{RobustProjectionParams, SparseParams, robust_projection};
+use gambeson_lowrank::projection::energy::{Energy, EnergyError};
+use gambeson_lowrank::projection::fit::{FitError, FitMethod, FitStep, Fitted, Target, fit};
+use gambeson_lowrank::projection::kappa::problem;
+use gambeson_lowrank::projection::method::algorithm3::{
+    RobustProjectionParams, SparseParams, robust_projection,
+};
+use gambeson_lowrank::projection::method::coordinates;
+use gambeson_lowrank::projection::method::pca::Spectrum;
+use gambeson_lowrank::projection::moments::{Moments, MomentsAccumulator, Samples};
+use gambeson_lowrank::projection::representation::{Representation, Transform};
+use gambeson_lowrank::sdp::bracket::BoundParams;
 use std::ops::ControlFlow;
 
 /// Images of 8 × 8 whose neighbours are alike: correlated in pixels, much less so in cosines.
@@ -292,11 +294,11 @@ fn a_stopped_fit_keeps_what_it_has() {
 #[test]
 fn coordinates_are_taken_by_energy() {
     let energy = energy(false);
-    let order = axis::by_energy(&energy);
+    let order = coordinates::by_energy(&energy);
     let diagonal = energy.diagonal();
     assert!(order.windows(2).all(|pair| diagonal[pair[0]] >= diagonal[pair[1]]));
-    let errors = axis::errors(&energy, &order);
+    let errors = coordinates::errors(&energy, &order);
     for rank in [1, 5, 64] {
-        assert!((errors[rank] - energy.error(&axis::basis(64, &order[..rank]))).abs() < 1e-12);
+        assert!((errors[rank] - energy.error(&coordinates::basis(64, &order[..rank]))).abs() < 1e-12);
     }
 }

@@ -1,9 +1,7 @@
 //! Integration tests: one binary, one file a subject.
 
-/// Logs of certification, and what they say.
-mod analysis;
 /// Brackets against brute force and published values; operators and eigenspaces.
-mod bound;
+mod bracket;
 /// The low-rank factorisation.
 mod burer_monteiro;
 /// Certificate files and matrix hashes.
@@ -13,17 +11,13 @@ mod edges;
 /// Projections fitted to data.
 mod fit;
 /// Matrix and graph files.
-mod input;
+mod matrix_file;
 /// First and second moments of samples.
 mod moments;
 /// Algorithm 2.
 mod mwu;
 /// Cosine transforms, projections and their files.
 mod projection;
-/// Files of certification records.
-mod record;
-/// Randomized smoothing.
-mod smoothing;
 /// Sparse principal components.
 mod sparse_pca;
 /// Oracles and generators for the others.

@@ -1,6 +1,6 @@
 //! Moments against sums of integers, against each other, and over threads.
 
-use gambeson_lowrank::moments::{Moments, MomentsAccumulator, MomentsError, Samples};
+use gambeson_lowrank::projection::moments::{Moments, MomentsAccumulator, MomentsError, Samples};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 

@@ -2,12 +2,12 @@
 
 use crate::support::{normal_matrix, quadratic};
 use gambeson_checker::{Certificate, Domain, Quadratic, check, relaxation_value};
-use gambeson_lowrank::bound::{BoundParams, Method, bracket};
-use gambeson_lowrank::matrix::DenseMatrix;
-use gambeson_lowrank::mwu::{Candidate, MwuParams, MwuSolution, Width, multiplicative_weights};
-use gambeson_lowrank::observe::{Progress, StopReason};
-use gambeson_lowrank::operator::Operator;
-use gambeson_lowrank::random;
+use gambeson_lowrank::linalg::matrix::DenseMatrix;
+use gambeson_lowrank::linalg::operator::Operator;
+use gambeson_lowrank::sdp::bracket::{BoundParams, Method, bracket};
+use gambeson_lowrank::sdp::instance;
+use gambeson_lowrank::sdp::mwu::{Candidate, MwuParams, MwuSolution, Width, multiplicative_weights};
+use gambeson_lowrank::sdp::progress::{Progress, StopReason};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::ops::ControlFlow;
@@ -31,8 +31,8 @@ fn small_matrices(n: usize) -> Vec<(&'static str, DenseMatrix)> {
     let mut corner = DenseMatrix { rows: n, columns: n, entries: vec![0.0; n * n] };
     corner.entries[0] = 1.0;
     vec![
-        ("psd", random::positive_semidefinite(n, 3, 1).expect("it fits")),
-        ("qp", random::quadratic_program(n, 4).expect("it fits")),
+        ("psd", instance::positive_semidefinite(n, 3, 1).expect("it fits")),
+        ("qp", instance::quadratic_program(n, 4).expect("it fits")),
         ("one entry", corner),
     ]
 }
@@ -83,7 +83,7 @@ fn the_theorem_holds_at_its_own_parameters() {
 
 #[test]
 fn the_primal_candidate_is_consistent() {
-    let matrix = random::quadratic_program(12, 1).expect("it fits");
+    let matrix = instance::quadratic_program(12, 1).expect("it fits");
     let params = MwuParams { max_iterations: 30, eigen_tolerance: 1e-9, ..MwuParams::default() };
     let solution = solve(&matrix, &params);
     let x = solution.primal.matrix().expect("the whole factor is kept by default");
@@ -98,8 +98,8 @@ fn the_primal_candidate_is_consistent() {
 #[test]
 fn weights_and_estimate_belong_together() {
     for (name, matrix) in [
-        ("psd", random::positive_semidefinite(60, 1, 1).expect("it fits")),
-        ("qp", random::quadratic_program(60, 2).expect("it fits")),
+        ("psd", instance::positive_semidefinite(60, 1, 1).expect("it fits")),
+        ("qp", instance::quadratic_program(60, 2).expect("it fits")),
     ] {
         let solution = solve(&matrix, &MwuParams::default());
         let bound = proven(&matrix, &solution.weights);
@@ -111,7 +111,7 @@ fn weights_and_estimate_belong_together() {
 
 #[test]
 fn half_a_percent_on_a_random_psd_matrix() {
-    let matrix = random::positive_semidefinite(300, 1, 2).expect("it fits");
+    let matrix = instance::positive_semidefinite(300, 1, 2).expect("it fits");
     let method = Method::MultiplicativeWeights;
     let params = BoundParams { threads: 2, method, gap: 5e-3, ..BoundParams::default() };
     let found = bracket(&quadratic(&matrix), &params, &mut ()).expect("a bracket");
@@ -123,7 +123,7 @@ fn half_a_percent_on_a_random_psd_matrix() {
 fn every_stop_is_reached() {
     let ones = DenseMatrix { rows: 5, columns: 5, entries: vec![1.0; 25] };
     assert_eq!(solve(&ones, &MwuParams::default()).stop, StopReason::IterateFeasible);
-    let symmetric = random::quadratic_program(20, 5).expect("it fits");
+    let symmetric = instance::quadratic_program(20, 5).expect("it fits");
     let coarse = MwuParams { accuracy: 0.2, width: Width::Fixed(4.0), stall: 0.0, ..MwuParams::default() };
     assert_eq!(solve(&symmetric, &coarse).stop, StopReason::AverageFeasible);
     let short = MwuParams { max_iterations: 3, ..MwuParams::default() };
@@ -165,7 +165,7 @@ fn parameters_are_validated() {
 #[test]
 fn threads_do_not_change_a_bit() {
     let factor = normal_matrix(700, 40, 9);
-    let matrix = random::quadratic_program(700, 3).expect("it fits");
+    let matrix = instance::quadratic_program(700, 3).expect("it fits");
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         pool.install(|| {

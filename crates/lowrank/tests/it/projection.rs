@@ -1,12 +1,12 @@
 //! Cosine transforms, projections and their files.
 
 use crate::support::{normal, normal_matrix};
-use gambeson_lowrank::bound::BoundParams;
-use gambeson_lowrank::dct::{Representation, Transform};
-use gambeson_lowrank::kappa::CertifiedBasis;
-use gambeson_lowrank::matrix::DenseMatrix;
+use gambeson_lowrank::linalg::matrix::DenseMatrix;
+use gambeson_lowrank::projection::certificate::{ProjectionCertificate, ProjectionRejected};
+use gambeson_lowrank::projection::kappa::CertifiedBasis;
+use gambeson_lowrank::projection::representation::{Representation, Transform};
 use gambeson_lowrank::projection::{Channel, Grid, Origin, Projection, ProjectionError};
-use gambeson_lowrank::projection_certificate::{ProjectionCertificate, ProjectionRejected};
+use gambeson_lowrank::sdp::bracket::BoundParams;
 use proptest::prelude::*;
 use std::f64::consts::PI;
 

@@ -1,9 +1,11 @@
 //! Sparse components against slow sums, the optimality conditions of the lasso, and planted supports.
 
 use crate::support::normal;
-use gambeson_lowrank::matrix::MatrixError;
-use gambeson_lowrank::observe::{Progress, StopReason};
-use gambeson_lowrank::sparse_pca::{Beginning, SparsePca, SparsePcaError, SparsePcaParams, sparse_pca};
+use gambeson_lowrank::linalg::matrix::MatrixError;
+use gambeson_lowrank::projection::method::sparse_pca::{
+    Beginning, SparsePca, SparsePcaError, SparsePcaParams, sparse_pca,
+};
+use gambeson_lowrank::sdp::progress::{Progress, StopReason};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::ops::ControlFlow;

@@ -1,8 +1,8 @@
 //! What several test files need.
 
-use gambeson_lowrank::input::InputKind;
-use gambeson_lowrank::matrix::{DenseMatrix, Matrix};
-use gambeson_lowrank::problem::{Norm, Problem, Reading};
+use gambeson_lowrank::linalg::matrix::{DenseMatrix, Matrix};
+use gambeson_lowrank::matrix_file::InputKind;
+use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};

@@ -1,8 +1,8 @@
 //! Certified accuracy against the radius, and how p_A is distributed.
 
 use super::{Analysis, Log};
-use crate::reproduce::figure::{Axis, Figure, Panel, Point, Series, Style};
-use gambeson_lowrank::analysis::{RadiusNorm, Scores, best_at};
+use crate::report::figure::{Axis, Figure, Panel, Point, Series, Style};
+use gambeson_smooth::analysis::{RadiusNorm, Scores, best_at};
 
 /// Points of a curve: more than pixels are wide would not be seen.
 const POINTS: usize = 500;

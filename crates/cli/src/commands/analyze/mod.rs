@@ -11,11 +11,11 @@ use crate::output::writable;
 use crate::progress::say;
 use anyhow::{Context, bail};
 use gambeson_checker::FailureProbability;
-use gambeson_lowrank::analysis::{
+use gambeson_lowrank::file::write_file;
+use gambeson_smooth::analysis::{
     AnalysisError, Question, RadiusNorm, Scale, Scores, Settings, Source, bernstein_bound, best_at,
     false_certificates, read_logs,
 };
-use gambeson_lowrank::file::write_file;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &AnalyzeArguments, stdout: &mut impl Write) -> anyh
     if arguments.json {
         report::json(&analysis, arguments.envelope, stdout)?;
     } else {
-        let texts: Vec<String> = tables.iter().map(crate::reproduce::table::Table::terminal).collect();
+        let texts: Vec<String> = tables.iter().map(crate::report::table::Table::terminal).collect();
         write!(stdout, "{}", texts.join("\n"))?;
     }
     stdout.flush()?;
@@ -77,11 +77,11 @@ pub(crate) fn run(arguments: &AnalyzeArguments, stdout: &mut impl Write) -> anyh
     };
     save(&arguments.markdown, &|| {
         let made = format!("\nMade by `{}`.\n", command());
-        let texts: Vec<String> = tables.iter().map(crate::reproduce::table::Table::markdown).collect();
+        let texts: Vec<String> = tables.iter().map(crate::report::table::Table::markdown).collect();
         Ok((texts.join("\n") + &made).into_bytes())
     })?;
     save(&arguments.latex, &|| {
-        let texts: Vec<String> = tables.iter().map(crate::reproduce::table::Table::latex).collect();
+        let texts: Vec<String> = tables.iter().map(crate::report::table::Table::latex).collect();
         Ok(texts.join("\n").into_bytes())
     })?;
     save(&arguments.csv, &|| Ok(report::csv(&analysis, arguments.envelope).into_bytes()))?;

@@ -8,13 +8,13 @@ use crate::args::AnalyzeArguments;
 use crate::commands::certify::{vector, vector_sha256};
 use anyhow::{Context, bail};
 use gambeson_checker::{InfToTwoBound, SpectralBound};
-use gambeson_lowrank::analysis::Source;
-use gambeson_lowrank::dct::Representation;
 use gambeson_lowrank::file::sha256;
+use gambeson_lowrank::projection::certificate::ProjectionCertificate;
+use gambeson_lowrank::projection::representation::Representation;
 use gambeson_lowrank::projection::{Grid, Projection};
-use gambeson_lowrank::projection_certificate::ProjectionCertificate;
-use gambeson_lowrank::record::Run;
-use gambeson_lowrank::smoothing::space::Space;
+use gambeson_smooth::analysis::Source;
+use gambeson_smooth::record::Run;
+use gambeson_smooth::space::Space;
 use std::path::{Path, PathBuf};
 
 /// What is proven of one file, with noise of one level or of given ones.

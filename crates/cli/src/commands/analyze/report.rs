@@ -2,9 +2,9 @@
 
 use super::{Analysis, Log};
 use crate::args::{AnalyzeArguments, CertificationName};
-use crate::decimal::down;
-use crate::reproduce::table::Table;
-use gambeson_lowrank::analysis::{Dialect, RadiusNorm};
+use crate::report::decimal::down;
+use crate::report::table::Table;
+use gambeson_smooth::analysis::{Dialect, RadiusNorm};
 use serde::Serialize;
 use std::io::Write;
 

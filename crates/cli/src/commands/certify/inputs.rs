@@ -6,7 +6,7 @@ use crate::Outcome;
 use crate::args::SmoothArguments;
 use crate::progress::{catch_interrupts, say};
 use anyhow::Context;
-use gambeson_learn::error::DataError;
+use gambeson_data::error::DataError;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Instant;

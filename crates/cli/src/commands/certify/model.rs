@@ -1,13 +1,13 @@
 //! What `--model` names.
 
 use anyhow::{Context, bail};
-use gambeson_learn::dataset::Shape;
+use gambeson_data::dataset::Shape;
 use gambeson_learn::onnx::{Batching, Normalisation, OnnxError, OnnxModel};
-use gambeson_lowrank::classifier::{Ball, Classifier, HalfSpace};
-use gambeson_lowrank::dct::{Representation, Transform};
-use gambeson_lowrank::feed::Feed;
 use gambeson_lowrank::file::sha256;
-use gambeson_lowrank::input::npy;
+use gambeson_lowrank::matrix_file::npy;
+use gambeson_lowrank::projection::representation::{Representation, Transform};
+use gambeson_smooth::classifier::{Ball, Classifier, HalfSpace};
+use gambeson_smooth::input_map::Feed;
 use std::path::Path;
 
 /// A classifier from the command line.

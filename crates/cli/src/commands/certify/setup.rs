@@ -6,16 +6,16 @@ use crate::commands::data::{LiveData, data_dir};
 use crate::output::writable;
 use anyhow::{Context, bail};
 use gambeson_checker::{FailureProbability, NoiseLevel};
-use gambeson_learn::audio::FrameParams;
-use gambeson_learn::dataset::{Dataset, Shape};
-use gambeson_learn::source::{self, LoadOptions};
-use gambeson_lowrank::classifier::Classifier;
-use gambeson_lowrank::dct::Representation;
+use gambeson_data::dataset::{Dataset, Shape};
+use gambeson_data::format::audio::FrameParams;
+use gambeson_data::source::{self, LoadOptions};
 use gambeson_lowrank::file::sha256;
+use gambeson_lowrank::projection::certificate::ProjectionCertificate;
+use gambeson_lowrank::projection::representation::Representation;
 use gambeson_lowrank::projection::{Grid, Projection};
-use gambeson_lowrank::projection_certificate::ProjectionCertificate;
-use gambeson_lowrank::smoothing::Counts;
-use gambeson_lowrank::smoothing::space::Space;
+use gambeson_smooth::classifier::Classifier;
+use gambeson_smooth::smoother::Counts;
+use gambeson_smooth::space::Space;
 use std::path::Path;
 
 pub(super) struct Setup {
@@ -148,7 +148,7 @@ impl Setup {
             Some(kappa) => format!(
                 "noise in {} coordinates of a projection, kappa {}",
                 self.space.rank(),
-                crate::decimal::up(kappa.value(), 7)
+                crate::report::decimal::up(kappa.value(), 7)
             ),
         };
         format!("{}, {noise}", self.title)

@@ -1,8 +1,8 @@
 //! The tables of Cohen et al., which other programs read: tab-separated, −1 for an abstention.
 
-use crate::decimal::down;
+use crate::report::decimal::down;
 use gambeson_lowrank::file::write_file;
-use gambeson_lowrank::record::Record;
+use gambeson_smooth::record::Record;
 use std::fmt::Write;
 use std::path::Path;
 

@@ -3,9 +3,9 @@
 use super::fit::certificate_beside;
 use crate::Outcome;
 use crate::args::InspectArguments;
-use crate::decimal::{up, up_to_places};
+use crate::report::decimal::{up, up_to_places};
 use gambeson_lowrank::projection::Projection;
-use gambeson_lowrank::projection_certificate::{ProjectionBound, ProjectionCertificate};
+use gambeson_lowrank::projection::certificate::{ProjectionBound, ProjectionCertificate};
 use serde::Serialize;
 use std::io::Write;
 

@@ -14,14 +14,14 @@ use crate::args::{BasisName, FitDataArguments, FitMethodName, ProjectCommand, Sp
 use crate::commands::data::{LiveData, data_dir, options};
 use crate::progress::{catch_interrupts, interrupted, live_line};
 use anyhow::{Context, bail};
-use gambeson_learn::dataset::{Dataset, Shape};
-use gambeson_learn::error::DataError;
-use gambeson_learn::second_moments::second_moments;
-use gambeson_learn::source;
-use gambeson_lowrank::dct::{Representation, Transform};
-use gambeson_lowrank::energy::Energy;
-use gambeson_lowrank::fit::{FitMethod, FitObserver, FitStep};
-use gambeson_lowrank::robust_projection::SparseParams;
+use gambeson_data::dataset::{Dataset, Shape};
+use gambeson_data::error::DataError;
+use gambeson_data::second_moments::second_moments;
+use gambeson_data::source;
+use gambeson_lowrank::projection::energy::Energy;
+use gambeson_lowrank::projection::fit::{FitMethod, FitObserver, FitStep};
+use gambeson_lowrank::projection::method::algorithm3::SparseParams;
+use gambeson_lowrank::projection::representation::{Representation, Transform};
 use indicatif::ProgressBar;
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -68,7 +68,7 @@ impl Fittable {
         let data: Dataset = LiveData::watch(|progress| source::load(&arguments.data, &options, progress))?;
         let moments =
             LiveData::watch(|progress| second_moments(&data, progress)).map_err(|error| match error {
-                gambeson_learn::second_moments::SecondMomentsError::Stopped(stopped) => {
+                gambeson_data::second_moments::SecondMomentsError::Stopped(stopped) => {
                     anyhow::Error::from(stopped)
                 }
                 other => anyhow::Error::from(other).context(data.name().to_owned()),

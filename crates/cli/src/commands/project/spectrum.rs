@@ -3,10 +3,10 @@
 use super::Fittable;
 use crate::Outcome;
 use crate::args::SpectrumArguments;
-use crate::decimal::up_to_places;
-use gambeson_lowrank::axis;
-use gambeson_lowrank::energy::Energy;
-use gambeson_lowrank::pca::Spectrum;
+use crate::report::decimal::up_to_places;
+use gambeson_lowrank::projection::energy::Energy;
+use gambeson_lowrank::projection::method::coordinates;
+use gambeson_lowrank::projection::method::pca::Spectrum;
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 use std::time::Instant;
@@ -51,7 +51,7 @@ impl ChannelSpectrum {
         let pca = Spectrum::new(energy).errors();
         Self {
             pca: pca.into_iter().map(|error| error + cut_off.max(0.0)).collect(),
-            coordinates: axis::errors(energy, &axis::by_energy(energy)),
+            coordinates: coordinates::errors(energy, &coordinates::by_energy(energy)),
         }
     }
 }

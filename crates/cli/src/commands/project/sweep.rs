@@ -4,13 +4,13 @@ use super::fit::root_down;
 use super::{Fittable, LiveFit, method_of};
 use crate::Outcome;
 use crate::args::{FitMethodName, SweepArguments};
-use crate::decimal::{down, up, up_to_places};
 use crate::output::writable;
 use crate::progress::say;
+use crate::report::decimal::{down, up, up_to_places};
 use anyhow::{Context, bail};
-use gambeson_lowrank::bound::BoundParams;
-use gambeson_lowrank::fit::{Target, fit};
-use gambeson_lowrank::pca::Spectrum;
+use gambeson_lowrank::projection::fit::{Target, fit};
+use gambeson_lowrank::projection::method::pca::Spectrum;
+use gambeson_lowrank::sdp::bracket::BoundParams;
 use serde::Serialize;
 use std::io::Write;
 
@@ -82,7 +82,7 @@ pub(super) fn run(
     if let Some(figure) = &arguments.figure {
         let limit = Spectrum::new(energy).errors();
         let title = format!("{}, channel {}", data.name, arguments.channel);
-        crate::reproduce::projection_figures::frontier(&points, &limit, &title).write(figure)?;
+        crate::reproduce::projection::figures::frontier(&points, &limit, &title).write(figure)?;
     }
     let complete = points.len() == errors.len() * arguments.methods.len();
     Ok(if complete { Outcome::Success } else { Outcome::FellShort })

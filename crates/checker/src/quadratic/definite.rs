@@ -1,0 +1,93 @@
+//! Verified positive semidefiniteness: a floating-point Cholesky factorisation that runs to completion on a
+//! slightly smaller matrix proves it (Rump, *Verification of positive definiteness*, BIT 46, 2006).
+//!
+//! # Theorem
+//! Let A be symmetric with floating-point entries, diagonal z > 0, and B = A − c·I with its diagonal rounded
+//! down. If the factorisation of [`cholesky`](crate::quadratic::cholesky) (or [`sparse`](crate::quadratic::sparse)) runs to
+//! completion on B, and
+//!
+//! > c ≥ Σ_j β_j·z_j + underflow + ‖E‖₂,  β_j = γ/(1 − γ) with γ = γ_{t_j + 4},
+//!
+//! where t_j bounds the number of products subtracted in row j, then A + E is positive semidefinite for every
+//! symmetric E within the bound.
+//!
+//! # Why
+//! Let L be the computed factor, ℓ_i its rows. For i > j the computed l_ij satisfies
+//! |b_ij − Σ_{k≤j} l_ik·l_jk| ≤ γ_{t+1} Σ_{k≤j} |l_ik·l_jk| *whatever the order of evaluation* (Higham, 2nd
+//! ed., Lemma 8.4), where t is the number of products; a fused multiply-add has one rounding where a product
+//! and a sum have two, so it stays inside. The pivots satisfy the same with γ_{t+2} (Theorem 10.3 there). Two
+//! further units pay for blocks summed from zero and are not needed otherwise. From the pivots,
+//! |ℓ_j|² ≤ b_jj / (1 − γ), so by Cauchy–Schwarz |LLᵀ − B|_ij ≤ √(β_i·β_j·b_ii·b_jj): t grows with the row,
+//! and γ at the smaller of two rows is at most the geometric mean. That is a matrix of rank one, so
+//! ‖LLᵀ − B‖₂ ≤ Σ_j β_j·b_jj ≤ Σ_j β_j·z_j, and B ⪰ LLᵀ − ‖LLᵀ − B‖·I gives A + E ⪰ 0.
+//!
+//! *Underflow.* A product, quotient or fused operation that underflows adds at most η = 2⁻¹⁰⁷⁵ to a term, a
+//! quotient times l_jj ≤ √z_j in the residual; an entry collects at most (t + 2 + √max z)·η, a matrix of n
+//! rows n times that in norm, and scaling by powers of two adds 2η to an entry. The code takes
+//! 4·n·(n + 8 + max z)·2⁻¹⁰²², enormously more. Overflow makes a pivot infinite or NaN, which is a failure.
+//!
+//! *Scaling.* Row and column i are multiplied by 2^−e_i with 4^e_i ≤ d_i < 4^(e_i+1): exact up to underflow,
+//! a congruence, and it makes c relative to each d_i by itself.
+
+use crate::quadratic::cholesky::LowerTriangle;
+use crate::quadratic::form::Reduced;
+use crate::quadratic::sparse::elimination_completes;
+use crate::rounding::{UNDERFLOW, add_up, div_up, exponent, gamma, mul_up, power_of_two, sub_down, sum_up};
+use crate::threads::worthwhile;
+
+/// The diagonal of B, given the diagonal z of A, t_j, and a bound on ‖E‖₂. None where B has no positive
+/// diagonal, so that nothing can be proven.
+pub(crate) fn lowered_diagonal(
+    diagonal: &[f64],
+    products: impl Fn(usize) -> usize,
+    perturbation: f64,
+) -> Option<Vec<f64>> {
+    let n = diagonal.len() as f64;
+    let largest = diagonal.iter().fold(0.0_f64, |largest, &z| largest.max(z));
+    let underflow = mul_up(mul_up(4.0 * n, add_up(n + 8.0, largest)), UNDERFLOW);
+    let rounding = sum_up(diagonal.iter().enumerate().map(|(j, &z)| {
+        let gamma = gamma(products(j) + 4);
+        mul_up(div_up(gamma, sub_down(1.0, gamma)), z)
+    }));
+    let lowered = add_up(add_up(rounding, underflow), perturbation);
+    let diagonal: Vec<f64> = diagonal.iter().map(|&z| sub_down(z, lowered)).collect();
+    // Written so that a NaN fails.
+    diagonal.iter().all(|&b| b > 0.0 && b.is_finite()).then_some(diagonal)
+}
+
+/// Proves Diag(duals) − M ⪰ 0 on the kept rows. `duals` must be positive and finite; false proves nothing.
+pub(crate) fn dominates(matrix: &Reduced<'_>, duals: &[f64], threads: usize) -> bool {
+    let n = matrix.len();
+    // 4^half ≤ d < 4^(half + 1): `half` lies in −537..=511, so that 2^±half are normal numbers.
+    let halves: Vec<i32> = duals.iter().map(|&d| exponent(d).div_euclid(2)).collect();
+    let scale: Vec<f64> = halves.iter().map(|&half| power_of_two(-half)).collect();
+    // The larger factor first: the product then underflows only where the result does.
+    let scaled = |value: f64, i: usize, j: usize| {
+        let (a, b) = (scale[i], scale[j]);
+        if a > b { value * a * b } else { value * b * a }
+    };
+    let diagonal: Vec<f64> =
+        (0..n).map(|i| sub_down(scaled(duals[i], i, i), scaled(matrix.diagonal(i), i, i))).collect();
+    let perturbation = matrix.error.as_ref().map_or(0.0, |error| {
+        sum_up(error.iter().enumerate().map(|(i, &e)| mul_up(mul_up(e, scale[i]), scale[i])))
+    });
+    if matrix.is_sparse() {
+        let Some(diagonal) = lowered_diagonal(&diagonal, |_| n, perturbation) else { return false };
+        let mut place = vec![usize::MAX; matrix.kept.last().map_or(0, |last| last + 1)];
+        matrix.kept.iter().enumerate().for_each(|(k, &i)| place[i] = k);
+        let row = |k: usize| {
+            let entries = matrix.sparse_row(k).filter(|&(j, value)| value != 0.0 && j != matrix.kept[k]);
+            entries.map(|(j, value)| (place[j], -scaled(value, k, place[j]))).collect()
+        };
+        return elimination_completes((0..n).map(row).collect(), diagonal, threads);
+    }
+    let Some(diagonal) = lowered_diagonal(&diagonal, |j| j, perturbation) else { return false };
+    let threads = worthwhile(threads, n * n * n);
+    LowerTriangle::read(n, threads, &|j, first, out| {
+        matrix.dense_column(j, first, out);
+        for (i, entry) in (first..).zip(out.iter_mut()) {
+            *entry = if i == j { diagonal[j] } else { -scaled(*entry, i, j) };
+        }
+    })
+    .factorises()
+}

@@ -1,0 +1,143 @@
+//! From confidence limits to radii within which a smoothed classifier does not change its answer.
+//!
+//! # The theorem
+//! Cohen, Rosenfeld, Kolter, *Certified adversarial robustness via randomized smoothing* (ICML 2019), Theorem 1. Let
+//! g(z) be the class that f(z + η), η ~ N(0, σ²I), takes most often. If class A has probability at least p_A at z and
+//! every other class at most p_B ≤ p_A, then g(z') = A for all |z' − z|₂ < σ/2·(Φ⁻¹(p_A) − Φ⁻¹(p_B)). With
+//! p_B = 1 − p_A that is σ·Φ⁻¹(p_A), positive for p_A > ½.
+//!
+//! # Two limits
+//! p_A and p_B come from the same draws and must hold together, so they share α: α/2 for each
+//! ([`crate::FailureProbability::half`]), by the union bound. The largest upper limit over all other classes needs no
+//! further correction for their number: the true runner-up is one class, not chosen by these draws. Its own upper
+//! limit fails with probability at most α/2, and where it holds, the largest of all limits is no smaller. Every outcome
+//! that is not A counts as a class, a classifier's refusal to answer included.
+//!
+//! # Coordinates
+//! z = Uᵀu for a projection with basis U (n × r), or the input itself. The radius is in z: a [`LatentRadius`].
+//! |Uᵀd|₂ ≤ s·|d|₂ and |Uᵀd|₂ ≤ κ·|d|_∞ for the stored U with s ([`SpectralBound`]) and κ ([`InfToTwoBound`]) proven,
+//! so the input may move by r_z/s in ℓ2 and by r_z/κ in ℓ∞. Without a projection s = 1 and κ = √n.
+//!
+//! Noise with a level s_i of its own in each coordinate is the same theorem in the coordinates z_i/s_i: the caller
+//! divides the columns of U by s_i, proves s and κ for that basis, and uses the noise level 1.
+//!
+//! # Guarantee
+//! Every step is rounded down. What the theorem needs and no code can check: the draws were independent, the noise
+//! Gaussian, and A was chosen without the draws that are counted.
+
+use crate::rounding::{div_down, mul_down, sqrt_up, sub_down};
+use crate::statistics::limit::{LowerLimit, UpperLimit};
+use crate::statistics::quantile::{normal_quantile_above, normal_quantile_below};
+use crate::{InfToTwoBound, NoiseLevel, SpectralBound};
+
+/// Proven: the answer is constant within this ℓ2 distance in the coordinates z. Positive.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct LatentRadius(f64);
+
+/// Proven: the answer is constant within this ℓ2 distance in input space. Not negative.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct L2Radius(f64);
+
+/// Proven: the answer is constant within this ℓ∞ distance in input space. Not negative.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct LinfRadius(f64);
+
+macro_rules! value {
+    ($($name:ident),*) => {$(
+        impl $name {
+            /// The number, already rounded down.
+            pub fn value(self) -> f64 {
+                self.0
+            }
+        }
+    )*};
+}
+value!(LatentRadius, L2Radius, LinfRadius);
+
+/// σ·Φ⁻¹(p_A) with p_A the limit; `None`, abstain, where the limit is not above one half.
+pub fn smoothing_radius(lower: LowerLimit, noise: NoiseLevel) -> Option<LatentRadius> {
+    if !(lower.value() > 0.5) {
+        return None;
+    }
+    positive(mul_down(noise.value(), quantile_below(lower)))
+}
+
+/// σ/2·(Φ⁻¹(p_A) − Φ⁻¹(p_B)); `None`, abstain, where that is not positive.
+///
+/// `upper` is the largest upper limit over all classes but A. Both limits hold together only if each was derived at
+/// half of α: see the head of this file. Where both hold, p_B ≤ 1 − p_A too, and the smaller of the two is used.
+pub fn two_sided_radius(lower: LowerLimit, upper: UpperLimit, noise: NoiseLevel) -> Option<LatentRadius> {
+    let a = quantile_below(lower);
+    let b = quantile_above(upper).min(-a); // Φ⁻¹(1 − p_A) = −Φ⁻¹(p_A)
+    positive(mul_down(noise.value(), sub_down(a, b) / 2.0))
+}
+
+/// Φ⁻¹ of a lower limit, rounded down, from whichever of p and 1 − p has more digits.
+fn quantile_below(limit: LowerLimit) -> f64 {
+    if limit.value() < 0.5 {
+        normal_quantile_below(limit.value())
+    } else {
+        -normal_quantile_above(limit.complement())
+    }
+}
+
+/// Φ⁻¹ of an upper limit, rounded up.
+fn quantile_above(limit: UpperLimit) -> f64 {
+    if limit.value() <= 0.5 {
+        normal_quantile_above(limit.value())
+    } else {
+        -normal_quantile_below(limit.complement())
+    }
+}
+
+fn positive(radius: f64) -> Option<LatentRadius> {
+    (radius > 0.0 && radius.is_finite()).then_some(LatentRadius(radius))
+}
+
+impl LatentRadius {
+    /// The radius around the true z where only one within `encoding_error` of it is known
+    /// ([`crate::encoding_error`]): so much less. `None` where nothing is left, or the error is not a number from 0 on.
+    #[must_use]
+    pub fn less(self, encoding_error: f64) -> Option<Self> {
+        if encoding_error == 0.0 {
+            return Some(self);
+        }
+        if !(encoding_error > 0.0) {
+            return None;
+        }
+        positive(sub_down(self.0, encoding_error))
+    }
+
+    /// The ℓ2 radius in input space: r_z/s, or r_z itself without a projection.
+    pub fn to_l2(self, spectral: Option<SpectralBound>) -> L2Radius {
+        L2Radius(spectral.map_or(self.0, |bound| self.over(bound.value())))
+    }
+
+    /// The ℓ∞ radius in input space: r_z/κ.
+    pub fn to_linf(self, kappa: InfToTwoBound) -> LinfRadius {
+        LinfRadius(self.over(kappa.value()))
+    }
+
+    /// r_z/`bound`, rounded down, for a bound that the caller has on trust (from a log, say) and not from a proof: so
+    /// the result is a plain number. 0 where the bound is not a number from 0 on.
+    pub fn over(self, bound: f64) -> f64 {
+        quotient(self.0, bound)
+    }
+}
+
+impl L2Radius {
+    /// The ℓ∞ radius for inputs of n coordinates: |d|₂ ≤ √n·|d|_∞.
+    pub fn to_linf_by_dimension(self, n: usize) -> LinfRadius {
+        // Dimensions that fill memory are below 2⁵³: exact.
+        LinfRadius(self.over(sqrt_up(n.max(1) as f64)))
+    }
+
+    /// r₂/`bound`, rounded down, for a bound on trust: see [`LatentRadius::over`].
+    pub fn over(self, bound: f64) -> f64 {
+        quotient(self.0, bound)
+    }
+}
+
+fn quotient(radius: f64, bound: f64) -> f64 {
+    if bound >= 0.0 { div_down(radius, bound).max(0.0) } else { 0.0 }
+}

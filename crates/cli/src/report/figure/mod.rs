@@ -1,0 +1,405 @@
+//! Figures: panels side by side, points with error bars. A figure becomes a list of shapes, and the list an SVG or a
+//! PNG: the two show the same.
+
+mod axis;
+mod font;
+pub(crate) mod png;
+pub(crate) mod svg;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use axis::Axis;
+
+use crate::report::spread::Spread;
+use axis::Range;
+
+/// Size of a figure of three panels; lengths are in pixels of the SVG.
+const PANEL_WIDTH: f64 = 500.0;
+const HEIGHT: f64 = 480.0;
+/// Space around the axes of a panel, for the labels of its axes.
+const LEFT: f64 = 84.0;
+const RIGHT: f64 = 16.0;
+const BOTTOM: f64 = 62.0;
+/// Letters.
+const TEXT: f64 = 15.0;
+const TITLE: f64 = 17.0;
+/// Above the axes: the title, then lines of the legend.
+const TITLE_BASE: f64 = 26.0;
+const LEGEND_TEXT: f64 = 14.0;
+const LEGEND_LINE: f64 = 23.0;
+const LEGEND_SAMPLE: f64 = 34.0;
+const LEGEND_SPACE: f64 = 16.0;
+const TICK: f64 = 6.0;
+const CAP: f64 = 4.0;
+const MARKER: f64 = 5.0;
+const LINE: f64 = 1.8;
+/// Of a line that accompanies another.
+const THIN: f64 = 1.1;
+
+const BLACK: Colour = Colour(0x22, 0x22, 0x22);
+const GRID: Colour = Colour(0xe6, 0xe6, 0xe6);
+const WHITE: Colour = Colour(0xff, 0xff, 0xff);
+/// Okabe and Ito's colours, which the colour-blind can tell apart.
+const PALETTE: [Colour; 6] = [
+    Colour(0xd5, 0x5e, 0x00),
+    Colour(0x00, 0x72, 0xb2),
+    Colour(0x00, 0x9e, 0x73),
+    Colour(0xcc, 0x79, 0xa7),
+    Colour(0xe6, 0x9f, 0x00),
+    Colour(0x56, 0xb4, 0xe9),
+];
+/// For numbers quoted from elsewhere.
+const GREYS: [Colour; 2] = [Colour(0x77, 0x77, 0x77), Colour(0x44, 0x44, 0x44)];
+
+/// Panels side by side.
+pub(crate) struct Figure {
+    pub(crate) panels: Vec<Panel>,
+}
+
+pub(crate) struct Panel {
+    pub(crate) title: String,
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
+    pub(crate) series: Vec<Series>,
+}
+
+pub(crate) struct Series {
+    pub(crate) label: String,
+    /// By ascending x; none where a number is missing: the line is broken there.
+    pub(crate) points: Vec<Option<Point>>,
+    pub(crate) style: Style,
+}
+
+/// A mean, with an error bar of one standard deviation where there is one.
+#[derive(Clone, Copy)]
+pub(crate) struct Point {
+    x: f64,
+    y: f64,
+    deviation: f64,
+    /// Trials are missing: the marker is hollow.
+    partial: bool,
+}
+
+impl Point {
+    pub(crate) fn measured(x: f64, Spread { mean, deviation, trials }: Spread) -> Self {
+        Self { x, y: mean, deviation: deviation.unwrap_or(0.0), partial: trials.are_partial() }
+    }
+
+    pub(crate) fn quoted(x: f64, y: f64, deviation: f64) -> Self {
+        Self { x, y, deviation, partial: false }
+    }
+}
+
+/// Colour and marker, so that a series is known by either.
+#[derive(Clone, Copy)]
+pub(crate) struct Style {
+    colour: Colour,
+    marker: Marker,
+    /// Numbers quoted from elsewhere: dashed.
+    dashed: bool,
+    hollow: bool,
+    /// Radius of the marker.
+    radius: f64,
+    /// Width of the line.
+    width: f64,
+}
+
+impl Style {
+    /// The style of the series `at` measured here.
+    pub(crate) fn ours(at: usize) -> Self {
+        let markers = [Marker::Circle, Marker::Square, Marker::Triangle, Marker::Diamond];
+        Self {
+            colour: PALETTE[at % PALETTE.len()],
+            marker: markers[at % markers.len()],
+            dashed: false,
+            hollow: false,
+            radius: MARKER,
+            width: LINE,
+        }
+    }
+
+    /// The style of the series `at` quoted from elsewhere.
+    pub(crate) fn quoted(at: usize) -> Self {
+        let markers = [Marker::Triangle, Marker::Diamond, Marker::Circle, Marker::Square];
+        Self {
+            colour: GREYS[at % GREYS.len()],
+            marker: markers[at % markers.len()],
+            dashed: true,
+            hollow: true,
+            radius: MARKER,
+            width: LINE,
+        }
+    }
+
+    /// A plain dashed line, without markers: a limit.
+    pub(crate) fn line(at: usize) -> Self {
+        Self { radius: 0.0, ..Self::quoted(at) }
+    }
+
+    /// The line of the series `at` without markers, for numbers that lie close.
+    pub(crate) fn curve(at: usize) -> Self {
+        Self { radius: 0.0, ..Self::ours(at) }
+    }
+
+    /// A thin dashed line beside [`Style::curve`].
+    pub(crate) fn companion(at: usize) -> Self {
+        Self { dashed: true, width: THIN, ..Self::curve(at) }
+    }
+
+    /// With a marker that shows from under one of another series in the same place.
+    pub(crate) fn underneath(self) -> Self {
+        Self { radius: self.radius * 1.45, ..self }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Marker {
+    Circle,
+    Square,
+    Triangle,
+    Diamond,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Colour(u8, u8, u8);
+
+/// x to the right, y down.
+type Place = (f64, f64);
+
+#[derive(Clone, Copy)]
+struct Stroke {
+    colour: Colour,
+    width: f64,
+    dashed: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+enum Shape {
+    Line {
+        places: Vec<Place>,
+        stroke: Stroke,
+    },
+    /// Closed, filled, with an outline.
+    Polygon {
+        places: Vec<Place>,
+        fill: Colour,
+        stroke: Stroke,
+    },
+    Circle {
+        centre: Place,
+        radius: f64,
+        fill: Colour,
+        stroke: Stroke,
+    },
+    /// One line; `turned` reads upwards.
+    Text {
+        place: Place,
+        size: f64,
+        anchor: Anchor,
+        turned: bool,
+        text: String,
+    },
+}
+
+/// Shapes, the first below.
+pub(crate) struct Drawing {
+    width: f64,
+    height: f64,
+    shapes: Vec<Shape>,
+}
+
+impl Figure {
+    pub(crate) fn draw(&self) -> Drawing {
+        let width = PANEL_WIDTH * self.panels.len() as f64;
+        let mut drawing = Drawing { width, height: HEIGHT, shapes: Vec::new() };
+        let room = PANEL_WIDTH - LEFT - RIGHT;
+        let legends: Vec<_> = self.panels.iter().map(|panel| legend(&panel.series, room)).collect();
+        let lines = legends.iter().flatten().map(|entry| entry.line + 1).max().unwrap_or(0);
+        let top = TITLE_BASE + LEGEND_LINE * lines as f64 + 16.0; // axes side by side begin at one height
+        for (at, (panel, legend)) in self.panels.iter().zip(legends).enumerate() {
+            let left = PANEL_WIDTH * at as f64 + LEFT;
+            let frame = Frame { left, top, right: left + room, bottom: HEIGHT - BOTTOM };
+            drawing.panel(panel, &legend, &frame);
+        }
+        let mut points = self.panels.iter().flat_map(Panel::points);
+        if points.any(|point| point.partial) {
+            let place = (width - RIGHT, HEIGHT - 12.0);
+            drawing.text(place, LEGEND_TEXT, Anchor::End, "hollow: trials missing");
+        }
+        drawing
+    }
+}
+
+impl Panel {
+    fn points(&self) -> impl Iterator<Item = &Point> {
+        self.series.iter().flat_map(|series| series.points.iter().flatten())
+    }
+}
+
+/// Where an entry of the legend stands: its line, and how far from the left; and the size of its letters.
+struct Entry {
+    line: usize,
+    offset: f64,
+    size: f64,
+}
+
+/// Entries in as many columns as there is room for, never over the data. What is too long for a line of its own is
+/// written smaller.
+fn legend(series: &[Series], room: f64) -> Vec<Entry> {
+    let length = |at: usize| font::width(&series[at].label, LEGEND_TEXT);
+    let widths: Vec<f64> = (0..series.len()).map(|at| LEGEND_SAMPLE + length(at)).collect();
+    let columns = |count: usize| -> Vec<f64> {
+        let widest = |column| widths.iter().skip(column).step_by(count).copied().fold(0.0, f64::max);
+        (0..count).map(|column| widest(column) + LEGEND_SPACE).collect()
+    };
+    let fitting =
+        (2..=series.len()).rev().map(columns).find(|all| all.iter().sum::<f64>() - LEGEND_SPACE <= room);
+    let columns = fitting.unwrap_or_else(|| columns(1));
+    let place = |at: usize| Entry {
+        line: at / columns.len(),
+        offset: columns[..at % columns.len()].iter().sum(),
+        size: LEGEND_TEXT * ((room - LEGEND_SAMPLE) / length(at)).min(1.0),
+    };
+    (0..series.len()).map(place).collect()
+}
+
+/// The rectangle of the axes.
+struct Frame {
+    left: f64,
+    top: f64,
+    right: f64,
+    bottom: f64,
+}
+
+impl Frame {
+    fn x(&self, range: &Range, value: f64) -> f64 {
+        self.left + (self.right - self.left) * range.share(value)
+    }
+
+    fn y(&self, range: &Range, value: f64) -> f64 {
+        self.bottom - (self.bottom - self.top) * range.share(value)
+    }
+}
+
+impl Drawing {
+    fn line(&mut self, places: Vec<Place>, colour: Colour, width: f64) {
+        self.shapes.push(Shape::Line { places, stroke: Stroke { colour, width, dashed: false } });
+    }
+
+    fn text(&mut self, place: Place, size: f64, anchor: Anchor, text: &str) {
+        self.shapes.push(Shape::Text { place, size, anchor, turned: false, text: text.to_owned() });
+    }
+
+    fn panel(&mut self, panel: &Panel, legend: &[Entry], frame: &Frame) {
+        let x = panel.x.range(panel.points().map(|point| point.x));
+        let ends = |point: &Point| [point.y, point.y - point.deviation, point.y + point.deviation];
+        let y = panel.y.range(panel.points().flat_map(ends));
+        self.axes(panel, frame, &x, &y);
+        for series in &panel.series {
+            self.series(series, frame, &x, &y);
+        }
+        let middle = f64::midpoint(frame.left, frame.right);
+        self.text((middle, TITLE_BASE), TITLE, Anchor::Middle, &panel.title);
+        for (series, entry) in panel.series.iter().zip(legend) {
+            let left = frame.left + entry.offset;
+            let height = TITLE_BASE + LEGEND_LINE * (entry.line + 1) as f64;
+            self.joined(vec![(left, height - 5.0), (left + LEGEND_SAMPLE - 8.0, height - 5.0)], series.style);
+            self.marker((left + (LEGEND_SAMPLE - 8.0) / 2.0, height - 5.0), series.style);
+            self.text((left + LEGEND_SAMPLE, height), entry.size, Anchor::Start, &series.label);
+        }
+    }
+
+    fn axes(&mut self, panel: &Panel, frame: &Frame, x: &Range, y: &Range) {
+        let &Frame { left, top, right, bottom } = frame;
+        for tick in y.ticks() {
+            let at = frame.y(y, tick.value);
+            if tick.label.is_some() {
+                self.line(vec![(left, at), (right, at)], GRID, 1.0);
+            }
+            let length = if tick.label.is_some() { TICK } else { TICK / 2.0 };
+            self.line(vec![(left - length, at), (left, at)], BLACK, 1.0);
+            if let Some(label) = &tick.label {
+                self.text((left - TICK - 4.0, at + TEXT * 0.36), TEXT, Anchor::End, label);
+            }
+        }
+        for tick in x.ticks() {
+            let at = frame.x(x, tick.value);
+            let length = if tick.label.is_some() { TICK } else { TICK / 2.0 };
+            self.line(vec![(at, bottom), (at, bottom + length)], BLACK, 1.0);
+            if let Some(label) = &tick.label {
+                self.text((at, bottom + TICK + 3.0 + TEXT), TEXT, Anchor::Middle, label);
+            }
+        }
+        self.line(vec![(left, top), (left, bottom), (right, bottom)], BLACK, 1.2);
+        self.text((f64::midpoint(left, right), HEIGHT - 12.0), TEXT, Anchor::Middle, panel.x.label);
+        self.shapes.push(Shape::Text {
+            place: (left - LEFT + 20.0, f64::midpoint(top, bottom)),
+            size: TEXT,
+            anchor: Anchor::Middle,
+            turned: true,
+            text: panel.y.label.to_owned(),
+        });
+    }
+
+    fn series(&mut self, series: &Series, frame: &Frame, x: &Range, y: &Range) {
+        let shown = |point: &Option<Point>| point.filter(|point| y.shows(point.y));
+        let place = |point: Point| (frame.x(x, point.x), frame.y(y, point.y));
+        for piece in series.points.split(|point| shown(point).is_none()) {
+            self.joined(piece.iter().flatten().copied().map(place).collect(), series.style);
+        }
+        let points = || series.points.iter().filter_map(shown);
+        for point in points().filter(|point| point.deviation > 0.0) {
+            let at = frame.x(x, point.x);
+            let ends = [point.y - point.deviation, point.y + point.deviation];
+            let [low, high] = ends.map(|end| frame.y(y, end));
+            self.line(vec![(at, low), (at, high)], series.style.colour, 1.3);
+            // A bar that leaves a logarithmic axis has no end there.
+            for (_, height) in ends.into_iter().zip([low, high]).filter(|(end, _)| y.shows(*end)) {
+                self.line(vec![(at - CAP, height), (at + CAP, height)], series.style.colour, 1.3);
+            }
+        }
+        for point in points() {
+            let hollow = series.style.hollow || point.partial;
+            self.marker(place(point), Style { hollow, ..series.style });
+        }
+    }
+
+    fn joined(&mut self, places: Vec<Place>, style: Style) {
+        if places.len() > 1 {
+            let stroke = Stroke { colour: style.colour, width: style.width, dashed: style.dashed };
+            self.shapes.push(Shape::Line { places, stroke });
+        }
+    }
+
+    fn marker(&mut self, (x, y): Place, Style { colour, marker, hollow, radius: r, .. }: Style) {
+        if r == 0.0 {
+            return;
+        }
+        let fill = if hollow { WHITE } else { colour };
+        let stroke = Stroke {
+            colour: if hollow { colour } else { WHITE },
+            width: if hollow { 1.5 } else { 0.8 },
+            dashed: false,
+        };
+        let places = match marker {
+            Marker::Circle => {
+                self.shapes.push(Shape::Circle { centre: (x, y), radius: r, fill, stroke });
+                return;
+            }
+            Marker::Square => vec![(x - r, y - r), (x + r, y - r), (x + r, y + r), (x - r, y + r)],
+            Marker::Triangle => {
+                vec![(x, y - 1.3 * r), (x + 1.2 * r, y + 0.8 * r), (x - 1.2 * r, y + 0.8 * r)]
+            }
+            Marker::Diamond => {
+                vec![(x, y - 1.35 * r), (x + 1.35 * r, y), (x, y + 1.35 * r), (x - 1.35 * r, y)]
+            }
+        };
+        self.shapes.push(Shape::Polygon { places, fill, stroke });
+    }
+}

@@ -1,0 +1,124 @@
+//! Figures about projections.
+
+use crate::args::FitMethodName;
+use crate::commands::project::{ChannelSpectrum, SpectrumRecord, SweepPoint};
+use crate::report::decimal::up;
+use crate::report::figure::{Axis, Figure, Panel, Point, Series, Style};
+use crate::report::spread::NOTHING;
+use crate::report::table::Table;
+use crate::reproduce::Rendered;
+use crate::reproduce::projection::Data;
+use crate::reproduce::projection::spectrum::SpectrumResults;
+
+/// Proven kappa against error, method by method, over the limit: the root of the rank PCA needs. `limit` has the error
+/// of PCA of each rank.
+pub(crate) fn frontier(points: &[SweepPoint], limit: &[f64], title: &str) -> Figure {
+    let (least, most) = points.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), point| {
+        (least.min(point.error), most.max(point.error))
+    });
+    let mut series: Vec<Series> = FitMethodName::ALL
+        .iter()
+        .enumerate()
+        .map(|(at, method)| {
+            let mut own: Vec<&SweepPoint> =
+                points.iter().filter(|point| point.method == method.name()).collect();
+            own.sort_by(|a, b| a.error.total_cmp(&b.error));
+            let points = own.iter().map(|point| Some(Point::quoted(point.error, point.kappa, 0.0)));
+            Series { label: method.name().to_owned(), points: points.collect(), style: Style::ours(at) }
+        })
+        .filter(|series| !series.points.is_empty())
+        .collect();
+    let mut curve: Vec<Option<Point>> = limit
+        .iter()
+        .enumerate()
+        .filter(|(_, error)| (least..=most).contains(error))
+        .map(|(rank, &error)| Some(Point::quoted(error, (rank as f64).sqrt(), 0.0)))
+        .collect();
+    curve.reverse(); // ascending errors
+    series.push(Series { label: "limit".to_owned(), points: curve, style: Style::line(0) });
+    let panel = Panel {
+        title: title.to_owned(),
+        x: Axis::log("part of the energy lost"),
+        y: Axis::linear("proven kappa"),
+        series,
+    };
+    Figure { panels: vec![panel] }
+}
+
+/// Numbers of components in the table beside Figure 5.
+const RANKS: [usize; 12] = [1, 2, 5, 10, 20, 50, 100, 150, 200, 250, 300, 400];
+/// Significant digits of errors.
+const DIGITS: usize = 4;
+
+/// Figure 5: error against the number of principal components, channel by channel, a panel for each data set; beside
+/// them as many coordinates.
+pub(crate) fn pca_error(results: &SpectrumResults) -> Rendered {
+    Rendered { table: pca_error_table(results), figure: Some(pca_error_figure(results)) }
+}
+
+/// Spectra by channel, with the names of the channels.
+fn channels<'a>(data: &'a Data, record: Option<&'a SpectrumRecord>) -> Vec<(String, &'a ChannelSpectrum)> {
+    let channels = record.map_or(&[][..], |record| &record.channels).iter().enumerate();
+    channels
+        .map(|(c, channel)| {
+            let name = data.channels.get(c).cloned();
+            (name.unwrap_or_else(|| format!("channel {c}")), channel)
+        })
+        .collect()
+}
+
+fn pca_error_table(results: &SpectrumResults) -> Table {
+    let mut notes = vec!["Part of the energy lost, rounded up.".to_owned()];
+    notes.extend(results.runs.measured());
+    notes.extend(results.runs.incomplete().map(|missing| missing + "."));
+    notes.extend(results.runs.fell_short());
+    let caption = "Error of d principal components, and of as many DCT coordinates.";
+    let mut table = Table::new(caption.to_owned(), notes);
+    let rows: Vec<usize> = RANKS.into_iter().filter(|rank| *rank <= results.experiment.components).collect();
+    table.column("", "d", &rows, |rank| rank.to_string());
+    let cell =
+        |errors: &[f64], rank: usize| errors.get(rank).map_or(NOTHING.to_owned(), |error| up(*error, DIGITS));
+    for (run, record) in results.runs.iter() {
+        let record = record.map(|record| &record.output.spectrum);
+        for (name, channel) in channels(run.data, record) {
+            let label = &run.data.label;
+            table.column(label, &format!("{name}, PCA"), &rows, |rank| cell(&channel.pca, rank));
+            table.column(label, &format!("{name}, coordinates"), &rows, |rank| {
+                cell(&channel.coordinates, rank)
+            });
+        }
+    }
+    table
+}
+
+fn pca_error_figure(results: &SpectrumResults) -> Figure {
+    let most = results.experiment.components;
+    let curve = |errors: &[f64]| -> Vec<Option<Point>> {
+        let shown = errors.iter().enumerate().skip(1).take(most);
+        shown.map(|(rank, error)| Some(Point::quoted(rank as f64, *error, 0.0))).collect()
+    };
+    let panel = |data: &Data, record: Option<&SpectrumRecord>| {
+        let channels = channels(data, record);
+        let mut series: Vec<Series> = Vec::new();
+        for (at, (name, channel)) in channels.iter().enumerate() {
+            let curves = [
+                ("PCA", &channel.pca, Style::curve(at)),
+                ("coordinates", &channel.coordinates, Style::companion(at)),
+            ];
+            series.extend(curves.map(|(what, errors, style)| Series {
+                label: format!("{name}, {what}"),
+                points: curve(errors),
+                style,
+            }));
+        }
+        Panel {
+            title: data.label.clone(),
+            x: Axis::linear("number of components d"),
+            y: Axis::log("part of the energy lost"),
+            series,
+        }
+    };
+    let panels = results.runs.iter();
+    let panels = panels.map(|(run, record)| panel(run.data, record.map(|record| &record.output.spectrum)));
+    Figure { panels: panels.collect() }
+}

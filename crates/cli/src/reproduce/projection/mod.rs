@@ -1,0 +1,363 @@
+//! Experiments with projections: which methods meet which data, and what the paper measured.
+
+pub(crate) mod figures;
+mod published;
+pub(crate) mod spectrum;
+pub(crate) mod tables;
+
+use crate::args::FitMethodName;
+use crate::commands::project::FitRecord;
+use crate::reproduce::experiment::{Experiment, labels, printable};
+use crate::reproduce::plan::{Planned, Runs};
+use crate::reproduce::projection::published::PublishedFit;
+use crate::reproduce::record::Record;
+use crate::reproduce::run::{Called, call};
+use anyhow::{Context, ensure};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Where the folder of sound files of an experiment is looked for.
+const REFERENCE_DATA: &str = "GAMBESON_REFERENCE_DATA";
+
+/// Methods, each run on all data.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FitExperiment {
+    /// In the order of the rows.
+    pub(crate) data: Vec<Data>,
+    #[serde(rename = "fit")]
+    pub(crate) fits: Vec<Fit>,
+    /// What the paper's numbers were measured on.
+    pub(crate) paper: Option<String>,
+}
+
+/// A data set.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Data {
+    pub(crate) label: String,
+    /// As in `gambeson data`; of sound, the folder below the reference data.
+    name: String,
+    /// Names of the channels; empty for one without a name.
+    #[serde(default)]
+    pub(crate) channels: Vec<String>,
+    /// That it is a folder of sound files, and how they are drawn and cut.
+    pub(crate) sound: Option<Sound>,
+    /// The paper's row; of several trials one each.
+    #[serde(default)]
+    pub(crate) paper: Vec<PublishedFit>,
+}
+
+/// Frames of sound files drawn at random.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Sound {
+    pub(crate) window_ms: f64,
+    pub(crate) hop_ms: f64,
+    /// Drawn for each trial.
+    pub(crate) files: usize,
+    /// Trial t has seed t, from 1.
+    pub(crate) trials: u32,
+}
+
+/// One way to call `gambeson project fit`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Fit {
+    pub(crate) label: String,
+    pub(crate) method: FitMethodName,
+    pub(crate) rank: Option<usize>,
+    pub(crate) error: Option<Budget>,
+    /// How tightly kappa squared is proven, where not as tightly as usual.
+    gap: Option<f64>,
+    #[serde(default)]
+    pub(crate) centre: bool,
+    /// What a reader has to know of it.
+    pub(crate) note: Option<String>,
+}
+
+/// The error allowed.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "an error is a number or { of = \"label of a fit\" }")]
+pub(crate) enum Budget {
+    Fixed(f64),
+    /// What another fit lost of the same samples: of several channels the least.
+    Of {
+        of: String,
+    },
+}
+
+impl Experiment for FitExperiment {
+    fn validate(&self) -> anyhow::Result<()> {
+        validate_data(&self.data)?;
+        ensure!(!self.fits.is_empty(), "fit: empty, at least one is needed");
+        for centre in
+            [false, true].into_iter().filter(|centre| self.fits.iter().any(|fit| fit.centre == *centre))
+        {
+            let these = self.fits.iter().filter(|fit| fit.centre == centre);
+            labels(these.map(|fit| &fit.label)).context("fit")?;
+        }
+        for (at, fit) in self.fits.iter().enumerate() {
+            fit.validate(&self.fits[..at]).with_context(|| format!("fit `{}`", fit.label))?;
+        }
+        self.paper.as_ref().map_or(Ok(()), |paper| printable(paper)).context("paper")
+    }
+}
+
+pub(super) fn validate_data(all: &[Data]) -> anyhow::Result<()> {
+    labels(all.iter().map(|data| &data.label)).context("data")?;
+    for Data { label, name, channels, sound, paper } in all {
+        let place = || format!("data `{label}`");
+        ensure!(!name.trim().is_empty(), "{}: name: empty, a data set is needed", place());
+        if !channels.is_empty() {
+            labels(channels.iter()).with_context(|| format!("{}: channels", place()))?;
+        }
+        if let Some(Sound { window_ms, hop_ms, files, trials }) = sound {
+            for (key, value) in [("window-ms", *window_ms), ("hop-ms", *hop_ms)] {
+                ensure!(value > 0.0 && value.is_finite(), "{}: {key}: {value} is not a time", place());
+            }
+            ensure!(*files > 0, "{}: files: 0, at least one is needed", place());
+            ensure!(*trials > 0, "{}: trials: 0, at least one is needed", place());
+        }
+        for row in paper {
+            row.validate().with_context(|| format!("{}: paper", place()))?;
+        }
+    }
+    Ok(())
+}
+
+impl Data {
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Fit {
+    /// A label may be there once with the mean kept and once without.
+    pub(crate) fn is(&self, label: &str, centre: bool) -> bool {
+        self.label == label && self.centre == centre
+    }
+
+    fn validate(&self, before: &[Self]) -> anyhow::Result<()> {
+        ensure!(self.rank != Some(0), "rank: 0, at least 1 is needed");
+        match &self.error {
+            Some(Budget::Fixed(error)) => {
+                ensure!(*error > 0.0 && *error < 1.0, "error: {error} is not in (0, 1)");
+            }
+            Some(Budget::Of { of }) => {
+                let known = before.iter().any(|other| other.is(of, self.centre));
+                ensure!(known, "error: no fit before it, centred as it is, has the label `{of}`");
+            }
+            None => ensure!(self.rank.is_some(), "a rank or an error is needed"),
+        }
+        let both = self.rank.is_some() && self.error.is_some();
+        ensure!(!both || self.method == FitMethodName::Algorithm3, "a rank or an error, not both");
+        if let Some(note) = &self.note {
+            printable(note).context("note")?;
+        }
+        if let Some(gap) = self.gap {
+            ensure!(gap > 0.0 && gap.is_finite(), "gap: {gap} is not a positive number");
+        }
+        Ok(())
+    }
+}
+
+impl FitExperiment {
+    pub(crate) fn has_sound(&self) -> bool {
+        self.data.iter().any(|data| data.sound.is_some())
+    }
+
+    /// All runs. Within a trial every method has its turn. `folder` stands in for folders of sound files.
+    pub(crate) fn plan(&self, folder: Option<&Path>) -> Vec<PlannedFit<'_>> {
+        let mut plan = Vec::new();
+        for data in &self.data {
+            let trials: Vec<Option<u32>> =
+                data.sound.as_ref().map_or(vec![None], |sound| (1..=sound.trials).map(Some).collect());
+            for trial in trials {
+                let first = plan.len();
+                for fit in &self.fits {
+                    let needs = match &fit.error {
+                        Some(Budget::Of { of }) => {
+                            self.fits.iter().position(|other| other.is(of, fit.centre))
+                        }
+                        _ => None,
+                    };
+                    let folder = folder.map(Path::to_path_buf);
+                    plan.push(PlannedFit { data, trial, fit, folder, needs: needs.map(|at| first + at) });
+                }
+            }
+        }
+        plan
+    }
+}
+
+/// What was run on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Samples {
+    data: String,
+    /// And seed, of files drawn at random.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    trial: Option<u32>,
+}
+
+impl Samples {
+    /// All of a data set.
+    pub(super) fn whole(name: &str) -> Self {
+        Self { data: name.to_owned(), trial: None }
+    }
+}
+
+/// What `project fit` printed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct FitOutput {
+    pub(crate) fit: FitRecord,
+}
+
+/// A run of `gambeson project fit`.
+#[derive(Debug)]
+pub(crate) struct PlannedFit<'a> {
+    pub(crate) data: &'a Data,
+    pub(crate) trial: Option<u32>,
+    pub(crate) fit: &'a Fit,
+    /// Stands in for the folder of sound files.
+    folder: Option<PathBuf>,
+    needs: Option<usize>,
+}
+
+impl PlannedFit<'_> {
+    /// A folder goes by its last name, so that records are the same wherever it lies.
+    pub(crate) fn data_name(&self) -> String {
+        match (&self.folder, &self.data.sound) {
+            (Some(folder), Some(_)) => {
+                folder.file_name().map_or("sound".to_owned(), |name| name.to_string_lossy().into_owned())
+            }
+            _ => self.data.name.clone(),
+        }
+    }
+
+    /// Whether other data than the experiment's stand in.
+    pub(crate) fn is_replaced(&self) -> bool {
+        self.folder.is_some() && self.data.sound.is_some()
+    }
+
+    /// What `--data` is told.
+    fn place(&self) -> anyhow::Result<String> {
+        if self.data.sound.is_none() {
+            return Ok(self.data.name.clone());
+        }
+        if let Some(folder) = &self.folder {
+            return Ok(folder.display().to_string());
+        }
+        let reference = std::env::var_os(REFERENCE_DATA).filter(|value| !value.is_empty());
+        let reference = reference.with_context(|| {
+            format!(
+                "the folder `{}` of sound files is looked for in ${REFERENCE_DATA}, which is not set: set it, or name a \
+                 folder with --data",
+                self.data.name
+            )
+        })?;
+        let folder = PathBuf::from(reference).join(&self.data.name);
+        ensure!(
+            folder.is_dir(),
+            "{}: there is no such folder of sound files: set ${REFERENCE_DATA}, or name a folder with --data",
+            folder.display()
+        );
+        Ok(folder.display().to_string())
+    }
+}
+
+impl Planned for PlannedFit<'_> {
+    type Case = Samples;
+    type Output = FitOutput;
+
+    fn case(&self) -> Samples {
+        Samples { data: self.data_name(), trial: self.trial }
+    }
+
+    fn label(&self) -> &str {
+        &self.fit.label
+    }
+
+    fn needs(&self) -> Option<usize> {
+        self.needs
+    }
+
+    fn arguments(&self, needed: Option<&Record<Samples, FitOutput>>) -> Vec<String> {
+        let name = self.data_name();
+        let mut words: Vec<String> =
+            ["project", "fit", "--data", &name, "--basis", "dct", "--method", self.fit.method.name()]
+                .map(str::to_owned)
+                .into();
+        let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
+        if let Some(rank) = self.fit.rank {
+            option("--rank", rank.to_string());
+        }
+        let error = match (&self.fit.error, needed) {
+            (Some(Budget::Fixed(error)), _) => Some(*error),
+            (Some(Budget::Of { .. }), Some(needed)) => {
+                needed.output.fit.channels.iter().map(|channel| channel.error).reduce(f64::min)
+            }
+            _ => None,
+        };
+        if let Some(error) = error {
+            option("--error", error.to_string());
+        }
+        if let Some(gap) = self.fit.gap {
+            option("--gap", format!("{gap:e}"));
+        }
+        if let (Some(sound), Some(trial)) = (&self.data.sound, self.trial) {
+            option("--window-ms", sound.window_ms.to_string());
+            option("--hop-ms", sound.hop_ms.to_string());
+            option("--files", sound.files.to_string());
+            option("--seed", trial.to_string());
+        }
+        if self.fit.centre {
+            words.push("--centre".to_owned());
+        }
+        words.push("--json".to_owned());
+        words
+    }
+
+    fn as_asked(&self, record: &Record<Samples, FitOutput>) -> bool {
+        record.exit == 0
+    }
+
+    fn call(&self, arguments: &[String], threads: usize) -> anyhow::Result<Option<Called<FitOutput>>> {
+        let mut words = arguments.to_vec();
+        if let Some(at) = words.iter().position(|word| word == "--data") {
+            words[at + 1] = self.place()?;
+        }
+        let called = call::<FitRecord>(words, threads)?;
+        // Ctrl-C reaches both processes, and not at one moment.
+        Ok(called.filter(|called| !called.printed.stopped).map(|called| Called {
+            exit: called.exit,
+            seconds_wall: called.seconds_wall,
+            printed: FitOutput { fit: called.printed },
+        }))
+    }
+}
+
+impl std::fmt::Display for PlannedFit<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let centred = if self.fit.centre { ", centred" } else { "" };
+        write!(f, "{}, {}{centred}", self.data.label, self.fit.label)?;
+        self.trial.map_or(Ok(()), |trial| write!(f, ", trial {trial}"))
+    }
+}
+
+/// Records of fits.
+pub(crate) struct FitResults<'a, 'p> {
+    pub(crate) experiment: &'a FitExperiment,
+    pub(crate) runs: &'a Runs<PlannedFit<'p>>,
+}
+
+impl FitResults<'_, '_> {
+    /// Of one method on one sample.
+    pub(crate) fn of(&self, data: &Data, trial: Option<u32>, fit: &Fit) -> Option<&FitRecord> {
+        let same = |run: &PlannedFit| {
+            run.data.label == data.label && run.trial == trial && run.fit.is(&fit.label, fit.centre)
+        };
+        let (_, record) = self.runs.iter().find(|(run, _)| same(run))?;
+        record.map(|record| &record.output.fit)
+    }
+}

@@ -1,0 +1,276 @@
+//! Experiments with SDP solvers: which meet which random matrices, at two scales, and what the paper measured.
+
+pub(crate) mod figures;
+mod peers;
+pub(crate) mod results;
+pub(crate) mod tables;
+
+use crate::args::{DIMENSIONS, MethodName, RandomKind, ScaleName};
+use crate::commands::bound::BoundRecord;
+use crate::commands::check::CheckRecord;
+use crate::reproduce::experiment::{Experiment, labels, printable};
+use crate::reproduce::plan::Planned;
+use crate::reproduce::record::Record;
+use crate::reproduce::run::{Called, call};
+use anyhow::{Context, bail, ensure};
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+/// `experiments/NAME.toml`, validated.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SdpExperiment {
+    /// The family of random matrices.
+    pub(crate) kind: RandomKind,
+    scale: Scales,
+    /// In the order of the columns.
+    #[serde(rename = "solver")]
+    pub(crate) solvers: Vec<Solver>,
+    /// What the paper measured, if it gives numbers.
+    pub(crate) paper: Option<Published>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Scales {
+    desk: Scale,
+    paper: Scale,
+}
+
+/// How much of the experiment is run.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Scale {
+    /// Dimensions, ascending.
+    pub(crate) n: Vec<usize>,
+    /// Matrices for each dimension; trial t has seed t, from 1.
+    pub(crate) trials: u32,
+}
+
+/// One way to call `gambeson bound`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Solver {
+    pub(crate) label: String,
+    #[serde(default)]
+    pub(crate) method: MethodName,
+    /// upper/sdp_lower − 1 at which to stop.
+    pub(crate) gap: f64,
+    /// Iterations at most. A run that did them all is as asked, whatever gap it reached.
+    pub(crate) iterations: Option<u32>,
+    /// Whether the certificate is checked again in a process of its own.
+    #[serde(default)]
+    pub(crate) check: bool,
+    /// The series of the paper whose times are divided by ours.
+    pub(crate) against: Option<String>,
+}
+
+/// Numbers printed in the paper.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Published {
+    /// What they were measured on.
+    pub(crate) machine: String,
+    pub(crate) series: Vec<PublishedSeries>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PublishedSeries {
+    pub(crate) label: String,
+    pub(crate) points: Vec<PublishedPoint>,
+}
+
+/// Seconds for one dimension.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PublishedPoint {
+    pub(crate) n: usize,
+    pub(crate) mean: f64,
+    pub(crate) deviation: f64,
+}
+
+impl PublishedSeries {
+    pub(crate) fn at(&self, n: usize) -> Option<PublishedPoint> {
+        self.points.iter().copied().find(|point| point.n == n)
+    }
+}
+
+/// What `gambeson bound` was run on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Matrix {
+    /// The family of random matrices, `psd` or `qp`.
+    pub(crate) kind: String,
+    pub(crate) n: usize,
+    /// The trial, and the seed of its matrix.
+    pub(crate) seed: u32,
+}
+
+/// What came out.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Proof {
+    /// What `bound` printed.
+    pub(crate) bound: BoundRecord,
+    /// Where the experiment asks for it.
+    pub(crate) check: Option<CheckRun>,
+}
+
+/// A check of the certificate in a process of its own.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct CheckRun {
+    pub(crate) exit: i32,
+    /// Wall-clock seconds of the whole process.
+    pub(crate) seconds_wall: f64,
+    /// What `check` printed.
+    pub(crate) result: CheckRecord,
+}
+
+pub(crate) type SdpRecord = Record<Matrix, Proof>;
+
+/// A run of the plan.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlannedBound<'a> {
+    pub(crate) kind: RandomKind,
+    pub(crate) n: usize,
+    pub(crate) seed: u32,
+    pub(crate) solver: &'a Solver,
+}
+
+impl Experiment for SdpExperiment {
+    fn validate(&self) -> anyhow::Result<()> {
+        for (name, scale) in [("desk", &self.scale.desk), ("paper", &self.scale.paper)] {
+            dimensions(&scale.n).with_context(|| format!("scale.{name}.n"))?;
+            ensure!(scale.trials > 0, "scale.{name}.trials: 0, at least one is needed");
+        }
+        labels(self.solvers.iter().map(|solver| &solver.label)).context("solver")?;
+        let published = self.paper.as_ref().map_or(&[][..], |paper| &paper.series);
+        for Solver { label, gap, iterations, against, .. } in &self.solvers {
+            ensure!(*gap > 0.0 && gap.is_finite(), "solver `{label}`: gap: {gap} is not a positive number");
+            ensure!(*iterations != Some(0), "solver `{label}`: iterations: 0, at least one is needed");
+            let known = |against: &String| published.iter().any(|series| series.label == *against);
+            if let Some(against) = against.as_ref().filter(|against| !known(against)) {
+                bail!("solver `{label}`: against: the paper has no series `{against}` here");
+            }
+        }
+        if let Some(paper) = &self.paper {
+            printable(&paper.machine).context("paper.machine")?;
+            labels(published.iter().map(|series| &series.label)).context("paper.series")?;
+        }
+        for PublishedSeries { label, points } in published {
+            let place = || format!("paper.series `{label}`: points");
+            dimensions(&points.iter().map(|point| point.n).collect::<Vec<_>>()).with_context(place)?;
+            let sound = |value: f64| value.is_finite() && value >= 0.0;
+            let odd = points
+                .iter()
+                .find(|point| !(point.mean > 0.0 && sound(point.mean) && sound(point.deviation)));
+            if let Some(PublishedPoint { n, mean, deviation }) = odd {
+                bail!("{}: {mean} ± {deviation} at n = {n} is not a time", place());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl SdpExperiment {
+    pub(crate) fn scale(&self, name: ScaleName) -> &Scale {
+        match name {
+            ScaleName::Desk => &self.scale.desk,
+            ScaleName::Paper => &self.scale.paper,
+        }
+    }
+
+    /// All runs. Within a trial every solver has its turn, so that all meet the same noise.
+    pub(crate) fn plan(&self, scale: &Scale) -> Vec<PlannedBound<'_>> {
+        let trials = scale.n.iter().flat_map(|&n| (1..=scale.trials).map(move |seed| (n, seed)));
+        let kind = self.kind;
+        trials
+            .flat_map(|(n, seed)| {
+                self.solvers.iter().map(move |solver| PlannedBound { kind, n, seed, solver })
+            })
+            .collect()
+    }
+}
+
+impl PlannedBound<'_> {
+    /// The matrix, as on the command line.
+    fn instance(&self) -> String {
+        format!("{}:{}:{}", self.kind.name(), self.n, self.seed)
+    }
+}
+
+impl Planned for PlannedBound<'_> {
+    type Case = Matrix;
+    type Output = Proof;
+
+    fn case(&self) -> Matrix {
+        Matrix { kind: self.kind.name().to_owned(), n: self.n, seed: self.seed }
+    }
+
+    fn label(&self) -> &str {
+        &self.solver.label
+    }
+
+    fn arguments(&self, _: Option<&SdpRecord>) -> Vec<String> {
+        let method = self.solver.method.to_possible_value();
+        let method = method.as_ref().map_or("auto", |method| method.get_name());
+        let gap = format!("{:e}", self.solver.gap);
+        let mut words: Vec<String> =
+            ["bound", "--random", &self.instance(), "--method", method, "--gap", &gap, "--json"]
+                .map(str::to_owned)
+                .into();
+        if let Some(iterations) = self.solver.iterations {
+            words.extend(["--iterations".to_owned(), iterations.to_string()]);
+        }
+        words
+    }
+
+    fn is_whole(&self, proof: &Proof) -> bool {
+        proof.check.is_some() || !self.solver.check
+    }
+
+    fn as_asked(&self, SdpRecord { exit, output: Proof { bound, check }, .. }: &SdpRecord) -> bool {
+        let solved = *exit == 0 || self.solver.iterations.is_some() && bound.used_all_iterations();
+        solved && check.as_ref().is_none_or(|check| check.exit == 0)
+    }
+
+    fn call(&self, arguments: &[String], threads: usize) -> anyhow::Result<Option<Called<Proof>>> {
+        let folder = tempfile::tempdir().context("a folder for the certificate")?;
+        let certificate = folder.path().join("certificate.json").display().to_string();
+        let mut words = arguments.to_vec();
+        if self.solver.check {
+            words.extend(["--certificate".to_owned(), certificate.clone()]);
+        }
+        let Some(Called { exit, seconds_wall, printed }) = call::<BoundRecord>(words, threads)? else {
+            return Ok(None);
+        };
+        if printed.was_interrupted() {
+            return Ok(None); // Ctrl-C reaches both processes, and not at one moment
+        }
+        let mut proof = Proof { bound: printed, check: None };
+        if self.solver.check {
+            let words = ["check", "--random", &self.instance(), &certificate, "--json"].map(str::to_owned);
+            let Some(Called { exit, seconds_wall, printed }) = call(words.into(), threads)? else {
+                return Ok(None);
+            };
+            proof.check = Some(CheckRun { exit, seconds_wall, result: printed });
+        }
+        Ok(Some(Called { exit, seconds_wall, printed: proof }))
+    }
+}
+
+impl std::fmt::Display for PlannedBound<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}, n = {}, trial {}", self.solver.label, self.n, self.seed)
+    }
+}
+
+fn dimensions(all: &[usize]) -> anyhow::Result<()> {
+    ensure!(!all.is_empty(), "empty, at least one dimension is needed");
+    if let Some(n) = all.iter().find(|n| !DIMENSIONS.contains(n)) {
+        bail!("dimension {n} is not in {DIMENSIONS:?}");
+    }
+    if let Some((first, second)) = all.iter().zip(&all[1..]).find(|(first, second)| first >= second) {
+        bail!("{second} after {first}: dimensions ascend");
+    }
+    Ok(())
+}

@@ -1,0 +1,8 @@
+//! One file a format.
+
+pub mod array;
+pub mod audio;
+pub mod cifar;
+pub mod fashion;
+pub mod idx;
+pub mod images;

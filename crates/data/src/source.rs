@@ -1,0 +1,296 @@
+//! What `--data` names, and how it is loaded.
+//!
+//! A name is looked up first among the known sets (`fashion`, built in; `cifar10` and `cifar100`, under the data
+//! directory), then as a path, then among the sets imported into the data directory. `./cifar10` is a path for certain.
+//!
+//! Known sets, imported ones, folders of CIFAR batches, folders of IDX files of MNIST's naming and folders of image
+//! classes below `train` and `test` have two parts, and [`LoadOptions::split`] chooses. Any other file or folder is one
+//! set, and is taken whole as the part asked for.
+
+use crate::dataset::{Dataset, Split};
+use crate::error::DataError;
+use crate::file::{Progress, base_name, read_error, walk};
+use crate::format::audio::{self, FrameParams};
+use crate::format::cifar::Cifar;
+use crate::format::{array, fashion, idx, images};
+use crate::store;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::fs::File;
+use std::io::Read;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// What long work is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Reading files; in bytes, or in files of a set.
+    Read,
+    /// Decoding audio or images; in files.
+    Decode,
+    /// Waiting for a server, or for npm; of unknown length.
+    Wait,
+    /// Downloading; in bytes.
+    Download,
+    /// Unpacking an archive; in bytes of it.
+    Unpack,
+    /// Turning images into another layout; in files.
+    Convert,
+    /// Writing; in bytes.
+    Write,
+    /// Adding up moments; in samples.
+    Sum,
+}
+
+/// A look at long work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What it is at.
+    pub stage: Stage,
+    /// How much of it is done, in the unit of the stage.
+    pub done: u64,
+    /// How much there is to do, where that is known.
+    pub total: Option<u64>,
+}
+
+/// Which audio files of a folder to take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileChoice {
+    /// These, in this order; relative to the folder.
+    List(Vec<PathBuf>),
+    /// So many, drawn at random without repetition, in the order of their paths.
+    Random {
+        /// How many.
+        count: usize,
+        /// Seed of the draw.
+        seed: u64,
+    },
+}
+
+/// How to load.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadOptions {
+    /// Which part, of sets that have two.
+    pub split: Split,
+    /// Where known and imported sets live.
+    pub data_dir: PathBuf,
+    /// How audio is cut.
+    pub frames: FrameParams,
+    /// Which audio files of a folder to take; all where `None`. Without meaning for other sources.
+    pub files: Option<FileChoice>,
+}
+
+impl LoadOptions {
+    /// The training part, frames of 25 ms every 10 ms, all files; sets live in [`data_dir`].
+    pub fn new(data_dir: PathBuf) -> Self {
+        Self { split: Split::Train, data_dir, frames: FrameParams::default(), files: None }
+    }
+}
+
+/// The data directory: `$GAMBESON_DATA`, by default `gambeson` in the data directory of the platform
+/// (`$XDG_DATA_HOME` or `~/.local/share`, on macOS `~/Library/Application Support`, on Windows `%APPDATA%`); `None`
+/// where the environment names none of these.
+pub fn data_dir() -> Option<PathBuf> {
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(folder) = variable("GAMBESON_DATA") {
+        return Some(folder);
+    }
+    let platform = if cfg!(windows) {
+        variable("APPDATA")
+    } else if cfg!(target_os = "macos") {
+        variable("HOME").map(|home| home.join("Library/Application Support"))
+    } else {
+        // The XDG specification has relative paths ignored.
+        let xdg = variable("XDG_DATA_HOME").filter(|folder| folder.is_absolute());
+        xdg.or_else(|| variable("HOME").map(|home| home.join(".local/share")))
+    };
+    platform.map(|folder| folder.join("gambeson"))
+}
+
+/// A name or path that has been found to be data of some kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The built-in part of Fashion-MNIST.
+    Fashion,
+    /// A folder of CIFAR batches.
+    Cifar(Cifar, PathBuf),
+    /// An imported set.
+    Imported(PathBuf, String),
+    /// One file of an imported set.
+    Stored(PathBuf),
+    /// A folder of IDX files by MNIST's naming.
+    IdxFolder(PathBuf),
+    /// A file of IDX images.
+    Idx(PathBuf),
+    /// An `.npy` or `.npz` file.
+    Array(PathBuf),
+    /// A folder of classes of images below `train` and `test`.
+    ImageParts(PathBuf),
+    /// A folder of classes of images.
+    Images(PathBuf),
+    /// An audio file or a folder of them.
+    Audio(PathBuf),
+}
+
+impl Source {
+    /// Whether it has a training and a test part.
+    pub fn has_parts(&self) -> bool {
+        match self {
+            Self::Fashion
+            | Self::Cifar(..)
+            | Self::IdxFolder(_)
+            | Self::ImageParts(_)
+            | Self::Imported(..) => true,
+            Self::Stored(_) | Self::Idx(_) | Self::Array(_) | Self::Images(_) | Self::Audio(_) => false,
+        }
+    }
+
+    /// Loads it.
+    pub fn load(&self, options: &LoadOptions, progress: Progress<'_>) -> Result<Dataset, DataError> {
+        match self {
+            Self::Fashion => fashion::load(options.split),
+            Self::Cifar(set, folder) => set.load(folder, options.split, progress),
+            Self::Imported(data_dir, name) => {
+                let path = store::path(data_dir, name, options.split);
+                if !path.is_file() {
+                    let folder = data_dir.join(name);
+                    return Err(DataError::NoSuchPart {
+                        name: name.clone(),
+                        split: options.split.name(),
+                        folder,
+                    });
+                }
+                store::load(&path, progress)
+            }
+            Self::Stored(path) => store::load(path, progress),
+            Self::IdxFolder(folder) => match idx::images_in(folder, options.split) {
+                Some(path) => idx::load(&path, progress),
+                None => Err(DataError::NoSuchPart {
+                    name: base_name(folder),
+                    split: options.split.name(),
+                    folder: folder.clone(),
+                }),
+            },
+            Self::Idx(path) => idx::load(path, progress),
+            Self::Array(path) => array::load(path, progress),
+            Self::ImageParts(folder) => images::load(&folder.join(options.split.name()), progress),
+            Self::Images(folder) => images::load(folder, progress),
+            Self::Audio(path) => {
+                let files = match &options.files {
+                    None => audio::list(path)?,
+                    Some(FileChoice::List(files)) => files.iter().map(|file| path.join(file)).collect(),
+                    Some(FileChoice::Random { count, seed }) => draw(&audio::list(path)?, *count, *seed)
+                        .map_err(|found| DataError::TooFewFiles {
+                            path: path.clone(),
+                            wanted: *count,
+                            found,
+                        })?,
+                };
+                let base = if path.is_dir() { path.as_path() } else { Path::new("") };
+                Ok(audio::load_below(base, &files, &options.frames, progress)?.renamed(base_name(path)))
+            }
+        }
+    }
+}
+
+/// Draws `count` of the files without repetition and keeps their order; where there are too few, says how many.
+///
+/// The first `count` steps of a Fisher–Yates shuffle by ChaCha8, seeded by `seed_from_u64`: the same on every platform.
+pub fn draw(files: &[PathBuf], count: usize, seed: u64) -> Result<Vec<PathBuf>, usize> {
+    if count > files.len() {
+        return Err(files.len());
+    }
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut chosen: Vec<usize> = (0..files.len()).collect();
+    for k in 0..count {
+        // Drawn as u64, so that the size of a pointer does not matter.
+        let ahead = rng.random_range(0..(files.len() - k) as u64);
+        chosen.swap(k, k + usize::try_from(ahead).unwrap_or(0)); // less than a length, so it fits
+    }
+    chosen.truncate(count);
+    chosen.sort_unstable();
+    Ok(chosen.into_iter().map(|index| files[index].clone()).collect())
+}
+
+/// Finds out what a name or path is.
+pub fn find(name_or_path: &str, data_dir: &Path) -> Result<Source, DataError> {
+    if name_or_path == "fashion" {
+        return Ok(Source::Fashion);
+    }
+    if let Some(set) = Cifar::from_name(name_or_path) {
+        let folder = data_dir.join(set.name());
+        if Cifar::in_folder(&folder) != Some(set) {
+            return Err(DataError::NotInstalled { name: set.name().to_owned(), folder: data_dir.to_owned() });
+        }
+        return Ok(Source::Cifar(set, folder));
+    }
+    let path = Path::new(name_or_path);
+    if path.is_dir() {
+        return folder(path);
+    }
+    if path.exists() {
+        return file(path);
+    }
+    let imported = |split| store::path(data_dir, name_or_path, split).is_file();
+    if store::is_name(name_or_path) && (imported(Split::Train) || imported(Split::Test)) {
+        return Ok(Source::Imported(data_dir.to_owned(), name_or_path.to_owned()));
+    }
+    Err(DataError::UnknownName { name: name_or_path.to_owned(), data_dir: data_dir.to_owned() })
+}
+
+/// Loads what `--data` names; see the module for the order of meanings.
+pub fn load(
+    name_or_path: &str,
+    options: &LoadOptions,
+    progress: &mut dyn FnMut(Step) -> ControlFlow<()>,
+) -> Result<Dataset, DataError> {
+    find(name_or_path, &options.data_dir)?.load(options, progress)
+}
+
+/// What a folder is.
+fn folder(path: &Path) -> Result<Source, DataError> {
+    if let Some(set) = Cifar::in_folder(path) {
+        return Ok(Source::Cifar(set, path.to_owned()));
+    }
+    if [Split::Train, Split::Test].into_iter().any(|split| idx::images_in(path, split).is_some()) {
+        return Ok(Source::IdxFolder(path.to_owned()));
+    }
+    let files = walk(path)?;
+    let image = files.iter().find(|file| images::has_image_name(file));
+    let audio = files.iter().find(|file| audio::has_audio_name(file));
+    match (image, audio) {
+        (Some(image), Some(audio)) => {
+            Err(DataError::MixedFolder { image: image.clone(), audio: audio.clone() })
+        }
+        (Some(_), None) if path.join("train").is_dir() && path.join("test").is_dir() => {
+            Ok(Source::ImageParts(path.to_owned()))
+        }
+        (Some(_), None) => Ok(Source::Images(path.to_owned())),
+        (None, Some(_)) => Ok(Source::Audio(path.to_owned())),
+        (None, None) => Err(DataError::EmptyFolder { path: path.to_owned() }),
+    }
+}
+
+/// What a file is, by its first bytes.
+fn file(path: &Path) -> Result<Source, DataError> {
+    let mut start = Vec::new();
+    let file = File::open(path).map_err(read_error(path))?;
+    file.take(16).read_to_end(&mut start).map_err(read_error(path))?;
+    if start.is_empty() {
+        return Err(DataError::EmptyFile { path: path.to_owned() });
+    }
+    let path = path.to_owned();
+    if array::recognises(&start) {
+        Ok(Source::Array(path))
+    } else if idx::recognises(&start)
+        || (start.starts_with(&[0x1f, 0x8b]) && base_name(&path).contains("idx"))
+    {
+        Ok(Source::Idx(path))
+    } else if store::recognises(&start) {
+        Ok(Source::Stored(path))
+    } else if audio::recognises(&start) || audio::has_audio_name(&path) {
+        Ok(Source::Audio(path))
+    } else {
+        Err(DataError::UnknownFormat { path, start: start.escape_ascii().to_string() })
+    }
+}

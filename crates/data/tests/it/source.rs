@@ -1,0 +1,203 @@
+use crate::support::{folder, npy, quiet, says, wav16, write};
+use gambeson_data::dataset::{Dataset, Parts, Shape, SourceFile, Split, Values};
+use gambeson_data::error::DataError;
+use gambeson_data::format::cifar::Cifar;
+use gambeson_data::source::{self, FileChoice, LoadOptions, Source, draw, find};
+use gambeson_data::store;
+use std::path::{Path, PathBuf};
+
+#[test]
+fn names_come_before_paths() {
+    let home = folder();
+    assert_eq!(find("fashion", home.path()).expect("built in"), Source::Fashion);
+    says(find("cifar10", home.path()), &["gambeson data fetch cifar10"]);
+    says(find("no-such-set", home.path()), &["no-such-set", "fashion", "cifar100", "import"]);
+    says(find(write(home.path(), "empty", "").to_str().expect("text"), home.path()), &["empty"]);
+    says(
+        find(write(home.path(), "text", "hello").to_str().expect("text"), home.path()),
+        &["unknown format", "hello"],
+    );
+    let both = home.path().join("both");
+    write(&both, "a/1.png", "x");
+    assert!(matches!(find(both.to_str().expect("text"), home.path()), Ok(Source::Images(_))));
+    write(&both, "b/1.wav", "x");
+    says(find(both.to_str().expect("text"), home.path()), &["1.png", "1.wav"]);
+    std::fs::create_dir(home.path().join("bare")).expect("created");
+    says(find(home.path().join("bare").to_str().expect("text"), home.path()), &["bare", "CIFAR batches"]);
+}
+
+#[test]
+fn files_are_drawn_without_repetition() {
+    let files: Vec<PathBuf> = (0..50).map(|k| PathBuf::from(format!("{k:02}"))).collect();
+    let drawn = draw(&files, 20, 7).expect("enough");
+    assert!(drawn.len() == 20 && drawn.is_sorted() && drawn.windows(2).all(|pair| pair[0] != pair[1]));
+    assert_eq!(draw(&files, 20, 7), Ok(drawn.clone()));
+    assert_ne!(draw(&files, 20, 8), Ok(drawn));
+    assert_eq!(draw(&files, 50, 1).as_ref(), Ok(&files));
+    assert_eq!(draw(&files, 51, 1), Err(50));
+    // Every file is drawn about equally often: 400 ± 5 standard deviations of 15.5.
+    let mut counts = [0; 50];
+    for seed in 0..1000 {
+        draw(&files, 20, seed).expect("enough").iter().for_each(|file| {
+            counts[files.iter().position(|known| known == file).expect("one of them")] += 1;
+        });
+    }
+    assert!(counts.iter().all(|count| (322..=478).contains(count)), "{counts:?}");
+}
+
+#[test]
+fn audio_folders_by_choice() {
+    let home = folder();
+    for name in ["a", "b", "c"] {
+        write(home.path(), &format!("sound/{name}.wav"), wav16(1000, &[3; 30]));
+    }
+    let name = home.path().join("sound").to_str().expect("text").to_owned();
+    let mut options = LoadOptions::new(home.path().to_owned());
+    let names = |data: &Dataset| data.sources().iter().map(|source| source.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&source::load(&name, &options, &mut quiet).expect("all")), ["a.wav", "b.wav", "c.wav"]);
+    options.files = Some(FileChoice::List(vec!["c.wav".into(), "a.wav".into()]));
+    assert_eq!(names(&source::load(&name, &options, &mut quiet).expect("two")), ["c.wav", "a.wav"]);
+    options.files = Some(FileChoice::Random { count: 2, seed: 5 });
+    assert_eq!(source::load(&name, &options, &mut quiet).expect("two").sources().len(), 2);
+    options.files = Some(FileChoice::Random { count: 4, seed: 5 });
+    says(source::load(&name, &options, &mut quiet), &["4", "3"]);
+}
+
+/// A record by hand: labels, then planes.
+#[test]
+fn cifar_records_are_parsed() {
+    for (set, labels, label) in [(Cifar::Ten, vec![7], 7), (Cifar::Hundred, vec![11, 98], 98)] {
+        let pixels: Vec<u8> = (0..3072_u32).map(|k| u8::try_from(k % 251).expect("small")).collect();
+        let record = [labels.clone(), pixels.clone()].concat();
+        let path = Path::new("batch.bin");
+        assert_eq!(set.parse(&record, path).expect("a record"), (pixels, vec![label]));
+        says(set.parse(&record[1..], path), &["batch.bin", "whole number of records"]);
+        says(set.parse(&[], path), &["batch.bin"]);
+        let mut bad = [record.clone(), record].concat();
+        let at = bad.len() / 2 + labels.len() - 1;
+        bad[at] = 100;
+        says(set.parse(&bad, path), &["batch.bin", "record 1", "label 100"]);
+    }
+}
+
+#[test]
+fn a_corrupted_batch_is_named() {
+    let home = folder();
+    write(home.path(), "cifar100/test.bin", vec![0; 30_740_000]);
+    let mut options = LoadOptions::new(home.path().to_owned());
+    options.split = Split::Test;
+    let expected = "d8b1e6b7b3bee4020055f0699b111f60b1af1e262aeb93a0b659061746f8224a";
+    says(source::load("cifar100", &options, &mut quiet), &["test.bin", "checksum", expected]);
+    let path = home.path().join("cifar100");
+    says(
+        source::load(path.to_str().expect("text"), &options, &mut quiet),
+        &["test.bin", "checksum", expected],
+    );
+    options.split = Split::Train;
+    says(source::load("cifar100", &options, &mut quiet), &["train.bin"]);
+}
+
+fn small(values: Values, labels: Option<Vec<u16>>) -> Dataset {
+    let classes = if labels.is_some() { vec!["one".to_owned(), "two \"2\"".to_owned()] } else { Vec::new() };
+    let sources = vec![
+        SourceFile { name: "a".to_owned(), samples: 2 },
+        SourceFile { name: "b".to_owned(), samples: 1 },
+    ];
+    let shape = Shape { channels: 1, height: 2, width: 1 };
+    Dataset::new(Parts { name: "small".to_owned(), shape, values, labels, classes, sources })
+        .expect("a data set")
+}
+
+#[test]
+fn imported_sets_come_back() {
+    let home = folder();
+    let sets = [
+        small(Values::U8(vec![1, 2, 3, 4, 5, 255]), Some(vec![0, 1, 1])),
+        small(Values::I16(vec![1, -2, 3, -4, 5, i16::MIN]), None),
+        small(Values::F32(vec![1.5, -2.0, 3.0, f32::MIN_POSITIVE, 0.1, -0.0]), Some(vec![0, 0, 0])),
+    ];
+    for (k, data) in sets.iter().enumerate() {
+        let name = format!("set-{k}");
+        let path = store::save(data, home.path(), &name, Split::Test, false, &mut quiet).expect("saved");
+        let mut options = LoadOptions::new(home.path().to_owned());
+        says(source::load(&name, &options, &mut quiet), &[&name, "train"]);
+        options.split = Split::Test;
+        for name in [name.as_str(), path.to_str().expect("text")] {
+            let back = source::load(name, &options, &mut quiet).expect("loaded");
+            assert_eq!(
+                (back.values(), back.labels(), back.classes()),
+                (data.values(), data.labels(), data.classes())
+            );
+            assert_eq!((back.sources(), back.sha256()), (data.sources(), data.sha256()));
+        }
+        assert!(matches!(
+            store::save(data, home.path(), &name, Split::Test, false, &mut quiet),
+            Err(DataError::Exists { .. })
+        ));
+        store::save(data, home.path(), &name, Split::Test, true, &mut quiet).expect("replaced");
+    }
+    assert_eq!(
+        store::list(home.path()),
+        (0..3).map(|k| (format!("set-{k}"), vec![Split::Test])).collect::<Vec<_>>()
+    );
+    for name in ["", ".", "..", "../up", "a/b", "cifar10", ".hidden", "a b"] {
+        assert!(store::save(&sets[0], home.path(), name, Split::Train, true, &mut quiet).is_err(), "{name}");
+    }
+}
+
+#[test]
+fn damaged_sets_are_refused_and_none_is_half_written() {
+    let home = folder();
+    let data = small(Values::I16(vec![1, -2, 3, -4, 5, 6]), Some(vec![0, 1, 1]));
+    let stopped =
+        store::save(
+            &data,
+            home.path(),
+            "set",
+            Split::Train,
+            false,
+            &mut |_| std::ops::ControlFlow::Break(()),
+        );
+    assert!(matches!(stopped, Err(DataError::Stopped)));
+    assert_eq!(std::fs::read_dir(home.path()).expect("the folder").count(), 0);
+    let path = store::save(&data, home.path(), "set", Split::Train, false, &mut quiet).expect("saved");
+    let bytes = std::fs::read(&path).expect("there");
+    let damaged = home.path().join("damaged.safetensors");
+    for at in 0..bytes.len() {
+        let mut flipped = bytes.clone();
+        flipped[at] ^= 1;
+        std::fs::write(&damaged, flipped).expect("written");
+        // Names are not part of the checksum; all else is.
+        if let Ok(read) = store::load(&damaged, &mut quiet) {
+            assert_eq!((read.values(), read.labels()), (data.values(), data.labels()), "byte {at}");
+        }
+        std::fs::write(&damaged, &bytes[..at]).expect("written");
+        assert!(store::load(&damaged, &mut quiet).is_err(), "cut at {at}");
+    }
+    let mut last = bytes.clone();
+    *last.last_mut().expect("bytes") ^= 1; // the last label: 257 is no class, so the content is wrong
+    std::fs::write(&damaged, &last).expect("written");
+    says(store::load(&damaged, &mut quiet), &["damaged.safetensors", "257"]);
+    let at = bytes.len() - 8; // within the values
+    last.clone_from(&bytes);
+    last[at] ^= 1;
+    std::fs::write(&damaged, &last).expect("written");
+    says(store::load(&damaged, &mut quiet), &["damaged.safetensors", "checksum", data.sha256()]);
+    let foreign = br#"{"x":{"dtype":"U8","shape":[1,1,1,1],"data_offsets":[0,1]}}"#;
+    let foreign = [&(foreign.len() as u64).to_le_bytes(), foreign.as_slice(), &[7]].concat();
+    std::fs::write(&damaged, foreign).expect("written");
+    says(store::load(&damaged, &mut quiet), &["gambeson data import"]);
+}
+
+#[test]
+fn a_path_is_read_by_its_content() {
+    let home = folder();
+    let options = LoadOptions::new(home.path().to_owned());
+    let path = write(home.path(), "no-ending", npy("|u1", false, "(1, 2)", &[0, 1]));
+    assert_eq!(source::load(path.to_str().expect("text"), &options, &mut quiet).expect("an array").len(), 1);
+    let path = write(home.path(), "sound", wav16(1000, &[3; 30]));
+    assert_eq!(
+        source::load(path.to_str().expect("text"), &options, &mut quiet).expect("sound").shape().width,
+        25
+    );
+}

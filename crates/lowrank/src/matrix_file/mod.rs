@@ -1,0 +1,159 @@
+//! Reading matrices and graphs from files, recognised by content and never by name.
+//!
+//! Formats: numpy `.npy`, numpy and scipy `.npz`, Matrix Market, rudy (G-set) graphs, and SDPA sparse
+//! files of max-cut shape. Whatever the bytes, reading ends in a matrix or in an error that names the
+//! place; nothing is allocated for a size that a file merely claims.
+
+mod error;
+mod matrix_market;
+pub mod npy;
+mod npz;
+mod problem;
+mod rudy;
+mod sdpa;
+mod text;
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek};
+use std::path::Path;
+
+pub use error::{InputError, ParseError};
+pub use problem::{BannerProblem, HeaderProblem, LineProblem, MaxCutProblem, SparseProblem};
+
+use crate::linalg::matrix::Matrix;
+
+/// What the file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputKind {
+    /// A plain matrix.
+    Matrix,
+    /// A graph or max-cut SDP: the matrix is L/4, L the weighted Laplacian, and the domain is the vertices
+    /// of the cube.
+    MaxCut,
+}
+
+/// A matrix together with what the file says it means.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Input {
+    /// The matrix, or L/4 of the graph.
+    pub matrix: Matrix,
+    /// What the file is.
+    pub kind: InputKind,
+}
+
+/// Sizes up to this one are believed of any sparse file, however short: row offsets for as many rows take
+/// 32 MiB. Beyond it a file must have at least one byte per row and per column.
+const ALWAYS_PLAUSIBLE_SIZE: usize = 1 << 22;
+
+/// What the bytes of a file are, as told by their beginning.
+#[derive(Clone, Copy)]
+enum Format {
+    Npy,
+    Npz,
+    MatrixMarket,
+    Rudy,
+    Sdpa,
+}
+
+impl Format {
+    /// The longest magic number `of_binary` looks for, in bytes.
+    const MAGIC_BYTES: u64 = 6;
+
+    fn of_binary(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Some(Self::Npy),
+            // The second is an archive without members.
+            [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Self::Npz),
+            _ => None,
+        }
+    }
+
+    fn of_text(content: &str) -> Option<Self> {
+        if text::has_prefix_ignoring_case(content, matrix_market::BANNER) {
+            Some(Self::MatrixMarket)
+        } else if rudy::recognises(content) {
+            Some(Self::Rudy)
+        } else if sdpa::recognises(content) {
+            Some(Self::Sdpa)
+        } else {
+            None
+        }
+    }
+}
+
+/// Opens the file, recognises its format, and reads it.
+pub fn read(path: &Path) -> Result<Input, InputError> {
+    let mut file = File::open(path).map_err(|reason| InputError::Open { path: path.to_owned(), reason })?;
+    let parsed =
+        parse_file(&mut file).map_err(|reason| InputError::Read { path: path.to_owned(), reason })?;
+    parsed.map_err(|reason| InputError::Parse { path: path.to_owned(), reason })
+}
+
+/// Recognises the format of the bytes and reads them.
+pub fn parse(bytes: &[u8]) -> Result<Input, ParseError> {
+    match Format::of_binary(bytes) {
+        Some(Format::Npy) => plain(npy::parse(bytes, bytes.len() as u64).map(Matrix::Dense)),
+        Some(_) => plain(npz::parse(io::Cursor::new(bytes))),
+        None => parse_text(bytes),
+    }
+}
+
+/// Streams the binary formats, so that a large array is held in memory once, as its matrix. The outer
+/// error is of reading, the inner one of parsing.
+fn parse_file(file: &mut File) -> io::Result<Result<Input, ParseError>> {
+    let metadata = file.metadata()?;
+    // Only a regular file has a length known beforehand, and can be rewound.
+    if metadata.is_file() {
+        let mut start = Vec::new();
+        Read::by_ref(file).take(Format::MAGIC_BYTES).read_to_end(&mut start)?;
+        file.rewind()?;
+        match Format::of_binary(&start) {
+            Some(Format::Npy) => {
+                return Ok(plain(npy::parse(file, metadata.len()).map(Matrix::Dense)));
+            }
+            Some(_) => return Ok(plain(npz::parse(BufReader::new(file)))),
+            None => {}
+        }
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(parse(&bytes))
+}
+
+fn parse_text(bytes: &[u8]) -> Result<Input, ParseError> {
+    // Comments may be in any encoding; a replaced character in a number is reported with its line.
+    let content = String::from_utf8_lossy(bytes);
+    let content = content.strip_prefix('\u{feff}').unwrap_or(&content);
+    match Format::of_text(content) {
+        Some(Format::MatrixMarket) => plain(matrix_market::parse(content)),
+        Some(Format::Rudy) => max_cut(rudy::parse(content).map(Matrix::Sparse)),
+        Some(_) => max_cut(sdpa::parse(content).map(Matrix::Sparse)),
+        None if content.trim_ascii().is_empty() => Err(ParseError::EmptyFile),
+        None => {
+            Err(ParseError::UnknownFormat { start: bytes[..bytes.len().min(16)].escape_ascii().to_string() })
+        }
+    }
+}
+
+fn plain(matrix: Result<Matrix, ParseError>) -> Result<Input, ParseError> {
+    matrix.map(|matrix| Input { matrix, kind: InputKind::Matrix })
+}
+
+fn max_cut(matrix: Result<Matrix, ParseError>) -> Result<Input, ParseError> {
+    matrix.map(|matrix| Input { matrix, kind: InputKind::MaxCut })
+}
+
+/// Refuses sizes of sparse matrices that `bytes` bytes of input cannot plausibly mean: row offsets are
+/// allocated from the size alone.
+fn check_sparse_size(rows: usize, columns: usize, bytes: usize) -> Result<(), ParseError> {
+    let limit = bytes.max(ALWAYS_PLAUSIBLE_SIZE);
+    match rows.max(columns) {
+        size if size > limit => Err(ParseError::SizeTooLarge { size, limit }),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the integer of this magnitude is a value of f64: its significant bits span at most 53 places.
+fn is_exact_in_f64(magnitude: u128) -> bool {
+    magnitude.leading_zeros() + magnitude.trailing_zeros() >= 128 - f64::MANTISSA_DIGITS
+}

@@ -1,0 +1,210 @@
+//! Archives of arrays: sparse matrices as `scipy.sparse.save_npz` writes them, and `numpy.savez` of one
+//! matrix.
+//!
+//! Of each member the header is read first, then exactly the elements it announces, and memory grows only
+//! with what has been inflated, so a small archive cannot claim a large allocation.
+
+use std::io::{Read, Seek};
+
+use zip::ZipArchive;
+
+use super::check_sparse_size;
+use super::error::ParseError;
+use super::npy::{self, Header};
+use super::problem::SparseProblem;
+use super::text::clip;
+use crate::linalg::matrix::{Matrix, SparseMatrix};
+
+/// Elements allocated before they have been inflated.
+const RESERVE: usize = 1 << 16;
+
+/// The matrix in the archive: dense from a plain array, sparse from scipy's arrays.
+pub(super) fn parse(reader: impl Read + Seek) -> Result<Matrix, ParseError> {
+    let mut archive = ZipArchive::new(reader).map_err(|reason| ParseError::Zip { reason })?;
+    if archive.index_for_name("format.npy").is_some() {
+        return sparse(&mut archive).map(Matrix::Sparse);
+    }
+    if archive.len() != 1 {
+        return Err(ParseError::ArrayCount { found: archive.len() });
+    }
+    member(&mut archive, 0, npy::matrix).map(Matrix::Dense)
+}
+
+fn sparse(archive: &mut ZipArchive<impl Read + Seek>) -> Result<SparseMatrix, ParseError> {
+    let format = named(archive, "format.npy", format_name)?;
+    if !matches!(format.as_str(), "csr" | "csc" | "coo") {
+        return Err(ParseError::UnsupportedSparse { format: clip(&format) });
+    }
+    let shape = indices(archive, "shape.npy", "shape")?;
+    let &[rows, columns] = shape.as_slice() else {
+        return Err(ParseError::WrongDimensions { ndim: shape.len(), expected: 2 });
+    };
+    let data = named(archive, "data.npy", vector)?;
+    let mut numbers = data.len().saturating_mul(3);
+    let (row_indices, column_indices) = if format == "coo" {
+        coordinates(archive)?
+    } else {
+        let offsets = indices(archive, "indptr.npy", "indptr")?;
+        numbers = numbers.saturating_add(offsets.len());
+        let minor = indices(archive, "indices.npy", "indices")?;
+        let lines = if format == "csr" { rows } else { columns };
+        let major = expand(&offsets, lines, minor.len())?;
+        if format == "csr" { (major, minor) } else { (minor, major) }
+    };
+    check_length("row indices", row_indices.len(), data.len())?;
+    check_length("column indices", column_indices.len(), data.len())?;
+    check_range("row indices", &row_indices, rows)?;
+    check_range("column indices", &column_indices, columns)?;
+    check_sparse_size(rows, columns, numbers.saturating_mul(size_of::<f64>()))?;
+    let triplets = row_indices.into_iter().zip(column_indices).zip(data).map(|((i, j), value)| (i, j, value));
+    Ok(SparseMatrix::from_triplets(rows, columns, triplets.collect())?)
+}
+
+/// Row and column of each entry: two arrays, or one of shape (2, entries), which scipy plans to write.
+fn coordinates(archive: &mut ZipArchive<impl Read + Seek>) -> Result<(Vec<usize>, Vec<usize>), ParseError> {
+    if archive.index_for_name("coords.npy").is_none() {
+        return Ok((indices(archive, "row.npy", "row")?, indices(archive, "col.npy", "col")?));
+    }
+    let both = named(archive, "coords.npy", |reader, header, length, reserve| {
+        check_integers("coords", header)?;
+        npy::matrix(reader, header, length, reserve)
+    })?;
+    check_length("coords", both.rows, 2)?;
+    let mut rows = both.entries;
+    let columns = rows.split_off(both.columns);
+    Ok((natural("coords", rows)?, natural("coords", columns)?))
+}
+
+/// The row (or column) of each of `entries` entries, from the offsets where each of the `lines` starts.
+fn expand(offsets: &[usize], lines: usize, entries: usize) -> Result<Vec<usize>, ParseError> {
+    let sparse = |problem| ParseError::Sparse { problem };
+    check_length("indptr", offsets.len(), lines.saturating_add(1))?;
+    if let Some(&found) = offsets.first().filter(|&&first| first != 0) {
+        return Err(sparse(SparseProblem::FirstOffset { found }));
+    }
+    if let Some(before) = offsets.windows(2).position(|pair| pair[1] < pair[0]) {
+        return Err(sparse(SparseProblem::DecreasingOffset { position: before + 1 }));
+    }
+    check_length("indices", entries, offsets.last().copied().unwrap_or(0))?;
+    let mut expanded = Vec::with_capacity(entries);
+    for (line, pair) in offsets.windows(2).enumerate() {
+        expanded.resize(pair[1], line);
+    }
+    Ok(expanded)
+}
+
+fn check_length(array: &'static str, found: usize, expected: usize) -> Result<(), ParseError> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(ParseError::Sparse { problem: SparseProblem::Length { array, expected, found } })
+}
+
+fn check_range(array: &'static str, indices: &[usize], size: usize) -> Result<(), ParseError> {
+    match indices.iter().position(|&index| index >= size) {
+        Some(position) => {
+            let index = indices[position];
+            Err(ParseError::Sparse {
+                problem: SparseProblem::IndexOutOfRange { array, position, index, size },
+            })
+        }
+        None => Ok(()),
+    }
+}
+
+fn check_integers(array: &'static str, header: &Header) -> Result<(), ParseError> {
+    if matches!(header.descr.as_bytes().get(1), Some(b'i' | b'u')) {
+        return Ok(());
+    }
+    let problem = SparseProblem::NotIntegers { array, descr: header.descr.clone() };
+    Err(ParseError::Sparse { problem })
+}
+
+/// A one-dimensional array of indices.
+fn indices(
+    archive: &mut ZipArchive<impl Read + Seek>,
+    member: &'static str,
+    array: &'static str,
+) -> Result<Vec<usize>, ParseError> {
+    let numbers = named(archive, member, |reader, header, length, reserve| {
+        check_integers(array, header)?;
+        vector(reader, header, length, reserve)
+    })?;
+    natural(array, numbers)
+}
+
+/// Integers held as f64 as indices.
+fn natural(array: &'static str, numbers: Vec<f64>) -> Result<Vec<usize>, ParseError> {
+    if let Some(position) = numbers.iter().position(|&number| number < 0.0) {
+        return Err(ParseError::Sparse { problem: SparseProblem::Negative { array, position } });
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "non-negative integers")]
+    Ok(numbers.into_iter().map(|number| number as usize).collect())
+}
+
+/// A one-dimensional array.
+fn vector<R: Read>(
+    reader: &mut R,
+    header: &Header,
+    length: u64,
+    reserve: usize,
+) -> Result<Vec<f64>, ParseError> {
+    match header.shape.len() {
+        1 => npy::values(reader, header, length, reserve),
+        ndim => Err(ParseError::WrongDimensions { ndim, expected: 1 }),
+    }
+}
+
+/// The text of a scalar string array, bytes (`S`) or UTF-32 (`U`): its characters are ASCII, so what is
+/// not zero is a character.
+fn format_name<R: Read>(
+    reader: &mut R,
+    header: &Header,
+    length: u64,
+    _reserve: usize,
+) -> Result<String, ParseError> {
+    const LONGEST: u64 = 64;
+    let size = length.saturating_sub(header.bytes);
+    if !matches!(header.descr.as_bytes().get(1), Some(b'S' | b'U')) || size > LONGEST {
+        return Err(ParseError::UnsupportedDtype { descr: header.descr.clone() });
+    }
+    let mut bytes = Vec::new();
+    reader.take(size).read_to_end(&mut bytes)?;
+    bytes.retain(|&byte| byte != 0);
+    Ok(bytes.escape_ascii().to_string())
+}
+
+/// Reads the array of this name.
+fn named<'a, R: Read + Seek, T>(
+    archive: &'a mut ZipArchive<R>,
+    name: &'static str,
+    read: impl FnOnce(&mut Member<'a, R>, &Header, u64, usize) -> Result<T, ParseError>,
+) -> Result<T, ParseError> {
+    let index = archive.index_for_name(name).ok_or(ParseError::MissingMember { name })?;
+    member(archive, index, read)
+}
+
+type Member<'a, R> = zip::read::ZipFile<'a, R>;
+
+/// Reads the header of a member, hands the rest to `read`, and checks that nothing is left.
+fn member<'a, R: Read + Seek, T>(
+    archive: &'a mut ZipArchive<R>,
+    index: usize,
+    read: impl FnOnce(&mut Member<'a, R>, &Header, u64, usize) -> Result<T, ParseError>,
+) -> Result<T, ParseError> {
+    let mut file = archive.by_index(index).map_err(|reason| ParseError::Zip { reason })?;
+    let name = String::from_utf8_lossy(file.name_raw()).into_owned();
+    let length = file.size();
+    let read_all = || {
+        let header = Header::read(&mut file, length)?;
+        let array = read(&mut file, &header, length, RESERVE)?;
+        // Reading on also makes the archive compare its checksum.
+        match file.read(&mut [0])? {
+            0 => Ok(array),
+            more => {
+                Err(ParseError::TrailingBytes { expected: length, found: length.saturating_add(more as u64) })
+            }
+        }
+    };
+    read_all().map_err(|reason| ParseError::Member { name: clip(&name), reason: Box::new(reason) })
+}

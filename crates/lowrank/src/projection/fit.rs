@@ -1,0 +1,416 @@
+//! Fitting a projection to one channel: what is asked, how it is looked for, what came out.
+//!
+//! Whatever the method, the result carries a proven κ, its error, and the limit: no orthogonal projection with that
+//! error has a κ below √([`Fitted::limit_rank`]).
+
+use crate::linalg::matrix::DenseMatrix;
+use crate::projection::energy::{Energy, EnergyError};
+use crate::projection::kappa::{CertifiedBasis, KappaError};
+use crate::projection::method::algorithm3::{
+    RobustProjection, RobustProjectionParams, SparseParams, robust_projection, sparse_basis, watch,
+};
+use crate::projection::method::coordinates;
+use crate::projection::method::pca::Spectrum;
+use crate::projection::method::search::Search;
+use crate::projection::method::sparse_pca::{SparsePca, SparsePcaError};
+use crate::sdp::bracket::{BoundError, BoundParams};
+use crate::sdp::mwu::ParameterError;
+use crate::sdp::progress::Progress;
+use std::ops::ControlFlow;
+use thiserror::Error;
+
+/// What is asked of every channel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Target {
+    /// So many dimensions.
+    Rank(usize),
+    /// At most this part of the energy lost, in (0, 1).
+    Error(f64),
+    /// A proven κ of at most this.
+    Kappa(f64),
+}
+
+/// How a projection is looked for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FitMethod {
+    /// Coordinates of largest energy.
+    Axis,
+    /// Principal components: the least error, not the least κ.
+    Pca,
+    /// Sparse components alone.
+    SparsePca(SparseParams),
+    /// Algorithm 3 of the paper.
+    Algorithm3 {
+        /// k, where the target is an error; else the rank asked for.
+        rank: Option<usize>,
+        /// δ, where the target is a rank.
+        error: Option<f64>,
+        /// Values of r; empty for the default ladder.
+        splits: Vec<usize>,
+        /// The sparse part.
+        sparse: SparseParams,
+    },
+    /// Our own search.
+    Robust,
+}
+
+/// What came out for one channel.
+#[derive(Clone, Debug)]
+pub struct Fitted {
+    /// The basis with its proof.
+    pub certified: CertifiedBasis,
+    /// ⟨M, I − Π⟩.
+    pub error: f64,
+    /// The rank PCA needs for that error: κ² of no orthogonal projection with it is smaller.
+    pub limit_rank: usize,
+    /// How it was found, for people.
+    pub how: String,
+    /// Algorithm 3: the r it chose.
+    pub split: Option<usize>,
+}
+
+/// A look at a running fit.
+#[derive(Clone, Copy, Debug)]
+pub enum FitStep {
+    /// An eigen-decomposition begins.
+    Eigen,
+    /// Algorithm 3 turns to another r.
+    Split {
+        /// r.
+        split: usize,
+        /// How many before it.
+        done: usize,
+        /// How many in all.
+        total: usize,
+    },
+    /// The search turns to another candidate.
+    Candidate {
+        /// Its kind.
+        kind: &'static str,
+    },
+    /// A solver at work.
+    Solver(Progress),
+}
+
+/// Sees the steps of a fit and may end it.
+pub trait FitObserver: Send {
+    /// `Break` ends the fit with the best it has.
+    fn step(&mut self, step: &FitStep) -> ControlFlow<()>;
+}
+
+/// Watches nothing.
+impl FitObserver for () {
+    fn step(&mut self, _: &FitStep) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Any function will do.
+impl<F: FnMut(&FitStep) -> ControlFlow<()> + Send> FitObserver for F {
+    fn step(&mut self, step: &FitStep) -> ControlFlow<()> {
+        self(step)
+    }
+}
+
+/// Why there is no projection.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum FitError {
+    /// A rank that no projection can have.
+    #[error("rank {rank}: must be between 1 and {dim}, the number of coordinates")]
+    Rank {
+        /// Asked for.
+        rank: usize,
+        /// Coordinates.
+        dim: usize,
+    },
+    /// Too few samples to say anything about so many directions.
+    #[error("rank {rank} from {samples} samples: there must be at least as many samples as the rank")]
+    FewSamples {
+        /// Asked for.
+        rank: usize,
+        /// There are.
+        samples: u64,
+    },
+    /// No such error.
+    #[error("an error of {error}: must be above 0 and below 1, the part of the energy that may be lost")]
+    Error {
+        /// Asked for.
+        error: f64,
+    },
+    /// Too much energy lies outside the coordinates allowed.
+    #[error("an error of {error} cannot be reached: all coordinates allowed together leave {least}")]
+    ErrorOutOfReach {
+        /// Asked for.
+        error: f64,
+        /// The least there is.
+        least: f64,
+    },
+    /// κ is at least 1 for every projection but zero.
+    #[error("a kappa of {kappa}: must be a number of at least 1, which every projection has")]
+    KappaTooSmall {
+        /// Asked for.
+        kappa: f64,
+    },
+    /// Not even the smallest projection of the kind has such a κ.
+    #[error("a kappa of {kappa} cannot be reached in this way: the least proven is {least}")]
+    KappaOutOfReach {
+        /// Asked for.
+        kappa: f64,
+        /// The least found.
+        least: f64,
+    },
+    /// Algorithm 3 was given values of r that it cannot try.
+    #[error("r = {split}: the principal components are part of the rank, {rank}")]
+    Split {
+        /// r.
+        split: usize,
+        /// k.
+        rank: usize,
+    },
+    /// Algorithm 3 found nothing within its budget.
+    #[error(
+        "no projection of rank {rank} tried has an error of at most {error}; the least is {least}: allow more, or a larger rank"
+    )]
+    NoneWithinError {
+        /// k.
+        rank: usize,
+        /// δ.
+        error: f64,
+        /// The least error among those tried.
+        least: f64,
+    },
+    /// Algorithm 3 needs a rank and an error, not a κ.
+    #[error("Algorithm 3 takes a rank and an error, not a kappa")]
+    NoKappaTarget,
+    /// Ended before there was anything.
+    #[error("stopped before a first projection was found")]
+    Interrupted,
+    /// The data.
+    #[error(transparent)]
+    Energy(#[from] EnergyError),
+    /// Parameters of sparse PCA.
+    #[error(transparent)]
+    SparsePca(#[from] SparsePcaError),
+    /// The proof of κ.
+    #[error(transparent)]
+    Kappa(#[from] KappaError),
+}
+
+impl From<ParameterError> for FitError {
+    fn from(error: ParameterError) -> Self {
+        FitError::Kappa(KappaError::Bound(BoundError::Parameter(error)))
+    }
+}
+
+impl Target {
+    fn validate(self, dim: usize, samples: u64) -> Result<(), FitError> {
+        match self {
+            Target::Rank(rank) if rank == 0 || rank > dim => Err(FitError::Rank { rank, dim }),
+            Target::Rank(rank) if (rank as u64) > samples => Err(FitError::FewSamples { rank, samples }),
+            Target::Error(error) if !(error > 0.0 && error < 1.0) => Err(FitError::Error { error }),
+            Target::Kappa(kappa) if !(kappa >= 1.0 && kappa.is_finite()) => {
+                Err(FitError::KappaTooSmall { kappa })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Fits one channel. `allowed` says which coordinates may be used; errors count what lies outside.
+pub fn fit(
+    energy: &Energy,
+    allowed: Option<&dyn Fn(usize) -> bool>,
+    target: Target,
+    method: &FitMethod,
+    bound: &BoundParams,
+    observer: &mut dyn FitObserver,
+) -> Result<Fitted, FitError> {
+    target.validate(energy.dim, energy.samples)?;
+    bound.validate()?;
+    // Not ended here, even if asked to: a first projection costs little from here on, and is better than none.
+    let _ = observer.step(&FitStep::Eigen);
+    let whole = Spectrum::new(energy);
+    let inner = allowed.map(|allowed| energy.restricted(allowed));
+    let own = inner.as_ref().map(Spectrum::new);
+    let (energy, spectrum) = (inner.as_ref().unwrap_or(energy), own.as_ref().unwrap_or(&whole));
+    if let (Target::Rank(rank), Some(allowed)) = (target, allowed) {
+        let dim = (0..energy.dim).filter(|&i| allowed(i)).count();
+        if rank > dim {
+            return Err(FitError::Rank { rank, dim });
+        }
+    }
+    let mut channel = ChannelFit { energy, spectrum, bound, observer };
+    let (certified, error, how, split) = channel.run(target, method)?;
+    let limit_rank = whole.rank_for(error);
+    Ok(Fitted { certified, error, limit_rank, how, split })
+}
+
+struct ChannelFit<'a> {
+    energy: &'a Energy,
+    spectrum: &'a Spectrum,
+    bound: &'a BoundParams,
+    observer: &'a mut dyn FitObserver,
+}
+
+type Outcome = (CertifiedBasis, f64, String, Option<usize>);
+
+impl ChannelFit<'_> {
+    fn run(&mut self, target: Target, method: &FitMethod) -> Result<Outcome, FitError> {
+        match method {
+            FitMethod::Axis => {
+                let order = coordinates::by_energy(self.energy);
+                let errors = coordinates::errors(self.energy, &order);
+                let basis = |rank: usize| Ok(coordinates::basis(self.energy.dim, &order[..rank]));
+                self.by_rank(target, |rank| errors[rank], basis, "coordinates")
+            }
+            FitMethod::Pca => {
+                let errors = self.spectrum.errors();
+                let spectrum = self.spectrum;
+                let cut_off = (1.0 - self.energy.diagonal().iter().sum::<f64>()).max(0.0);
+                let error = |rank: usize| errors[rank] + cut_off;
+                self.by_rank(target, error, |rank| Ok(spectrum.basis(rank)), "principal components")
+            }
+            FitMethod::SparsePca(sparse) => self.sparse(target, sparse),
+            FitMethod::Algorithm3 { rank, error, splits, sparse } => {
+                let (rank, error) = match target {
+                    Target::Rank(own) => (own, error.unwrap_or(f64::INFINITY)),
+                    Target::Error(own) => match rank {
+                        Some(rank) => (*rank, own),
+                        None => (self.rank_of_coordinates(own)?, own),
+                    },
+                    Target::Kappa(_) => return Err(FitError::NoKappaTarget),
+                };
+                Target::Rank(rank).validate(self.energy.dim, self.energy.samples)?;
+                let params =
+                    RobustProjectionParams { rank, error, splits: splits.clone(), sparse: sparse.clone() };
+                let RobustProjection { certified, error, split, .. } =
+                    robust_projection(self.energy, self.spectrum, &params, self.bound, self.observer)?;
+                let how = format!("{split} principal and {} sparse components", rank - split);
+                Ok((certified, error, how, Some(split)))
+            }
+            FitMethod::Robust => {
+                if let Target::Rank(_) = target {
+                    // Coordinates have the least κ of all projections of their rank.
+                    return self.run(target, &FitMethod::Axis);
+                }
+                let mut search = Search {
+                    energy: self.energy,
+                    spectrum: self.spectrum,
+                    bound: self.bound,
+                    observer: self.observer,
+                };
+                let found = match target {
+                    Target::Error(error) => search.within_error(error)?,
+                    Target::Kappa(kappa) => search.within_kappa(kappa)?,
+                    Target::Rank(_) => unreachable!("answered above"),
+                };
+                Ok((found.certified, found.error, found.kind, None))
+            }
+        }
+    }
+
+    /// The number of coordinates that meets an error.
+    fn rank_of_coordinates(&self, error: f64) -> Result<usize, FitError> {
+        let errors = coordinates::errors(self.energy, &coordinates::by_energy(self.energy));
+        let rank = errors.iter().position(|&left| left <= error);
+        let least = errors.last().copied().unwrap_or(1.0);
+        rank.map(|rank| rank.max(1)).ok_or(FitError::ErrorOutOfReach { error, least })
+    }
+
+    /// Nested bases whose errors are known: the rank that meets the target.
+    fn by_rank(
+        &mut self,
+        target: Target,
+        error: impl Fn(usize) -> f64,
+        basis: impl Fn(usize) -> Result<DenseMatrix, FitError>,
+        what: &str,
+    ) -> Result<Outcome, FitError> {
+        let n = self.energy.usable();
+        let mut certify = |rank: usize| -> Result<CertifiedBasis, FitError> {
+            Ok(CertifiedBasis::new(basis(rank)?, self.bound, &mut watch(self.observer))?)
+        };
+        let (rank, certified) = match target {
+            Target::Rank(rank) => (rank, certify(rank)?),
+            Target::Error(limit) => {
+                let rank = (1..=n)
+                    .find(|&rank| error(rank) <= limit)
+                    .ok_or(FitError::ErrorOutOfReach { error: limit, least: error(n) })?;
+                (rank, certify(rank)?)
+            }
+            Target::Kappa(kappa) => {
+                let fits = |basis: &CertifiedBasis| basis.kappa().value() <= kappa;
+                let mut best = certify(1)?;
+                if !fits(&best) {
+                    return Err(FitError::KappaOutOfReach { kappa, least: best.kappa().value() });
+                }
+                // κ² ≥ rank, and κ grows with the subspace: the largest rank lies in [low, high).
+                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most the dimension
+                let (mut low, mut high) = (1, (kappa * kappa).floor().min(n as f64) as usize + 1);
+                while high - low > 1 {
+                    let middle = usize::midpoint(low, high);
+                    let found = certify(middle)?;
+                    if fits(&found) {
+                        (best, low) = (found, middle);
+                    } else {
+                        high = middle;
+                    }
+                }
+                (low, best)
+            }
+        };
+        Ok((certified, error(rank), format!("{rank} {what}"), None))
+    }
+
+    /// Sparse components: a run for every number of them, each begun from the one before.
+    fn sparse(&mut self, target: Target, sparse: &SparseParams) -> Result<Outcome, FitError> {
+        let n = self.energy.usable();
+        let mut start: Option<SparsePca> = None;
+        let energy = self.energy;
+        let mut run = |rank: usize, observer: &mut dyn FitObserver| -> Result<(DenseMatrix, f64), FitError> {
+            let step = FitStep::Candidate { kind: "sparse components" };
+            if observer.step(&step).is_break() && start.is_some() {
+                return Err(FitError::Interrupted);
+            }
+            let (basis, found) = sparse_basis(energy, rank, start.as_ref(), sparse, observer)?;
+            start = Some(found);
+            let error = energy.error(&basis);
+            Ok((basis, error))
+        };
+        let (basis, error) = match target {
+            Target::Rank(rank) => run(rank, self.observer)?,
+            Target::Error(limit) => {
+                // Upwards from what PCA needs, by at least one twentieth.
+                let mut rank = self.spectrum.rank_for(limit).clamp(1, n);
+                loop {
+                    let (basis, error) = run(rank, self.observer)?;
+                    if error <= limit {
+                        break (basis, error);
+                    }
+                    if rank == n {
+                        return Err(FitError::ErrorOutOfReach { error: limit, least: error });
+                    }
+                    rank = (rank + rank.div_ceil(20)).min(n);
+                }
+            }
+            Target::Kappa(kappa) => {
+                // Downwards from κ² dimensions, which no fewer than κ² can exceed.
+                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most the dimension
+                let mut rank = (kappa * kappa).floor().clamp(1.0, n as f64) as usize;
+                loop {
+                    let (basis, error) = run(rank, self.observer)?;
+                    let certified = CertifiedBasis::new(basis, self.bound, &mut watch(self.observer))?;
+                    if certified.kappa().value() <= kappa {
+                        return Ok((certified, error, format!("{rank} sparse components"), None));
+                    }
+                    if rank == 1 {
+                        return Err(FitError::KappaOutOfReach { kappa, least: certified.kappa().value() });
+                    }
+                    rank = (rank - rank.div_ceil(20)).max(1);
+                }
+            }
+        };
+        let how = format!("{} sparse components", basis.columns);
+        Ok((CertifiedBasis::new(basis, self.bound, &mut watch(self.observer))?, error, how, None))
+    }
+}

@@ -1,0 +1,103 @@
+//! κ of a basis, proven: solve, certify, check, for one channel.
+
+use crate::linalg::matrix::{DenseMatrix, Matrix};
+use crate::linalg::unit_rows::UnitRows;
+use crate::matrix_file::InputKind;
+use crate::sdp::bracket::{BoundError, BoundParams, Bracket, bracket, prove};
+use crate::sdp::problem::{Norm, Problem, ProblemError, Reading};
+use crate::sdp::progress::Observer;
+use gambeson_checker::{Certificate, Domain, InfToTwoBound, QuadraticBound};
+use thiserror::Error;
+
+/// A basis with its proven κ².
+#[derive(Clone, Debug)]
+pub struct CertifiedBasis {
+    /// U, n × r.
+    pub basis: DenseMatrix,
+    /// Evidence.
+    pub certificate: Certificate,
+    /// Proven: max |Uᵀd|² over |d|_∞ ≤ 1 is at most this.
+    pub square: QuadraticBound,
+    /// A feasible point of the relaxation, near its maximum; None for coordinates.
+    pub point: Option<UnitRows>,
+}
+
+/// Why κ could not be proven.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum KappaError {
+    /// The basis is no matrix to ask about.
+    #[error(transparent)]
+    Problem(#[from] ProblemError),
+    /// Nothing was proven.
+    #[error(transparent)]
+    Bound(#[from] BoundError),
+}
+
+impl CertifiedBasis {
+    /// Proves κ for a basis; `params.gap` says how tightly.
+    pub fn new(
+        basis: DenseMatrix,
+        params: &BoundParams,
+        observer: &mut (impl Observer + Send),
+    ) -> Result<Self, KappaError> {
+        let problem = problem(&basis, params.threads)?;
+        if let Some(weights) = selected(&basis) {
+            let certificate = Certificate { domain: Domain::Cube, weights, shift: None };
+            if let Ok(upper) = prove(&problem, &certificate, params.threads) {
+                return Ok(Self { basis, certificate, square: square(upper), point: None });
+            }
+        }
+        let Bracket { certificate, upper, point, .. } = bracket(&problem, params, observer)?;
+        Ok(Self { basis, certificate, square: square(upper), point: Some(point) })
+    }
+
+    /// Proves κ more tightly, from where the last proof ended; what was proven before is kept where it is better.
+    pub fn tightened(
+        self,
+        params: &BoundParams,
+        observer: &mut (impl Observer + Send),
+    ) -> Result<Self, KappaError> {
+        let Some(point) = self.point.clone() else { return Ok(self) };
+        let params = BoundParams { start: Some(point), ..params.clone() };
+        let problem = problem(&self.basis, params.threads)?;
+        let Bracket { certificate, upper, point, .. } = bracket(&problem, &params, observer)?;
+        let square = square(upper);
+        if square < self.square {
+            return Ok(Self { certificate, square, point: Some(point), ..self });
+        }
+        Ok(self)
+    }
+
+    /// κ, rounded up.
+    pub fn kappa(&self) -> InfToTwoBound {
+        self.square.sqrt()
+    }
+}
+
+/// The question for a basis: ‖Uᵀ‖_{∞→2}.
+pub fn problem(basis: &DenseMatrix, threads: usize) -> Result<Problem, ProblemError> {
+    let matrix = Matrix::Dense(basis.clone());
+    Problem::new(matrix, InputKind::Matrix, Norm::InfToTwo, Reading::Gram, Some(Domain::Cube), threads)
+}
+
+fn square(upper: crate::sdp::bracket::Upper) -> QuadraticBound {
+    match upper {
+        crate::sdp::bracket::Upper::InfToTwo(bound) | crate::sdp::bracket::Upper::Quadratic(bound) => bound,
+        crate::sdp::bracket::Upper::InfToOne(_) => unreachable!("the question was inf-to-two"),
+    }
+}
+
+/// Weights for a basis of coordinates, which need no search: one where there is one, next to nothing elsewhere.
+fn selected(basis: &DenseMatrix) -> Option<Vec<f64>> {
+    let weight = |row: &[f64]| match row.iter().map(|u| u * u).sum::<f64>() {
+        1.0 => Some(1.0),
+        0.0 => Some(f64::MIN_POSITIVE),
+        _ => None,
+    };
+    let one_a_column = |column: usize| {
+        basis.entries.iter().skip(column).step_by(basis.columns).filter(|&&u| u != 0.0).count() == 1
+    };
+    let weights = basis.entries.chunks_exact(basis.columns).map(weight).collect::<Option<Vec<f64>>>()?;
+    (0..basis.columns).all(one_a_column).then_some(weights)
+}

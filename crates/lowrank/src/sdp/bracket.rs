@@ -1,0 +1,399 @@
+//! Solve, certify, check: a proven bracket for a [`Problem`].
+//!
+//! Solvers propose; every number in a [`Bracket`] was made by the checker.
+
+use crate::linalg::lanczos::TopEigenspace;
+use crate::linalg::operator::Operator;
+use crate::linalg::unit_rows::UnitRows;
+use crate::sdp::burer_monteiro::{BurerMonteiroParams, burer_monteiro};
+use crate::sdp::mwu::{MwuParams, ParameterError, multiplicative_weights};
+use crate::sdp::problem::{Norm, Problem, Unit};
+use crate::sdp::progress::{Observer, StopReason, relative_gap};
+use crate::sdp::upper::certify;
+pub use crate::sdp::upper::{Upper, prove};
+use crate::sdp::vertex::best_vertex;
+use crate::sdp::watch::Watch;
+use gambeson_checker::{
+    Certificate, CheckError, Domain, Quadratic, RelaxationValue, VertexValue, relaxation_value, vertex_value,
+};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use std::time::{Duration, Instant};
+use thiserror::Error;
+
+/// Steps spent at most on raising the lower end of the relaxation to the gap asked for.
+const ASCENT_STEPS: usize = 30;
+/// Weights are enlarged by a fraction of the gap to make the proof pass; this much of a gap at most.
+const LARGEST_MARGIN: f64 = 2e-3;
+/// Vertices tried by rounding.
+const ROUNDING_TRIALS: usize = 16;
+
+/// How the certificate is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Algorithm 2, multiplicative weights.
+    MultiplicativeWeights,
+    /// Low-rank factorisation: far faster, and the only one for small gaps.
+    BurerMonteiro,
+}
+
+/// Parameters of [`bracket`].
+#[derive(Clone, Debug)]
+pub struct BoundParams {
+    /// The solver.
+    pub method: Method,
+    /// upper/sdp_lower − 1 at which to stop; positive.
+    pub gap: f64,
+    /// Solve no longer than this. What follows (lower ends, check) is not counted.
+    pub time_limit: Option<Duration>,
+    /// Where the low-rank factorisation begins: `point` of the bracket of a similar matrix, say. Algorithm 2 ignores
+    /// it.
+    pub start: Option<UnitRows>,
+    /// Seed of the start vector and of the rounding.
+    pub seed: u64,
+    /// Threads of the checker. Solvers use the global pool of rayon.
+    pub threads: usize,
+    /// Parameters of Algorithm 2.
+    pub mwu: MwuParams,
+    /// Parameters of the low-rank factorisation.
+    pub burer_monteiro: BurerMonteiroParams,
+}
+
+impl Default for BoundParams {
+    fn default() -> Self {
+        Self {
+            method: Method::BurerMonteiro,
+            gap: 1e-4,
+            time_limit: None,
+            start: None,
+            seed: 0,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            mwu: MwuParams { early_stop: false, keep_primal: false, ..MwuParams::default() },
+            burer_monteiro: BurerMonteiroParams::default(),
+        }
+    }
+}
+
+impl BoundParams {
+    /// Checks every parameter once, those of the method not chosen too.
+    pub fn validate(&self) -> Result<(), ParameterError> {
+        if !(self.gap > 0.0) {
+            return Err(ParameterError { name: "gap", value: self.gap, range: "positive" });
+        }
+        self.mwu.validate()?;
+        self.burer_monteiro.validate()
+    }
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The gap asked for was reached.
+    Gap,
+    /// Time was up.
+    TimeLimit,
+    /// The observer ended it.
+    Interrupted,
+    /// The solver ended by itself.
+    Solver(StopReason),
+    /// The matrix is zero: nothing to solve.
+    Zero,
+}
+
+/// Why there is no bracket.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum BoundError {
+    /// A parameter is out of its range.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// The checker turned the solver's own certificate down.
+    #[error("the certificate found could not be proven: {0}")]
+    Check(#[from] CheckError),
+}
+
+/// A proven bracket, in units of the norm asked for (the square for ∞→2).
+#[derive(Clone, Debug)]
+pub struct Bracket {
+    /// Evidence for `upper`.
+    pub certificate: Certificate,
+    /// Proven upper bound on the maximum and on the relaxation.
+    pub upper: Upper,
+    /// Proven: the form takes this value at a vertex.
+    pub lower: VertexValue,
+    /// Proven: the relaxation is at least this.
+    pub sdp_lower: RelaxationValue,
+    /// The feasible point V that `sdp_lower` is proven from, to begin from another time.
+    pub point: UnitRows,
+    /// True where no weights did noticeably better than equal ones: the bound is n·λ_max(M), for a projection n.
+    pub trivial: bool,
+    /// Rounds of the solver.
+    pub iterations: usize,
+    /// Products with M inside the solver; of the low-rank factorisation a block of columns counts as one.
+    pub products: usize,
+    /// Time for the solver and the lower ends.
+    pub seconds_solve: f64,
+    /// Time for the proof of the upper bound.
+    pub seconds_check: f64,
+    /// Why it ended.
+    pub stop: Stop,
+}
+
+impl Bracket {
+    /// upper/sdp_lower − 1, rounded up. Of negative values (vertices with a negative diagonal) the same with both
+    /// signs changed; zero where the ends meet, infinite where zero lies between them.
+    pub fn gap(&self) -> f64 {
+        let gap = relative_gap(self.upper.value(), self.sdp_lower.value());
+        // Two roundings: of the quotient, which is one plus the gap, and of the difference.
+        if gap > 0.0 { (gap + f64::EPSILON * (1.0 + gap)).next_up() } else { 0.0 }
+    }
+}
+
+/// Solves and proves. The observer sees estimates in the units of the result and may end the search; the best
+/// bracket so far is then proven and returned.
+pub fn bracket(
+    problem: &Problem,
+    params: &BoundParams,
+    observer: &mut (impl Observer + Send),
+) -> Result<Bracket, BoundError> {
+    params.validate()?;
+    // As a task of the pool itself: from outside, each of the many short parallel steps would wait for a thread to
+    // wake up twice.
+    rayon::scope(|_| solve_and_prove(problem, params, observer))
+}
+
+fn solve_and_prove(
+    problem: &Problem,
+    params: &BoundParams,
+    observer: &mut impl Observer,
+) -> Result<Bracket, BoundError> {
+    let started = Instant::now();
+    let matrix = problem.quadratic();
+    // Squares of extreme entries would overflow or vanish in the solvers: they get a copy of ordinary size.
+    let rescaled = problem.rescaled();
+    let (working, unit) = rescaled.as_ref().map_or((problem, Unit::ONE), |(copy, unit)| (copy, *unit));
+    let operator = Operator::new(working.quadratic(), problem.domain);
+    let n = operator.dim();
+    let scale = if problem.norm == Norm::InfToOne { 0.5 } else { 1.0 };
+    let constant = operator.left_out_trace();
+    let mut rng = ChaCha8Rng::seed_from_u64(params.seed);
+    let deadline = params.time_limit.and_then(|limit| started.checked_add(limit));
+    let mut watch = Watch {
+        inner: observer,
+        gap: params.gap,
+        constant,
+        unit,
+        scale,
+        deadline,
+        stop: None,
+        reached: f64::INFINITY,
+        earlier: 0,
+        upper: f64::INFINITY,
+        lower: f64::NEG_INFINITY,
+    };
+    // What is proven is a little wider than what is estimated, so the solver aims lower: much lower if it must.
+    let mut total = Totals::default();
+    let mut ambitions = params.method.ambitions().iter();
+    let mut start = params.start.clone();
+    let mut proven: Option<(Certificate, Upper)> = None;
+    let mut raised: Option<(UnitRows, RelaxationValue)> = None;
+    let (mut certificate, mut upper, point, sdp_lower) = loop {
+        let ambition = ambitions.next();
+        watch.gap = ambition.unwrap_or(&1.0) * params.gap;
+        watch.earlier = total.iterations;
+        let found = if operator.is_zero() {
+            Found::zero(n)
+        } else {
+            solve(&operator, params, start.as_ref(), &mut rng, &mut watch)?
+        };
+        total.add(&found);
+        let weights: Vec<f64> = found.weights.iter().map(|&weight| unit.of(weight)).collect();
+        let solved = Instant::now();
+        // A solver that was stopped early is not worth a margin as small as the gap it was asked for.
+        let gap = watch.reached.clamp(params.gap.min(LARGEST_MARGIN), LARGEST_MARGIN);
+        let attempt = certify(problem, &weights, gap, params.threads)?;
+        total.seconds_check += solved.elapsed().as_secs_f64();
+        // Whatever an attempt comes to, what earlier ones proved stays.
+        let (certificate, upper) = match proven.take() {
+            Some(earlier) if earlier.1.value() <= attempt.1.value() => earlier,
+            _ => attempt,
+        };
+        // The lower end is raised after the proof, when it is known what would do.
+        let most = 1.0 + 0.95 * params.gap;
+        let value = unit.inverse(upper.value());
+        let enough = if value > 0.0 { value / most } else { value * most } / scale - constant;
+        let mut point = found.point;
+        point.ascend(&operator, &found.weights, if total.in_a_hurry() { 0 } else { ASCENT_STEPS }, enough);
+        let value = relaxation_value(matrix, problem.domain, &point.entries, point.columns, params.threads)?;
+        let (point, sdp_lower) = match raised.take() {
+            Some(earlier) if earlier.1.value() >= value.value() => earlier,
+            _ => (point, value),
+        };
+        let reached = relative_gap(upper.value(), scale * sdp_lower.value()) <= params.gap;
+        let left = total.iterations < params.burer_monteiro.max_iterations;
+        if !reached && total.stop == Stop::Gap && ambitions.len() > 0 && left {
+            start = Some(point.clone());
+            (proven, raised) = (Some((certificate, upper)), Some((point, sdp_lower)));
+            continue;
+        }
+        if !reached && total.stop == Stop::Gap {
+            total.stop = Stop::Solver(StopReason::Stalled); // the estimates were too hopeful
+        }
+        break (certificate, upper, point, sdp_lower);
+    };
+    let trivial = total.stop != Stop::Zero
+        && !total.in_a_hurry()
+        && is_trivial(problem, &operator, &point, unit, &mut certificate, &mut upper, params.threads);
+    let trials = if total.in_a_hurry() { 2 } else { ROUNDING_TRIALS };
+    let vertex = best_vertex(&operator, &point, trials, &mut rng);
+    let mut lower = vertex_value(matrix, &vertex, params.threads)?;
+    let mut sdp_lower = sdp_lower.or_vertex(lower);
+    if let Some(rows) = problem.dilated_rows() {
+        let not_dilated = CheckError::from;
+        lower = lower.of_dilation(matrix, rows).map_err(not_dilated)?;
+        sdp_lower = sdp_lower.of_dilation(matrix, rows).map_err(not_dilated)?;
+    }
+    Ok(Bracket {
+        certificate,
+        upper,
+        lower,
+        sdp_lower,
+        point,
+        trivial,
+        iterations: total.iterations,
+        products: total.products,
+        seconds_solve: started.elapsed().as_secs_f64() - total.seconds_check,
+        seconds_check: total.seconds_check,
+        stop: total.stop,
+    })
+}
+
+/// Whether the bound is no better than what equal weights give, n·λ_max(M): for a projection the trivial n.
+///
+/// For a factor that is proven, and taken where it is smaller; it costs an r × r problem. Of a dense form a rough
+/// eigenvalue tells, which `point` mostly shows to be large enough. Max-cut forms are not asked: there equal weights
+/// are no sign of failure.
+fn is_trivial(
+    problem: &Problem,
+    operator: &Operator<'_>,
+    point: &UnitRows,
+    unit: Unit,
+    certificate: &mut Certificate,
+    upper: &mut Upper,
+    threads: usize,
+) -> bool {
+    let n = operator.dim();
+    match problem.quadratic() {
+        Quadratic::Gram { dim, rank, .. } if rank <= dim => {
+            let equal = Certificate { domain: problem.domain, weights: vec![1.0; n], shift: None };
+            let Ok(bound) = prove(problem, &equal, threads) else { return false };
+            let trivial = upper.value() > (1.0 - 1e-5) * bound.value();
+            if bound.value() < upper.value() {
+                (*certificate, *upper) = (equal, bound);
+            }
+            trivial
+        }
+        Quadratic::Dense { .. } if problem.domain == Domain::Cube && problem.norm == Norm::Quadratic => {
+            let mut space =
+                TopEigenspace::spanned_by(point, &operator.apply_block(&point.entries, point.columns));
+            let mut no_better = |most: usize| {
+                let value = space.solve(operator, &vec![1.0; n], 1e-3, most).value;
+                upper.value() > (1.0 - 1e-5) * unit.of(n as f64 * value)
+            };
+            no_better(0) && no_better(30)
+        }
+        _ => false,
+    }
+}
+
+impl Method {
+    /// Fractions of the gap asked for at which to stop by estimate, one attempt after the other.
+    fn ambitions(self) -> &'static [f64] {
+        match self {
+            // Begins anew every time, so there is one attempt.
+            Method::MultiplicativeWeights => &[0.8],
+            // Goes on from where it stopped.
+            Method::BurerMonteiro => &[0.6, 0.2, 0.05, 0.01],
+        }
+    }
+}
+
+/// One run of a solver.
+fn solve(
+    operator: &Operator<'_>,
+    params: &BoundParams,
+    start: Option<&UnitRows>,
+    rng: &mut ChaCha8Rng,
+    watch: &mut Watch<'_, impl Observer>,
+) -> Result<Found, ParameterError> {
+    Ok(match params.method {
+        Method::MultiplicativeWeights => {
+            let solution = multiplicative_weights(operator, &params.mwu, rng, watch)?;
+            let scale = solution.estimate / solution.weights.iter().sum::<f64>();
+            Found {
+                weights: solution.weights.iter().map(|weight| weight * scale).collect(),
+                point: solution.point,
+                iterations: solution.iterations,
+                products: solution.products,
+                stop: watch.stop.unwrap_or(Stop::Solver(solution.stop)),
+            }
+        }
+        Method::BurerMonteiro => {
+            let mut own = params.burer_monteiro.clone();
+            // It stops by itself where the watch would stop it, and plans its looks at the dual by that.
+            (own.gap, own.offset) = (watch.gap, watch.constant);
+            own.max_iterations -= watch.earlier;
+            let solution = burer_monteiro(operator, &own, start, rng, watch)?;
+            Found {
+                weights: solution.weights,
+                point: solution.point,
+                iterations: solution.iterations,
+                products: solution.products,
+                stop: watch.stop.unwrap_or(Stop::Solver(solution.stop)),
+            }
+        }
+    })
+}
+
+/// What a solver found.
+struct Found {
+    weights: Vec<f64>,
+    point: UnitRows,
+    iterations: usize,
+    products: usize,
+    stop: Stop,
+}
+
+impl Found {
+    fn zero(n: usize) -> Self {
+        let point = UnitRows { entries: vec![1.0; n], columns: 1 };
+        Self { weights: vec![1.0; n], point, iterations: 0, products: 0, stop: Stop::Zero }
+    }
+}
+
+/// Over all attempts.
+struct Totals {
+    iterations: usize,
+    products: usize,
+    seconds_check: f64,
+    stop: Stop,
+}
+
+impl Default for Totals {
+    fn default() -> Self {
+        Self { iterations: 0, products: 0, seconds_check: 0.0, stop: Stop::Zero }
+    }
+}
+
+impl Totals {
+    /// True where somebody waits for the result.
+    fn in_a_hurry(&self) -> bool {
+        matches!(self.stop, Stop::TimeLimit | Stop::Interrupted)
+    }
+
+    fn add(&mut self, found: &Found) {
+        self.iterations += found.iterations;
+        self.products += found.products;
+        self.stop = found.stop;
+    }
+}

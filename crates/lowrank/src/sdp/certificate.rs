@@ -1,0 +1,133 @@
+//! Certificates as files: JSON, one object, numbers as shortest decimals that read back exactly.
+
+use crate::file::write_file;
+use crate::sdp::problem::{Norm, Reading};
+use gambeson_checker::{Certificate, Domain};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// The version this code writes and reads.
+pub const VERSION: u32 = 1;
+
+/// A certificate with what it is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CertificateFile {
+    /// Format version.
+    pub version: u32,
+    /// `cube` or `vertices`.
+    #[serde(with = "domain_name")]
+    pub domain: Domain,
+    /// What is bounded.
+    pub norm: Norm,
+    /// True where the matrix given is the factor U of M = UUᵀ.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gram: bool,
+    /// Dimension of x, the number of weights.
+    pub n: usize,
+    /// Hash of the matrix as given ([`Matrix::sha256`](crate::linalg::matrix::Matrix::sha256)).
+    pub matrix_sha256: String,
+    /// y.
+    pub weights: Vec<f64>,
+    /// t, where y + t is to be tried as it stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shift: Option<f64>,
+}
+
+/// Why a certificate file could not be read or written.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum CertificateFileError {
+    /// Reading or writing failed.
+    #[error("{}: {reason}", path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        reason: std::io::Error,
+    },
+    /// Not a certificate.
+    #[error("{}: not a certificate: {reason}", path.display())]
+    Malformed {
+        /// Which file.
+        path: PathBuf,
+        /// What the parser said, with line and column.
+        reason: serde_json::Error,
+    },
+    /// A version that is not known here, of a newer program say.
+    #[error("{}: version {found} of the format is not known here, only {VERSION}", path.display())]
+    Version {
+        /// Which file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+    },
+}
+
+impl CertificateFile {
+    /// Joins a certificate with what it is about.
+    pub fn new(certificate: Certificate, norm: Norm, reading: Reading, matrix_sha256: String) -> Self {
+        let Certificate { domain, weights, shift } = certificate;
+        let gram = reading == Reading::Gram;
+        Self { version: VERSION, domain, norm, gram, n: weights.len(), matrix_sha256, weights, shift }
+    }
+
+    /// How the matrix is to be read.
+    pub fn reading(&self) -> Reading {
+        if self.gram { Reading::Gram } else { Reading::Plain }
+    }
+
+    /// The part the checker takes.
+    pub fn into_certificate(self) -> Certificate {
+        Certificate { domain: self.domain, weights: self.weights, shift: self.shift }
+    }
+
+    /// Reads a file.
+    pub fn read(path: &Path) -> Result<Self, CertificateFileError> {
+        let bytes = std::fs::read(path)
+            .map_err(|reason| CertificateFileError::File { path: path.to_path_buf(), reason })?;
+        let file: Self = serde_json::from_slice(&bytes)
+            .map_err(|reason| CertificateFileError::Malformed { path: path.to_path_buf(), reason })?;
+        if file.version != VERSION {
+            return Err(CertificateFileError::Version { path: path.to_path_buf(), found: file.version });
+        }
+        Ok(file)
+    }
+
+    /// Writes a file, whole or not at all.
+    pub fn write(&self, path: &Path) -> Result<(), CertificateFileError> {
+        let failed = |reason: std::io::Error| CertificateFileError::File { path: path.to_path_buf(), reason };
+        let mut text = serde_json::to_vec(self).map_err(|reason| failed(reason.into()))?;
+        text.push(b'\n');
+        write_file(path, &text).map_err(failed)
+    }
+}
+
+mod domain_name {
+    use gambeson_checker::Domain;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Name {
+        Cube,
+        Vertices,
+    }
+
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde calls it so
+    pub(super) fn serialize<S: Serializer>(domain: &Domain, serializer: S) -> Result<S::Ok, S::Error> {
+        match domain {
+            Domain::Cube => Name::Cube,
+            Domain::Vertices => Name::Vertices,
+        }
+        .serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Domain, D::Error> {
+        Ok(match Name::deserialize(deserializer)? {
+            Name::Cube => Domain::Cube,
+            Name::Vertices => Domain::Vertices,
+        })
+    }
+}

@@ -1,0 +1,238 @@
+//! What is asked of a matrix: which norm, on which domain, in which storage.
+
+use crate::linalg::matrix::{DenseMatrix, Matrix, MatrixError, SparseMatrix, zeros};
+use crate::matrix_file::InputKind;
+use gambeson_checker::{Domain, MatrixProblem, Quadratic};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// The number that is bounded, for a matrix A as given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Norm {
+    /// max xᵀAx over the domain, A symmetric.
+    Quadratic,
+    /// ‖A‖_{∞→1} = max aᵀAb over signs a and b, by the dilation [0 A; Aᵀ 0].
+    InfToOne,
+    /// ‖A‖²_{∞→2} = max |Ax|² over the cube, by M = AᵀA.
+    InfToTwo,
+}
+
+/// How the matrix as given is to be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reading {
+    /// As A itself.
+    #[default]
+    Plain,
+    /// As the n × r factor U of M = UUᵀ; for [`Norm::InfToTwo`] the norm is that of Uᵀ.
+    Gram,
+}
+
+/// Why a question makes no sense for a matrix.
+#[derive(Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum ProblemError {
+    /// A quadratic form needs a square matrix.
+    #[error(
+        "a quadratic form needs a square matrix, this one is {rows} x {columns} (for its factor use --gram, for a \
+         norm --norm inf-to-two or inf-to-one)"
+    )]
+    NotSquare {
+        /// Rows.
+        rows: usize,
+        /// Columns.
+        columns: usize,
+    },
+    /// Norms and Gram forms are asked on the cube.
+    #[error("the domain `vertices` goes with quadratic forms only")]
+    NotOnVertices,
+    /// ∞→1 of a factor is not defined here.
+    #[error("a factor (--gram) gives a quadratic form or inf-to-two, not inf-to-one")]
+    GramInfToOne,
+    /// The matrix itself.
+    #[error(transparent)]
+    Matrix(#[from] MatrixProblem),
+    /// The matrix itself, before any question.
+    #[error(transparent)]
+    Entries(#[from] MatrixError),
+}
+
+/// A power of two between the numbers of a rescaled problem and those of the original.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unit(i32);
+
+impl Unit {
+    pub(crate) const ONE: Unit = Unit(0);
+
+    /// A value of the rescaled problem in the original's numbers.
+    pub(crate) fn of(self, value: f64) -> f64 {
+        // In two halves: 2^power itself may be out of range where the product is not.
+        value * 2f64.powi(self.0 / 2) * 2f64.powi(self.0 - self.0 / 2)
+    }
+
+    /// A value of the original in the rescaled problem's numbers.
+    pub(crate) fn inverse(self, value: f64) -> f64 {
+        Unit(-self.0).of(value)
+    }
+}
+
+/// A matrix with its question, ready for solvers and checker.
+#[derive(Debug)]
+pub struct Problem {
+    storage: Storage,
+    /// What is bounded.
+    pub norm: Norm,
+    /// How the matrix was read.
+    pub reading: Reading,
+    /// Where x lies.
+    pub domain: Domain,
+    /// Rows of A, the first block of a dilation.
+    rows: usize,
+}
+
+#[derive(Debug)]
+enum Storage {
+    Dense(DenseMatrix),
+    Sparse(SparseMatrix),
+    /// The n × r factor.
+    Gram(DenseMatrix),
+}
+
+impl Problem {
+    /// Puts the question to the matrix and validates it. Without `domain`, graphs are on the vertices and all else
+    /// on the cube.
+    pub fn new(
+        matrix: Matrix,
+        kind: InputKind,
+        norm: Norm,
+        reading: Reading,
+        domain: Option<Domain>,
+        threads: usize,
+    ) -> Result<Self, ProblemError> {
+        let natural = match (kind, norm, reading) {
+            (InputKind::MaxCut, Norm::Quadratic, Reading::Plain) => Domain::Vertices,
+            _ => Domain::Cube,
+        };
+        let domain = domain.unwrap_or(natural);
+        let (rows, columns) = matrix.shape();
+        let storage = match (norm, reading) {
+            (Norm::InfToOne, Reading::Gram) => return Err(ProblemError::GramInfToOne),
+            (_, Reading::Gram) | (Norm::InfToOne | Norm::InfToTwo, _) if domain == Domain::Vertices => {
+                return Err(ProblemError::NotOnVertices);
+            }
+            (_, Reading::Gram) => Storage::Gram(into_dense(matrix)?),
+            (Norm::InfToTwo, Reading::Plain) => Storage::Gram(into_dense(matrix)?.transposed()),
+            (Norm::InfToOne, Reading::Plain) => match matrix {
+                Matrix::Dense(dense) => Storage::Dense(dilation(&dense)?),
+                Matrix::Sparse(sparse) => Storage::Sparse(sparse_dilation(&sparse)?),
+            },
+            (Norm::Quadratic, Reading::Plain) if rows != columns => {
+                return Err(ProblemError::NotSquare { rows, columns });
+            }
+            (Norm::Quadratic, Reading::Plain) => match matrix {
+                Matrix::Dense(dense) => Storage::Dense(dense),
+                Matrix::Sparse(sparse) => Storage::Sparse(sparse),
+            },
+        };
+        let problem = Self { storage, norm, reading, domain, rows };
+        problem.quadratic().validate(domain, threads)?;
+        Ok(problem)
+    }
+
+    /// The quadratic form as the checker takes it.
+    pub fn quadratic(&self) -> Quadratic<'_> {
+        match &self.storage {
+            Storage::Dense(dense) => Quadratic::Dense { entries: &dense.entries, dim: dense.rows },
+            Storage::Sparse(sparse) => Quadratic::Sparse {
+                dim: sparse.rows,
+                offsets: &sparse.offsets,
+                indices: &sparse.indices,
+                values: &sparse.values,
+            },
+            Storage::Gram(factor) => {
+                Quadratic::Gram { factor: &factor.entries, dim: factor.rows, rank: factor.columns }
+            }
+        }
+    }
+
+    /// A copy whose largest entry is about one, where the original's is extreme; with the unit of its values.
+    pub(crate) fn rescaled(&self) -> Option<(Problem, Unit)> {
+        let (Storage::Dense(DenseMatrix { entries, .. })
+        | Storage::Gram(DenseMatrix { entries, .. })
+        | Storage::Sparse(SparseMatrix { values: entries, .. })) = &self.storage;
+        let largest = entries.iter().fold(0.0_f64, |most, entry| most.max(entry.abs()));
+        if largest == 0.0 || (1e-60..1e60).contains(&largest) {
+            return None;
+        }
+        #[allow(clippy::cast_possible_truncation)] // between −1074 and 1023
+        let exponent = largest.log2().floor() as i32;
+        let scaled =
+            |entries: &[f64]| entries.iter().map(|&entry| Unit(-exponent).of(entry)).collect::<Vec<f64>>();
+        let dense = |of: &DenseMatrix| DenseMatrix { entries: scaled(&of.entries), ..*of };
+        let (storage, unit) = match &self.storage {
+            Storage::Dense(matrix) => (Storage::Dense(dense(matrix)), Unit(exponent)),
+            Storage::Gram(factor) => (Storage::Gram(dense(factor)), Unit(2 * exponent)), // M is quadratic in U
+            Storage::Sparse(matrix) => {
+                let values = scaled(&matrix.values);
+                (Storage::Sparse(SparseMatrix { values, ..matrix.clone() }), Unit(exponent))
+            }
+        };
+        Some((Problem { storage, ..*self }, unit))
+    }
+
+    /// Absolute row sums, a hair enlarged: weights that dominate M by Gershgorin's circles. None for factors.
+    /// On the vertices the diagonal does not count.
+    pub(crate) fn row_sums(&self) -> Option<Vec<f64>> {
+        let counts = |i: usize, j: usize| i != j || self.domain == Domain::Cube;
+        let enlarged = |sum: f64| (sum * (1.0 + 1e-6)).max(f64::MIN_POSITIVE);
+        match &self.storage {
+            Storage::Dense(matrix) => {
+                let row = |(i, row): (usize, &[f64])| {
+                    enlarged(
+                        row.iter().enumerate().filter(|&(j, _)| counts(i, j)).map(|(_, m)| m.abs()).sum(),
+                    )
+                };
+                Some(matrix.entries.chunks_exact(matrix.columns).enumerate().map(row).collect())
+            }
+            Storage::Sparse(matrix) => {
+                let row = |i: usize| {
+                    enlarged(matrix.row(i).filter(|&(j, _)| counts(i, j)).map(|(_, m)| m.abs()).sum())
+                };
+                Some((0..matrix.rows).map(row).collect())
+            }
+            Storage::Gram(_) => None,
+        }
+    }
+
+    /// Rows of A where the quadratic form is the dilation of A.
+    pub fn dilated_rows(&self) -> Option<usize> {
+        (self.norm == Norm::InfToOne).then_some(self.rows)
+    }
+}
+
+fn into_dense(matrix: Matrix) -> Result<DenseMatrix, MatrixError> {
+    match matrix {
+        Matrix::Dense(dense) => Ok(dense),
+        Matrix::Sparse(sparse) => sparse.to_dense(),
+    }
+}
+
+/// [0 A; Aᵀ 0].
+fn dilation(a: &DenseMatrix) -> Result<DenseMatrix, MatrixError> {
+    let dim = a.rows + a.columns;
+    let mut entries = zeros(dim, dim)?;
+    for (i, row) in a.entries.chunks_exact(a.columns).enumerate() {
+        entries[i * dim + a.rows..][..a.columns].copy_from_slice(row);
+        for (j, &value) in row.iter().enumerate() {
+            entries[(a.rows + j) * dim + i] = value;
+        }
+    }
+    Ok(DenseMatrix { rows: dim, columns: dim, entries })
+}
+
+fn sparse_dilation(a: &SparseMatrix) -> Result<SparseMatrix, MatrixError> {
+    let dim = a.rows + a.columns;
+    let both =
+        a.triplets().flat_map(|(i, j, value)| [(i, a.rows + j, value), (a.rows + j, i, value)]).collect();
+    SparseMatrix::from_triplets(dim, dim, both)
+}

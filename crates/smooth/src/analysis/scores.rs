@@ -1,0 +1,226 @@
+//! Certified accuracy, average certified radius, abstention, and the distribution of p_A, from one source.
+
+use super::error::AnalysisError;
+use super::{Dialect, Evidence, Input, Predicted, Source};
+use crate::record::{quotient_below, root_above};
+pub use crate::sequential::RadiusNorm;
+
+/// Where ℓ∞ radii come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Scale {
+    /// From the log itself.
+    #[default]
+    Own,
+    /// The radius in the coordinates noise was added to, divided by κ.
+    Kappa(f64),
+    /// The ℓ2 radius, divided by the root of the number of coordinates.
+    Dimension(u64),
+}
+
+/// What is asked of a source.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Question {
+    /// The norm of radii.
+    pub norm: RadiusNorm,
+    /// Where ℓ∞ radii come from.
+    pub scale: Scale,
+    /// Count what is certified, whatever its class: for logs without labels.
+    pub any_class: bool,
+}
+
+/// The answers of one source to one question. "Certified" means certified and correct, unless any class counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scores {
+    counted: Counted,
+    /// Lower limits on p_A, rising; of all inputs, those abstained on as well; empty where the log has none.
+    limits: Vec<f64>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Counted {
+    Inputs {
+        /// All there are.
+        images: usize,
+        /// Radii of those certified, rising.
+        radii: Vec<f64>,
+        abstained: usize,
+    },
+    /// Predictions only: how many are right.
+    Predictions {
+        images: usize,
+        right: usize,
+        abstained: usize,
+        name: String,
+    },
+    Curve(Vec<(f64, f64)>),
+}
+
+impl Source {
+    /// Answers a question.
+    pub fn scores(&self, question: &Question) -> Result<Scores, AnalysisError> {
+        let inputs = match &self.evidence {
+            Evidence::Inputs(inputs) => inputs,
+            Evidence::Curve(points) => {
+                let listed = |&(radius, accuracy): &(f64, f64)| {
+                    Ok((self.radius(question, Some(radius), Some(radius), None)?, accuracy))
+                };
+                let points = points.iter().map(listed).collect::<Result<_, AnalysisError>>()?;
+                return Ok(Scores { counted: Counted::Curve(points), limits: Vec::new() });
+            }
+        };
+        let hit = |input: &Input| match input.predicted {
+            Predicted::Abstained => Ok(false),
+            _ if question.any_class => Ok(true),
+            _ => input
+                .correct
+                .ok_or_else(|| AnalysisError::NoLabels { source_name: self.name(), index: input.index }),
+        };
+        // Asked of all: a log without labels is refused even where it abstains on the first.
+        if let Some(input) = inputs.iter().find(|input| !question.any_class && input.correct.is_none()) {
+            return Err(AnalysisError::NoLabels { source_name: self.name(), index: input.index });
+        }
+        let images = inputs.len();
+        let abstained = inputs.iter().filter(|input| input.predicted == Predicted::Abstained).count();
+        let mut limits: Vec<f64> = inputs.iter().filter_map(|input| input.lower_limit).collect();
+        limits.sort_by(f64::total_cmp);
+        let counted = if self.dialect == Dialect::Predictions {
+            let right = inputs.iter().map(hit).filter(|hit| !matches!(hit, Ok(false)));
+            let right = right.collect::<Result<Vec<_>, _>>()?.len();
+            Counted::Predictions { images, right, abstained, name: self.name() }
+        } else {
+            let mut radii = Vec::new();
+            for input in inputs {
+                let radius = self.radius(question, input.latent, input.l2, input.linf)?;
+                if hit(input)? {
+                    radii.push(radius);
+                }
+            }
+            radii.sort_by(f64::total_cmp);
+            Counted::Inputs { images, radii, abstained }
+        };
+        Ok(Scores { counted, limits })
+    }
+
+    fn radius(
+        &self,
+        question: &Question,
+        latent: Option<f64>,
+        l2: Option<f64>,
+        linf: Option<f64>,
+    ) -> Result<f64, AnalysisError> {
+        if let (Scale::Dimension(given), Some(run)) = (question.scale, &self.run)
+            && given < run.dimension
+        {
+            return Err(AnalysisError::Dimension { source_name: self.name(), given, own: run.dimension });
+        }
+        let radius = match (question.norm, question.scale) {
+            (RadiusNorm::L2, _) => l2,
+            (RadiusNorm::Linf, Scale::Own) => linf,
+            (RadiusNorm::Linf, Scale::Kappa(kappa)) => latent.map(|radius| quotient_below(radius, kappa)),
+            (RadiusNorm::Linf, Scale::Dimension(n)) => l2.map(|radius| quotient_below(radius, root_above(n))),
+        };
+        radius.ok_or_else(|| AnalysisError::NoRadii {
+            source_name: self.name(),
+            norm: question.norm.name(),
+            advice: match (question.norm, l2) {
+                (RadiusNorm::Linf, Some(_)) => ": give --kappa or --by-dimension",
+                (RadiusNorm::L2, None) if linf.is_some() => ": ask for --norm linf",
+                _ => "",
+            },
+        })
+    }
+}
+
+impl Scores {
+    /// How many inputs there are; none for a curve.
+    pub fn images(&self) -> Option<usize> {
+        match &self.counted {
+            Counted::Inputs { images, .. } | Counted::Predictions { images, .. } => Some(*images),
+            Counted::Curve(_) => None,
+        }
+    }
+
+    /// The part of inputs certified at each radius. Of a curve, the accuracy at the next radius listed, or 0 beyond the
+    /// last; predictions answer for radius 0 only.
+    pub fn certified_accuracy(&self, radii: &[f64]) -> Result<Vec<f64>, AnalysisError> {
+        radii.iter().map(|&radius| self.accuracy(radius)).collect()
+    }
+
+    fn accuracy(&self, radius: f64) -> Result<f64, AnalysisError> {
+        match &self.counted {
+            Counted::Inputs { images, radii, .. } => {
+                Ok((radii.len() - radii.partition_point(|&own| own < radius)) as f64 / *images as f64)
+            }
+            Counted::Predictions { images, right, .. } if radius == 0.0 => Ok(*right as f64 / *images as f64),
+            Counted::Predictions { name, .. } => Err(AnalysisError::NoRadii {
+                source_name: name.clone(),
+                norm: "certified",
+                advice: ": predictions answer for radius 0 only",
+            }),
+            Counted::Curve(points) => {
+                Ok(points.iter().find(|(listed, _)| *listed >= radius).map_or(0.0, |&(_, accuracy)| accuracy))
+            }
+        }
+    }
+
+    /// The mean radius, 0 for what is not certified; none where there are no radii by input.
+    pub fn average_radius(&self) -> Option<f64> {
+        match &self.counted {
+            Counted::Inputs { images, radii, .. } => {
+                // Not `sum`, which is −0 of nothing.
+                Some(radii.iter().fold(0.0, |sum, radius| sum + radius) / *images as f64)
+            }
+            Counted::Predictions { .. } | Counted::Curve(_) => None,
+        }
+    }
+
+    /// The part of inputs abstained on; none for a curve.
+    pub fn abstained(&self) -> Option<f64> {
+        match &self.counted {
+            Counted::Inputs { images, abstained, .. } | Counted::Predictions { images, abstained, .. } => {
+                Some(*abstained as f64 / *images as f64)
+            }
+            Counted::Curve(_) => None,
+        }
+    }
+
+    /// The largest radius at which anything is certified.
+    pub fn largest_radius(&self) -> f64 {
+        match &self.counted {
+            Counted::Inputs { radii, .. } => radii.last().copied().unwrap_or(0.0),
+            Counted::Predictions { .. } => 0.0,
+            Counted::Curve(points) => {
+                points.iter().rev().find(|(_, accuracy)| *accuracy > 0.0).map_or(0.0, |&(radius, _)| radius)
+            }
+        }
+    }
+
+    /// Lower limits on p_A of all inputs, rising; empty where the log has none.
+    pub fn limits(&self) -> &[f64] {
+        &self.limits
+    }
+
+    /// The least limit on p_A that at least the share q of all inputs does not exceed; none where the log has none.
+    pub fn limit_quantile(&self, q: f64) -> Option<f64> {
+        let last = self.limits.len().checked_sub(1)?;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and the length
+        let at = (q.clamp(0.0, 1.0) * self.limits.len() as f64).ceil() as usize;
+        Some(self.limits[at.saturating_sub(1).min(last)])
+    }
+}
+
+/// At each radius the best of several sources, the first of equals, and its accuracy: the envelope. `accuracies` has a
+/// row a source, a column a radius.
+pub fn best_at(accuracies: &[Vec<f64>]) -> Vec<(usize, f64)> {
+    let radii = accuracies.iter().map(Vec::len).min().unwrap_or(0);
+    let best = |at: usize| {
+        let column = accuracies.iter().map(|row| row[at]).enumerate();
+        column.fold(
+            (0, f64::NEG_INFINITY),
+            |best, (row, accuracy)| {
+                if accuracy > best.1 { (row, accuracy) } else { best }
+            },
+        )
+    };
+    (0..radii).map(best).collect()
+}

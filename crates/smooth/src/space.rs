@@ -1,0 +1,368 @@
+//! Where noise is added: the input itself, or the r coordinates z = Uᵀu of a projection.
+//!
+//! **With a projection** (Prop. 2.2 of the paper as code): u are the coordinates of the input in the projection's
+//! representation, z = Uᵀu is computed in f64 with a proven bound on its error, and whatever becomes of z + η is part of
+//! the classifier: here U(z + η) by a product in f32, back in the values a network was trained on. So the stored U need
+//! not be orthonormal, and a mean is no more than a constant that decoding adds: mean − UUᵀmean. An image may be decoded
+//! onto a smaller grid, where the network works on one.
+//!
+//! **What the radius is around.** The input as given: the error of a computed cosine transform is proven too, and taken
+//! off with that of z. Radii in ℓ∞ are of changes of u, cosine coefficients there, not of pixels; radii in ℓ2 are the
+//! same for both (Prop. B.3).
+//!
+//! **Levels.** Noise of another level s_i in each coordinate is noise of level 1 in the coordinates of V = U·Diag(1/s),
+//! as rounded and stored: V encodes, κ and σ_max are proven for V, and decoding multiplies by s again.
+
+use gambeson_checker::kernel::{Isa, ROWS, add_rows_times};
+use gambeson_checker::{
+    CheckError, CosineCoordinates, CosineTransform, InfToTwoBound, L2Radius, LatentRadius, LinfRadius,
+    SpectralBound, encoding_error, encoding_error_of_blocks, encoding_error_of_moved, spectral_norm,
+};
+use gambeson_lowrank::linalg::matrix::DenseMatrix;
+use gambeson_lowrank::projection::certificate::{ProjectionCertificate, ProjectionRejected};
+use gambeson_lowrank::projection::kappa::{CertifiedBasis, KappaError};
+use gambeson_lowrank::projection::representation::{EmptyGrid, Representation, Transform};
+use gambeson_lowrank::projection::{Channel, Projection};
+use gambeson_lowrank::sdp::bracket::BoundParams;
+use thiserror::Error;
+
+/// Columns of the decoder multiplied at once: whole registers of every machine.
+const PANEL: usize = 64;
+
+/// The space in which noise is added, with what is proven about the way into it.
+#[derive(Clone, Debug)]
+pub struct Space {
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Identity { dim: usize },
+    Projected(Box<Projected>),
+}
+
+#[derive(Clone, Debug)]
+struct Projected {
+    transform: Transform,
+    /// The same with a proven error; none for pixels.
+    cosines: Option<CosineTransform>,
+    channels: Vec<Coder>,
+    rank: usize,
+    /// Values of one decoded channel.
+    plane: usize,
+    kappa: InfToTwoBound,
+    spectral: SpectralBound,
+}
+
+/// One channel: from u to z and from z to values.
+#[derive(Clone, Debug)]
+struct Coder {
+    /// V, n × r.
+    basis: DenseMatrix,
+    /// The values of the columns of U·Diag(s), r × plane, in panels of [`PANEL`] columns, the last filled with zeros.
+    decoder: Vec<f32>,
+    /// What decoding adds, as many as the panels are wide.
+    constant: Vec<f32>,
+}
+
+/// An input in the coordinates that get noise.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Encoded {
+    /// z.
+    pub code: Vec<f64>,
+    /// Proven: |z − Uᵀu|₂ is at most this.
+    pub error: f64,
+}
+
+/// Why there is no such space.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SpaceError {
+    /// The certificate does not prove κ of the projection.
+    #[error(transparent)]
+    Rejected(#[from] ProjectionRejected),
+    /// Not one level a coordinate.
+    #[error("{found} noise levels, but the projection has rank {expected}")]
+    LevelCount {
+        /// The rank.
+        expected: usize,
+        /// Levels given.
+        found: usize,
+    },
+    /// A level that is none.
+    #[error("noise level {index} (counting from 0) is {value}, but must be finite and above 0")]
+    Level {
+        /// Which.
+        index: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// κ of the basis divided by the levels could not be proven.
+    #[error("channel {channel}, divided by the noise levels: {reason}")]
+    Kappa {
+        /// Counting from 0.
+        channel: usize,
+        /// Why.
+        reason: KappaError,
+    },
+    /// σ_max of a basis could not be proven.
+    #[error("channel {channel}, divided by the noise levels: {reason}")]
+    Spectral {
+        /// Counting from 0.
+        channel: usize,
+        /// Why.
+        reason: CheckError,
+    },
+    /// There is no cosine transform with a proven error.
+    #[error(transparent)]
+    Cosines(#[from] CheckError),
+    /// The grid of the projection is empty.
+    #[error(transparent)]
+    Grid(#[from] EmptyGrid),
+    /// No way to make images of that size.
+    #[error(
+        "images of {height} x {width} cannot be decoded from the {representation} coordinates of a projection"
+    )]
+    Onto {
+        /// Rows asked for.
+        height: usize,
+        /// Columns asked for.
+        width: usize,
+        /// pixel, dct1 or dct2.
+        representation: &'static str,
+    },
+}
+
+impl Space {
+    /// Noise on the input itself, `dim` numbers.
+    pub fn identity(dim: usize) -> Self {
+        Self { kind: Kind::Identity { dim } }
+    }
+
+    /// Noise in the coordinates of a projection, whose κ and σ_max are proven first: by its certificate, or, where
+    /// there are `levels` (one a coordinate of z, in its order), by a new search for the basis divided by them.
+    ///
+    /// Decoded are images of `onto` = (height, width), by default those of the projection.
+    pub fn projected(
+        projection: &Projection,
+        certificate: &ProjectionCertificate,
+        levels: Option<&[f64]>,
+        onto: Option<(usize, usize)>,
+        threads: usize,
+    ) -> Result<Self, SpaceError> {
+        let rank = projection.rank();
+        let bound = certificate.check(projection, threads)?;
+        if let Some(levels) = levels {
+            if levels.len() != rank {
+                return Err(SpaceError::LevelCount { expected: rank, found: levels.len() });
+            }
+            if let Some(index) = levels.iter().position(|&level| !(level > 0.0 && level.is_finite())) {
+                return Err(SpaceError::Level { index, value: levels[index] });
+            }
+        }
+        let (kappa, spectral) = (bound.kappa, SpectralBound::of_blocks(bound.spectral));
+        let grid = projection.grid();
+        let transform = Transform::new(projection.representation(), grid.height, grid.width)?;
+        let onto = onto.unwrap_or((grid.height, grid.width));
+        let mut first = 0;
+        let channels = projection
+            .channels()
+            .iter()
+            .map(|channel| {
+                let levels = levels.map(|levels| &levels[first..first + channel.basis.columns]);
+                first += channel.basis.columns;
+                Coder::new(channel, &transform, levels, onto)
+            })
+            .collect::<Result<Vec<Coder>, SpaceError>>()?;
+        let (kappa, spectral) = match levels {
+            None => (kappa, spectral),
+            Some(_) => bounds(&channels, threads)?,
+        };
+        let plane = onto.0 * onto.1;
+        let cosines = match transform.representation() {
+            Representation::Pixel => None,
+            Representation::Dct1 => Some(CosineTransform::new(1, transform.dim())?),
+            Representation::Dct2 => Some(CosineTransform::new(grid.height, grid.width)?),
+        };
+        let space = Projected { transform, cosines, channels, rank, plane, kappa, spectral };
+        Ok(Self { kind: Kind::Projected(Box::new(space)) })
+    }
+
+    /// Numbers of an input.
+    pub fn input_dim(&self) -> usize {
+        match &self.kind {
+            Kind::Identity { dim } => *dim,
+            Kind::Projected(space) => space.channels.len() * space.transform.dim(),
+        }
+    }
+
+    /// Numbers that get noise: r.
+    pub fn rank(&self) -> usize {
+        match &self.kind {
+            Kind::Identity { dim } => *dim,
+            Kind::Projected(space) => space.rank,
+        }
+    }
+
+    /// Numbers a classifier is given.
+    pub fn output_dim(&self) -> usize {
+        match &self.kind {
+            Kind::Identity { dim } => *dim,
+            Kind::Projected(space) => space.channels.len() * space.plane,
+        }
+    }
+
+    /// κ, proven; none for the identity.
+    pub fn kappa(&self) -> Option<InfToTwoBound> {
+        match &self.kind {
+            Kind::Identity { .. } => None,
+            Kind::Projected(space) => Some(space.kappa),
+        }
+    }
+
+    /// s ≥ σ_max, proven; none for the identity.
+    pub fn spectral(&self) -> Option<SpectralBound> {
+        match &self.kind {
+            Kind::Identity { .. } => None,
+            Kind::Projected(space) => Some(space.spectral),
+        }
+    }
+
+    /// What a radius in z means for inputs, in ℓ2 and in ℓ∞. For a projection these are distances in the coordinates of
+    /// its representation; the orthonormal cosine transform keeps the first.
+    pub fn radii(&self, latent: LatentRadius) -> (L2Radius, LinfRadius) {
+        let l2 = latent.to_l2(self.spectral());
+        let linf = match self.kappa() {
+            Some(kappa) => latent.to_linf(kappa),
+            None => l2.to_linf_by_dimension(self.input_dim()),
+        };
+        (l2, linf)
+    }
+
+    /// z of an input, given by its values, channel after channel.
+    ///
+    /// Panics unless there are [`input_dim`](Self::input_dim) of them.
+    pub fn encode(&self, values: &[f64]) -> Result<Encoded, CheckError> {
+        assert_eq!(values.len(), self.input_dim(), "one input");
+        let space = match &self.kind {
+            Kind::Identity { .. } => return Ok(Encoded { code: values.to_vec(), error: 0.0 }),
+            Kind::Projected(space) => space,
+        };
+        let mut code = Vec::with_capacity(space.rank);
+        let mut errors = Vec::with_capacity(space.channels.len());
+        for (coder, values) in space.channels.iter().zip(values.chunks_exact(space.transform.dim())) {
+            let CosineCoordinates { coordinates: u, error: moved } = match &space.cosines {
+                None => CosineCoordinates { coordinates: values.to_vec(), error: 0.0 },
+                Some(cosines) => cosines.forward(values)?,
+            };
+            let DenseMatrix { rows, columns, entries } = &coder.basis;
+            let mut z = vec![0.0; *columns];
+            for (row, u) in entries.chunks_exact(*columns).zip(&u) {
+                z.iter_mut().zip(row).for_each(|(z, entry)| *z += entry * u);
+            }
+            let error = encoding_error(entries, *rows, *columns, &u)?;
+            errors.push(encoding_error_of_moved(error, moved, space.spectral));
+            code.append(&mut z);
+        }
+        Ok(Encoded { code, error: encoding_error_of_blocks(errors) })
+    }
+
+    /// Whether codes are what the classifier is given, with nothing to decode.
+    pub(crate) fn is_identity(&self) -> bool {
+        matches!(self.kind, Kind::Identity { .. })
+    }
+
+    /// The values of `rows` codes, row after row.
+    pub(crate) fn decode(&self, codes: &[f32], rows: usize, out: &mut [f32]) {
+        let space = match &self.kind {
+            Kind::Identity { .. } => return out.copy_from_slice(codes),
+            Kind::Projected(space) => space,
+        };
+        let isa = Isa::detect();
+        let width = space.channels.len() * space.plane;
+        let mut block = [0.0; ROWS * PANEL];
+        let mut first = 0;
+        for (c, coder) in space.channels.iter().enumerate() {
+            let rank = coder.basis.columns;
+            let panels = coder.decoder.chunks_exact(rank * PANEL).zip(coder.constant.chunks_exact(PANEL));
+            for (p, (panel, constant)) in panels.enumerate() {
+                let kept = PANEL.min(space.plane - p * PANEL);
+                for top in (0..rows).step_by(ROWS) {
+                    let count = ROWS.min(rows - top);
+                    let code = |row: usize| &codes[(top + row) * space.rank + first..][..rank];
+                    let some: [&[f32]; ROWS] = std::array::from_fn(|row| code(row.min(count - 1)));
+                    let block = &mut block[..count * PANEL];
+                    block.chunks_exact_mut(PANEL).for_each(|row| row.copy_from_slice(constant));
+                    add_rows_times(isa, &some[..count], panel, PANEL, block);
+                    for (row, block) in block.chunks_exact(PANEL).enumerate() {
+                        let at = (top + row) * width + c * space.plane + p * PANEL;
+                        out[at..at + kept].copy_from_slice(&block[..kept]);
+                    }
+                }
+            }
+            first += rank;
+        }
+    }
+}
+
+impl Coder {
+    fn new(
+        channel: &Channel,
+        transform: &Transform,
+        levels: Option<&[f64]>,
+        onto: (usize, usize),
+    ) -> Result<Self, SpaceError> {
+        let DenseMatrix { rows, columns, entries } = &channel.basis;
+        let level = |column: usize| levels.map_or(1.0, |levels| levels[column]);
+        let values = |coordinates: Vec<f64>| {
+            let (height, width) = onto;
+            if onto == transform.grid() {
+                let mut values = coordinates;
+                transform.inverse(&mut values);
+                return Ok(values);
+            }
+            let representation = transform.representation().name();
+            let impossible = SpaceError::Onto { height, width, representation };
+            transform.inverse_onto(&coordinates, height, width).ok_or(impossible)
+        };
+        let plane = onto.0 * onto.1;
+        let panels = plane.div_ceil(PANEL);
+        let mut decoder = vec![0.0; panels * PANEL * columns];
+        #[allow(clippy::cast_possible_truncation)] // a network's numbers are f32
+        for a in 0..*columns {
+            let column = entries.iter().skip(a).step_by(*columns).map(|entry| entry * level(a)).collect();
+            for (at, value) in values(column)?.into_iter().enumerate() {
+                decoder[(at / PANEL * columns + a) * PANEL + at % PANEL] = value as f32;
+            }
+        }
+        let mut constant = vec![0.0; panels * PANEL];
+        if let Some(mean) = &channel.mean {
+            let mut code = vec![0.0; *columns];
+            for (row, mean) in entries.chunks_exact(*columns).zip(mean) {
+                code.iter_mut().zip(row).for_each(|(z, entry)| *z += entry * mean);
+            }
+            let lost = mean
+                .iter()
+                .zip(entries.chunks_exact(*columns))
+                .map(|(mean, row)| mean - row.iter().zip(&code).map(|(entry, z)| entry * z).sum::<f64>());
+            #[allow(clippy::cast_possible_truncation)]
+            let lost = values(lost.collect())?.into_iter().map(|value| value as f32);
+            constant.iter_mut().zip(lost).for_each(|(constant, lost)| *constant = lost);
+        }
+        let scaled = entries.iter().enumerate().map(|(at, entry)| entry / level(at % columns)).collect();
+        Ok(Self { basis: DenseMatrix { rows: *rows, columns: *columns, entries: scaled }, decoder, constant })
+    }
+}
+
+/// κ and σ_max of the bases as they are stored here.
+fn bounds(channels: &[Coder], threads: usize) -> Result<(InfToTwoBound, SpectralBound), SpaceError> {
+    let params = BoundParams { threads, ..BoundParams::default() };
+    let (mut squares, mut spectral) = (Vec::new(), Vec::new());
+    for (channel, Coder { basis, .. }) in channels.iter().enumerate() {
+        let proven = CertifiedBasis::new(basis.clone(), &params, &mut ());
+        squares.push(proven.map_err(|reason| SpaceError::Kappa { channel, reason })?.square);
+        let bound = spectral_norm(&basis.entries, basis.rows, basis.columns, threads);
+        spectral.push(bound.map_err(|reason| SpaceError::Spectral { channel, reason })?);
+    }
+    Ok((InfToTwoBound::of_blocks(squares), SpectralBound::of_blocks(spectral)))
+}

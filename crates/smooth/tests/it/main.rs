@@ -1,0 +1,10 @@
+//! Integration tests: one binary, one file a subject.
+
+/// Logs of certification, and what they say.
+mod analysis;
+/// Files of certification records.
+mod record;
+/// Randomized smoothing.
+mod smoothing;
+/// Generators for the others.
+mod support;

@@ -1,0 +1,356 @@
+//! Noise in the coordinates of a projection.
+
+use super::{cumulative, on, params};
+use crate::support::normal;
+use gambeson_checker::{
+    CheckError, FailureProbability, Method, NoiseLevel, Rejected, SamplingRule, Tally, lower_limit,
+    smoothing_radius,
+};
+use gambeson_lowrank::linalg::matrix::DenseMatrix;
+use gambeson_lowrank::projection::certificate::ProjectionCertificate;
+use gambeson_lowrank::projection::kappa::CertifiedBasis;
+use gambeson_lowrank::projection::representation::{Representation, Transform};
+use gambeson_lowrank::projection::{Channel, Grid, Origin, Projection};
+use gambeson_lowrank::sdp::bracket::BoundParams;
+use gambeson_smooth::classifier::{Ball, Classifier, HalfSpace};
+use gambeson_smooth::input_map::{Affine, Feed, Layout};
+use gambeson_smooth::smoother::{Smoother, SmoothingError, SmoothingParams, SmoothingParamsError};
+use gambeson_smooth::space::{Space, SpaceError};
+use std::convert::Infallible;
+
+/// A projection with its certificate from one basis a channel.
+fn certified(
+    representation: Representation,
+    grid: Grid,
+    bases: Vec<DenseMatrix>,
+    mean: Option<&[f64]>,
+) -> (Projection, ProjectionCertificate) {
+    let certificate = |basis: &DenseMatrix| {
+        let proven = CertifiedBasis::new(basis.clone(), &BoundParams::default(), &mut ());
+        proven.expect("a bound").certificate
+    };
+    let certificates = bases.iter().map(certificate).collect();
+    let channel = |basis| Channel { basis, mean: mean.map(<[f64]>::to_vec), error: 0.0 };
+    let channels = bases.into_iter().map(channel).collect();
+    let projection =
+        Projection::new(representation, grid, channels, Origin::default()).expect("a projection");
+    let certificate = ProjectionCertificate::new(&projection, certificates);
+    (projection, certificate)
+}
+
+/// Columns made orthonormal by Gram and Schmidt, twice.
+fn orthonormal(rows: usize, columns: usize, seed: u64) -> DenseMatrix {
+    let mut entries = normal(rows * columns, seed);
+    for _ in 0..2 {
+        for a in 0..columns {
+            for b in 0..a {
+                let product: f64 =
+                    (0..rows).map(|i| entries[i * columns + a] * entries[i * columns + b]).sum();
+                (0..rows).for_each(|i| entries[i * columns + a] -= product * entries[i * columns + b]);
+            }
+            let length = (0..rows).map(|i| entries[i * columns + a].powi(2)).sum::<f64>().sqrt();
+            (0..rows).for_each(|i| entries[i * columns + a] /= length);
+        }
+    }
+    DenseMatrix { rows, columns, entries }
+}
+
+/// Uᵀv.
+fn transposed_times(basis: &DenseMatrix, v: &[f64]) -> Vec<f64> {
+    let column = |a: usize| v.iter().enumerate().map(|(i, v)| basis.entries[i * basis.columns + a] * v).sum();
+    (0..basis.columns).map(column).collect()
+}
+
+/// Uz.
+fn times(basis: &DenseMatrix, z: &[f64]) -> Vec<f64> {
+    basis.entries.chunks_exact(basis.columns).map(|row| row.iter().zip(z).map(|(u, z)| u * z).sum()).collect()
+}
+
+/// Keeps what it is asked about: decoded codes, with the noise so small that it does not show.
+struct Recorder {
+    dim: usize,
+    feed: Option<Feed>,
+    seen: std::sync::Mutex<Vec<f32>>,
+}
+
+impl Classifier for Recorder {
+    type Error = Infallible;
+
+    fn classes(&self) -> usize {
+        2
+    }
+
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn feed(&self) -> Option<&Feed> {
+        self.feed.as_ref()
+    }
+
+    fn classify(&self, batch: &[f32], rows: usize, out: &mut [u32]) -> Result<(), Infallible> {
+        *self.seen.lock().expect("no panic") = batch[..batch.len() / rows].to_vec();
+        out.fill(0);
+        Ok(())
+    }
+}
+
+fn decoded(space: &Space, input: &[f64]) -> Vec<f32> {
+    seen(space, input, None, 1e-12)
+}
+
+/// What a classifier is given that takes its rows by a feed.
+fn seen(space: &Space, input: &[f64], feed: Option<&Feed>, sigma: f64) -> Vec<f32> {
+    let recorder =
+        Recorder { dim: space.output_dim(), feed: feed.cloned(), seen: std::sync::Mutex::default() };
+    let params = SmoothingParams { batch: 6, ..params(sigma, 13, 0.1) };
+    let smoother = Smoother::new(&recorder, space, params).expect("it fits");
+    smoother.certify(0, input, &on).expect("drawn").expect("not stopped");
+    recorder.seen.into_inner().expect("no panic")
+}
+
+#[test]
+fn what_the_classifier_sees_is_the_projected_input() {
+    let grid = Grid { channels: 2, height: 9, width: 8 };
+    let n = grid.height * grid.width;
+    let input: Vec<f64> = normal(2 * n, 3);
+    let mean = normal(n, 4);
+    for representation in [Representation::Pixel, Representation::Dct1, Representation::Dct2] {
+        let bases = vec![orthonormal(n, 5, 1), orthonormal(n, 71, 2)];
+        for mean in [None, Some(&mean[..])] {
+            let (projection, certificate) = certified(representation, grid, bases.clone(), mean);
+            let space = Space::projected(&projection, &certificate, None, None, 1).expect("a space");
+            assert_eq!((space.rank(), space.input_dim(), space.output_dim()), (76, 2 * n, 2 * n));
+            let transform = Transform::new(representation, grid.height, grid.width).expect("a transform");
+            let mut coordinates = input.clone();
+            coordinates.chunks_exact_mut(n).for_each(|channel| transform.forward(channel));
+            // The projection's own encoding and decoding, in double precision.
+            let mut expected = projection.decode(&projection.encode(&coordinates));
+            expected.chunks_exact_mut(n).for_each(|channel| transform.inverse(channel));
+            for (seen, expected) in decoded(&space, &input).iter().zip(&expected) {
+                assert!((f64::from(*seen) - expected).abs() < 1e-5, "{seen} against {expected}");
+            }
+            let encoded = space.encode(&input).expect("encoded");
+            assert!(encoded.error > 0.0 && encoded.error < 5e-12, "{}", encoded.error);
+        }
+    }
+}
+
+/// Normalisation and order of channels, where noise is added to the input and where it is decoded first.
+#[test]
+fn rows_are_fed_as_the_classifier_takes_them() {
+    let maps = || [(4.0, -1.5), (0.25, 3.0)].map(|(scale, shift)| Affine { scale, shift }).to_vec();
+    let grid = Grid { channels: 2, height: 9, width: 8 };
+    let n = grid.height * grid.width;
+    let input = normal(2 * n, 13);
+    let (projection, certificate) = {
+        let bases = vec![orthonormal(n, 5, 1), orthonormal(n, 40, 2)];
+        certified(Representation::Dct2, grid, bases, None)
+    };
+    let projected = Space::projected(&projection, &certificate, None, None, 1).expect("a space");
+    let smaller = Space::projected(&projection, &certificate, None, Some((4, 4)), 1).expect("a space");
+    for layout in [Layout::ChannelsFirst, Layout::ChannelsLast] {
+        for (space, plane) in [(&Space::identity(2 * n), n), (&projected, n), (&smaller, 16)] {
+            let feed = Feed::new(maps(), plane, layout).expect("a feed");
+            let plain = decoded(space, &input);
+            let mut expected = vec![0.0; plain.len()];
+            feed.apply(&plain, &mut expected);
+            assert_ne!(plain, expected);
+            for (seen, expected) in seen(space, &input, Some(&feed), 1e-12).iter().zip(&expected) {
+                assert!((seen - expected).abs() < 1e-5, "{seen} against {expected}");
+            }
+        }
+        // Noise is added before the normalisation: σ is on the scale of the input.
+        let feed = Feed::new(maps(), n, layout).expect("a feed");
+        let fed = seen(&Space::identity(2 * n), &input, Some(&feed), 0.5);
+        for channel in 0..2 {
+            let noise = (channel * n..(channel + 1) * n).map(|index| {
+                let (place, Affine { scale, shift }) = feed.place(index);
+                (f64::from(fed[place]) - shift) / scale - input[index]
+            });
+            let variance = noise.map(|noise| noise * noise).sum::<f64>() / n as f64;
+            // χ² with 72 degrees of freedom: its deviation is a sixth.
+            assert!((variance / 0.25 - 1.0).abs() < 5.0 / 6.0, "{variance}");
+        }
+    }
+    // What does not fit is no smoother.
+    let feed = Feed::new(maps(), n - 1, Layout::ChannelsFirst).expect("a feed");
+    let recorder = Recorder { dim: 2 * n, feed: Some(feed), seen: std::sync::Mutex::default() };
+    let refused = Smoother::new(&recorder, &projected, params(1.0, 10, 0.1)).err();
+    assert_eq!(refused, Some(SmoothingParamsError::Feed { classifier: 144, feed: 142 }));
+    let feed = Feed::new(maps(), n, Layout::ChannelsFirst).expect("a feed");
+    let recorder = Recorder { dim: 2 * n, feed: Some(feed), seen: std::sync::Mutex::default() };
+    let identity = Space::identity(2 * n);
+    assert!(Smoother::new(&recorder, &projected, params(1e38, 10, 0.1)).is_ok());
+    let refused = Smoother::new(&recorder, &identity, params(1e38, 10, 0.1)).err();
+    assert_eq!(refused, Some(SmoothingParamsError::Level { level: 4e38 }));
+    // Nor has single precision numbers as small as these, or as large.
+    assert!(
+        Smoother::new(&recorder, &identity, params(4e-38, 10, 0.1)).is_err(),
+        "a quarter of it is too small"
+    );
+    let smoother = Smoother::new(&recorder, &identity, params(1.0, 10, 0.1)).expect("it fits");
+    let mut huge = input.clone();
+    huge[7] = 1e39;
+    let too_large =
+        |error| matches!(error, SmoothingError::Encoding(CheckError::Rejected(Rejected::TooLarge)));
+    assert!(smoother.certify(0, &huge, &on).is_err_and(too_large));
+    assert!(smoother.predict(0, &huge, &on).is_err_and(too_large));
+    let error = smoother.encoding_error(&input).expect("finite");
+    assert!(error > 0.0 && error < 1e-13, "{error}");
+}
+
+#[test]
+fn images_may_be_decoded_onto_a_smaller_grid() {
+    let grid = Grid { channels: 1, height: 8, width: 8 };
+    let low: Vec<usize> = (0..64).filter(|index| index / 8 < 4 && index % 8 < 4).collect();
+    let mut entries = vec![0.0; 64 * low.len()];
+    low.iter().enumerate().for_each(|(a, &index)| entries[index * low.len() + a] = 1.0);
+    let basis = DenseMatrix { rows: 64, columns: low.len(), entries };
+    let (projection, certificate) = certified(Representation::Dct2, grid, vec![basis], None);
+    let space = Space::projected(&projection, &certificate, None, Some((4, 4)), 1).expect("a space");
+    assert_eq!(space.output_dim(), 16);
+    // Constant images stay what they are, whatever their size.
+    let seen = decoded(&space, &[0.7; 64]);
+    assert!(seen.iter().all(|x| (x - 0.7).abs() < 1e-5), "{seen:?}");
+    assert!((space.kappa().expect("proven").value() - 4.0).abs() < 1e-6, "16 coordinates");
+    let larger = Space::projected(&projection, &certificate, None, Some((16, 16)), 1);
+    assert!(matches!(larger, Err(SpaceError::Onto { .. })));
+}
+
+#[test]
+fn levels_are_noise_of_one_in_divided_coordinates() {
+    let grid = Grid { channels: 1, height: 1, width: 12 };
+    let basis = orthonormal(12, 3, 5);
+    let levels = [0.5, 1.0, 2.0];
+    let (projection, certificate) = certified(Representation::Pixel, grid, vec![basis.clone()], None);
+    let space = Space::projected(&projection, &certificate, Some(&levels), None, 1).expect("a space");
+    let input = normal(12, 6);
+    let z = transposed_times(&basis, &input);
+    let encoded = space.encode(&input).expect("encoded");
+    for ((code, z), level) in encoded.code.iter().zip(&z).zip(levels) {
+        assert!((code - z / level).abs() < 1e-14);
+    }
+    let spectral = space.spectral().expect("proven").value();
+    assert!((spectral - 2.0).abs() < 1e-6, "1/.5, as U is orthonormal: {spectral}");
+    // A half-space of decoded inputs: w'U(z + s∘g) has the deviation |s∘U'w|.
+    let w = normal(12, 7);
+    let latent = transposed_times(&basis, &w);
+    let deviation = latent.iter().zip(levels).map(|(w, s)| (w * s).powi(2)).sum::<f64>().sqrt();
+    let offset = latent.iter().zip(&z).map(|(w, z)| w * z).sum::<f64>() - 0.8 * deviation;
+    let toy = HalfSpace::new(w, offset).expect("a half-space");
+    let smoother = Smoother::new(&toy, &space, params(1.0, 40_000, 0.001)).expect("it fits");
+    let found = smoother.certify(0, &input, &on).expect("drawn").expect("not stopped");
+    let p = cumulative(0.8);
+    let off = (found.estimation.of(1) as f64 - 40_000.0 * p) / (40_000.0 * p * (1.0 - p)).sqrt();
+    assert!(off.abs() < 5.0, "{off} deviations");
+    let few = Space::projected(&projection, &certificate, Some(&levels[..2]), None, 1);
+    assert!(matches!(few, Err(SpaceError::LevelCount { expected: 3, found: 2 })));
+    let zero = Space::projected(&projection, &certificate, Some(&[1.0, 0.0, 1.0]), None, 1);
+    assert!(matches!(zero, Err(SpaceError::Level { index: 1, .. })));
+}
+
+/// For a half-space of decoded inputs everything is known: at distance t in z the best change in ℓ∞ is
+/// ε = t·|w̃|/|Uw̃|₁, w̃ = Uᵀw, by the signs of Uw̃, and in ℓ2 it is t·|w̃|/|Uw̃|₂.
+#[test]
+fn no_attack_beats_a_certificate() {
+    let grid = Grid { channels: 1, height: 1, width: 40 };
+    let mut tightest: f64 = 0.0;
+    for seed in 0..12 {
+        // Not orthonormal, and of different scales.
+        let scale = [0.1, 1.0, 3.0][usize::try_from(seed % 3).unwrap_or(0)];
+        let entries = normal(40 * 6, 100 + seed).into_iter().map(|x| x * scale).collect();
+        let basis = DenseMatrix { rows: 40, columns: 6, entries };
+        let (projection, certificate) = certified(Representation::Pixel, grid, vec![basis.clone()], None);
+        let space = Space::projected(&projection, &certificate, None, None, 1).expect("a space");
+        // Half-spaces at random, and the one whose attack uses κ's own vertex as nearly as a vector can.
+        let w = normal(40, 200 + seed);
+        let latent = transposed_times(&basis, &w);
+        let length = latent.iter().map(|w| w * w).sum::<f64>().sqrt();
+        let direction = times(&basis, &latent);
+        let (one, two) = (
+            direction.iter().map(|x| x.abs()).sum::<f64>(),
+            direction.iter().map(|x| x * x).sum::<f64>().sqrt(),
+        );
+        let sigma = 0.5;
+        for margin in [0.05, 0.4, 1.5] {
+            let (linf, l2) = (margin * length / one, margin * length / two);
+            // True p_A as nearly as a tally can tell it, from below.
+            let trials = 10_000_000;
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            let count = (cumulative(margin / sigma) * trials as f64) as u64;
+            let limit = lower_limit(
+                &SamplingRule::Fixed,
+                Tally::new(count, trials).expect("a tally"),
+                Method::ClopperPearson,
+                FailureProbability::new(0.4).expect("a probability"),
+            )
+            .expect("a limit");
+            let latent = smoothing_radius(limit, NoiseLevel::new(sigma).expect("a level")).expect("above ½");
+            assert!((latent.value() / margin - 1.0).abs() < 2e-3, "{} for {margin}", latent.value());
+            let radii = space.radii(latent);
+            assert!(radii.1.value() <= linf, "{} against {linf}", radii.1.value());
+            assert!(radii.0.value() <= l2, "{} against {l2}", radii.0.value());
+            tightest = tightest.max(radii.1.value() / linf);
+        }
+    }
+    assert!(tightest > 0.5, "the certificate is not idle: {tightest}");
+}
+
+/// Projects what it is given, then asks a ball: noise in the whole space.
+struct Ambient {
+    basis: DenseMatrix,
+    ball: Ball,
+}
+
+impl Classifier for Ambient {
+    type Error = Infallible;
+
+    fn classes(&self) -> usize {
+        2
+    }
+
+    fn dim(&self) -> usize {
+        self.basis.rows
+    }
+
+    fn feed(&self) -> Option<&Feed> {
+        None
+    }
+
+    fn classify(&self, batch: &[f32], rows: usize, out: &mut [u32]) -> Result<(), Infallible> {
+        #[allow(clippy::cast_possible_truncation)]
+        let project = |row: &[f32]| {
+            let row: Vec<f64> = row.iter().map(|&x| x.into()).collect();
+            times(&self.basis, &transposed_times(&self.basis, &row))
+                .into_iter()
+                .map(|x| x as f32)
+                .collect::<Vec<f32>>()
+        };
+        let projected: Vec<f32> = batch.chunks_exact(self.dim()).flat_map(project).collect();
+        self.ball.classify(&projected, rows, out)
+    }
+}
+
+/// Prop. 2.2: for an orthonormal basis, noise in the space and then projected is noise in the subspace.
+#[test]
+fn ambient_and_subspace_noise_give_the_same_probabilities() {
+    let (n, rank, draws, sigma) = (20, 4, 20_000, 0.5);
+    let basis = orthonormal(n, rank, 8);
+    let grid = Grid { channels: 1, height: 1, width: n };
+    let (projection, certificate) = certified(Representation::Pixel, grid, vec![basis.clone()], None);
+    let input = normal(n, 9);
+    let ball = Ball::new(times(&basis, &transposed_times(&basis, &input)), 0.9).expect("a ball");
+    let subspace = Space::projected(&projection, &certificate, None, None, 1).expect("a space");
+    let ambient = Space::identity(n);
+    let count = |counts: gambeson_smooth::smoother::Certification| counts.estimation.of(1) as f64;
+    let low = Smoother::new(&ball, &subspace, params(sigma, draws, 0.01)).expect("it fits");
+    let low = count(low.certify(0, &input, &on).expect("drawn").expect("not stopped"));
+    let model = Ambient { basis, ball };
+    let high = Smoother::new(&model, &ambient, params(sigma, draws, 0.01)).expect("it fits");
+    let high = count(high.certify(1, &input, &on).expect("drawn").expect("not stopped"));
+    let pooled = (low + high) / (2.0 * draws as f64);
+    assert!((0.1..0.9).contains(&pooled), "{pooled}");
+    let z = (low - high) / (2.0 * draws as f64 * pooled * (1.0 - pooled)).sqrt();
+    assert!(z.abs() < 4.9, "two-sample test at level 1e-6: {z}");
+}
