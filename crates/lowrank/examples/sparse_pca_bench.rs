@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [matrix, atoms, alpha, tolerance, max_iterations, beginning, result] = words.as_slice() else {
         return Err("usage: sparse_pca_bench matrix.npy ATOMS ALPHA TOLERANCE MAX_ITERATIONS features|singular RESULT".into());
     };
-    let matrix = match input::read(Path::new(matrix))?.matrix {
+    let matrix = match matrix_file::read(Path::new(matrix))?.matrix {
         Matrix::Dense(matrix) => matrix,
         Matrix::Sparse(matrix) => matrix.to_dense()?,
     };
