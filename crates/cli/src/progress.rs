@@ -1,6 +1,7 @@
 //! The live line on stderr, and the ways to stop a run.
 
-use gambeson_lowrank::sdp::progress::{Observer, Progress};
+use gambeson_lowrank::observe::Observer;
+use gambeson_lowrank::sdp::progress::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -73,7 +74,7 @@ impl LiveBracket {
     }
 }
 
-impl Observer for LiveBracket {
+impl Observer<Progress> for LiveBracket {
     fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
         self.upper = self.upper.min(progress.upper);
         self.lower = self.lower.max(progress.lower);

@@ -3,9 +3,10 @@
 use crate::linalg::matrix::{DenseMatrix, Matrix};
 use crate::linalg::unit_rows::UnitRows;
 use crate::matrix_file::InputKind;
+use crate::observe::Observer;
 use crate::sdp::bracket::{BoundError, BoundParams, Bracket, bracket, prove};
 use crate::sdp::problem::{Norm, Problem, ProblemError, Reading};
-use crate::sdp::progress::Observer;
+use crate::sdp::progress::Progress;
 use gambeson_checker::{Certificate, Domain, InfToTwoBound, QuadraticBound};
 use thiserror::Error;
 
@@ -39,7 +40,7 @@ impl CertifiedBasis {
     pub fn new(
         basis: DenseMatrix,
         params: &BoundParams,
-        observer: &mut (impl Observer + Send),
+        observer: &mut (impl Observer<Progress> + Send),
     ) -> Result<Self, KappaError> {
         let problem = problem(&basis, params.threads)?;
         if let Some(weights) = selected(&basis) {
@@ -56,7 +57,7 @@ impl CertifiedBasis {
     pub fn tightened(
         self,
         params: &BoundParams,
-        observer: &mut (impl Observer + Send),
+        observer: &mut (impl Observer<Progress> + Send),
     ) -> Result<Self, KappaError> {
         let Some(point) = self.point.clone() else { return Ok(self) };
         let params = BoundParams { start: Some(point), ..params.clone() };

@@ -5,10 +5,11 @@
 use crate::linalg::lanczos::TopEigenspace;
 use crate::linalg::operator::Operator;
 use crate::linalg::unit_rows::UnitRows;
+use crate::observe::Observer;
 use crate::sdp::burer_monteiro::{BurerMonteiroParams, burer_monteiro};
 use crate::sdp::mwu::{MwuParams, ParameterError, multiplicative_weights};
 use crate::sdp::problem::{Norm, Problem, Unit};
-use crate::sdp::progress::{Observer, StopReason, relative_gap};
+use crate::sdp::progress::{Progress, StopReason, relative_gap};
 use crate::sdp::upper::certify;
 pub use crate::sdp::upper::{Upper, prove};
 use crate::sdp::vertex::best_vertex;
@@ -154,7 +155,7 @@ impl Bracket {
 pub fn bracket(
     problem: &Problem,
     params: &BoundParams,
-    observer: &mut (impl Observer + Send),
+    observer: &mut (impl Observer<Progress> + Send),
 ) -> Result<Bracket, BoundError> {
     params.validate()?;
     // As a task of the pool itself: from outside, each of the many short parallel steps would wait for a thread to
@@ -165,7 +166,7 @@ pub fn bracket(
 fn solve_and_prove(
     problem: &Problem,
     params: &BoundParams,
-    observer: &mut impl Observer,
+    observer: &mut impl Observer<Progress>,
 ) -> Result<Bracket, BoundError> {
     let started = Instant::now();
     let matrix = problem.quadratic();
@@ -324,7 +325,7 @@ fn solve(
     params: &BoundParams,
     start: Option<&UnitRows>,
     rng: &mut ChaCha8Rng,
-    watch: &mut Watch<'_, impl Observer>,
+    watch: &mut Watch<'_, impl Observer<Progress>>,
 ) -> Result<Found, ParameterError> {
     Ok(match params.method {
         Method::MultiplicativeWeights => {

@@ -18,8 +18,9 @@
 use crate::linalg::lanczos::TopEigenspace;
 use crate::linalg::operator::Operator;
 use crate::linalg::unit_rows::UnitRows;
+use crate::observe::Observer;
 use crate::sdp::primal::PrimalCandidate;
-use crate::sdp::progress::{Observer, Progress, StopReason};
+use crate::sdp::progress::{Progress, StopReason};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use thiserror::Error;
@@ -180,7 +181,7 @@ pub fn multiplicative_weights(
     operator: &Operator<'_>,
     params: &MwuParams,
     rng: &mut impl Rng,
-    observer: &mut impl Observer,
+    observer: &mut impl Observer<Progress>,
 ) -> Result<MwuSolution, ParameterError> {
     params.validate()?;
     let n = operator.dim();

@@ -1,7 +1,5 @@
 //! How a run reports and how it is stopped.
 
-use std::ops::ControlFlow;
-
 /// A look at a running solver. Estimates, not proven numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
@@ -24,26 +22,6 @@ pub(crate) fn relative_gap(upper: f64, lower: f64) -> f64 {
         lower / upper - 1.0
     } else {
         f64::INFINITY
-    }
-}
-
-/// Sees progress and may end the run.
-pub trait Observer {
-    /// Called every round; `Break` ends the run with what it has.
-    fn observe(&mut self, progress: &Progress) -> ControlFlow<()>;
-}
-
-/// Watches nothing.
-impl Observer for () {
-    fn observe(&mut self, _: &Progress) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
-}
-
-/// Any function will do.
-impl<F: FnMut(&Progress) -> ControlFlow<()>> Observer for F {
-    fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
-        self(progress)
     }
 }
 

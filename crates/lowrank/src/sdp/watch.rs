@@ -1,8 +1,9 @@
 //! The observer between a solver and the caller: units, the gap, the time limit, and several attempts as one run.
 
+use crate::observe::Observer;
 use crate::sdp::bracket::Stop;
 use crate::sdp::problem::Unit;
-use crate::sdp::progress::{Observer, Progress, relative_gap};
+use crate::sdp::progress::{Progress, relative_gap};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
@@ -28,7 +29,7 @@ pub(crate) struct Watch<'a, O> {
     pub(crate) lower: f64,
 }
 
-impl<O: Observer> Observer for Watch<'_, O> {
+impl<O: Observer<Progress>> Observer<Progress> for Watch<'_, O> {
     fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
         let upper = self.scale * (progress.upper + self.constant);
         let lower = self.scale * (progress.lower + self.constant);

@@ -5,9 +5,10 @@ use gambeson_checker::{Certificate, Domain, Quadratic, check, relaxation_value};
 use gambeson_lowrank::linalg::matrix::{DenseMatrix, SparseMatrix};
 use gambeson_lowrank::linalg::operator::Operator;
 use gambeson_lowrank::linalg::unit_rows::UnitRows;
+use gambeson_lowrank::observe::Observer;
 use gambeson_lowrank::sdp::burer_monteiro::{BurerMonteiroParams, BurerMonteiroSolution, burer_monteiro};
 use gambeson_lowrank::sdp::instance;
-use gambeson_lowrank::sdp::progress::{Observer, Progress, StopReason};
+use gambeson_lowrank::sdp::progress::{Progress, StopReason};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::ops::ControlFlow;
@@ -17,7 +18,7 @@ fn solve(
     domain: Domain,
     params: &BurerMonteiroParams,
     start: Option<&UnitRows>,
-    observer: &mut impl Observer,
+    observer: &mut impl Observer<Progress>,
 ) -> BurerMonteiroSolution {
     let operator = Operator::new(view, domain);
     burer_monteiro(&operator, params, start, &mut ChaCha8Rng::seed_from_u64(3), observer)

@@ -25,10 +25,11 @@ use crate::linalg::lanczos::TopEigenspace;
 use crate::linalg::operator::Operator;
 use crate::linalg::sphere::{add, inner, normalise, project, retract};
 use crate::linalg::unit_rows::UnitRows;
+use crate::observe::Observer;
 use crate::sdp::burer_monteiro::evaluate::{Evaluator, State};
 use crate::sdp::burer_monteiro::lbfgs::Memory;
 use crate::sdp::mwu::ParameterError;
-use crate::sdp::progress::{Observer, Progress, StopReason, relative_gap};
+use crate::sdp::progress::{Progress, StopReason, relative_gap};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
@@ -116,7 +117,7 @@ pub fn burer_monteiro(
     params: &BurerMonteiroParams,
     start: Option<&UnitRows>,
     rng: &mut impl Rng,
-    observer: &mut impl Observer,
+    observer: &mut impl Observer<Progress>,
 ) -> Result<BurerMonteiroSolution, ParameterError> {
     params.validate()?;
     let n = operator.dim();
@@ -253,7 +254,13 @@ impl Run<'_> {
     }
 
     /// Climbs until the point is `target`-critical, with Newton steps where the other ones crawl.
-    fn climb(&mut self, target: f64, most: usize, upper: f64, observer: &mut impl Observer) -> Climb {
+    fn climb(
+        &mut self,
+        target: f64,
+        most: usize,
+        upper: f64,
+        observer: &mut impl Observer<Progress>,
+    ) -> Climb {
         let (mut since_progress, mut failures) = (0, 0);
         let mut lowest = self.state.criticality();
         while self.iterations < most {

@@ -32,8 +32,9 @@ mod singular;
 
 use crate::linalg::matrix::{DenseMatrix, MatrixError};
 use crate::linalg::products::{rows_times, transpose};
+use crate::observe::Observer;
 use crate::sdp::mwu::ParameterError;
-use crate::sdp::progress::{Observer, Progress, StopReason};
+use crate::sdp::progress::{Progress, StopReason};
 use codes::{Effort, Lasso};
 use dictionary::update_dictionary;
 use place::place_unused;
@@ -161,7 +162,7 @@ pub fn sparse_pca(
     start: Option<&SparsePca>,
     params: &SparsePcaParams,
     rng: &mut impl Rng,
-    observer: &mut impl Observer,
+    observer: &mut impl Observer<Progress>,
 ) -> Result<SparsePca, SparsePcaError> {
     let data = DenseMatrix::new(samples, features, matrix.to_vec())?;
     params.validate(features)?;
