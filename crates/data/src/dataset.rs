@@ -77,7 +77,7 @@ impl Values {
 }
 
 /// Channels × height × width of one sample; an audio frame of n samples is 1 × 1 × n.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Shape {
     /// Channels: 1 for grey and audio, 3 for red, green, blue.
     pub channels: usize,

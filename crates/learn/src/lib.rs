@@ -1,3 +1,4 @@
 //! Networks.
 
+pub mod net;
 pub mod onnx;

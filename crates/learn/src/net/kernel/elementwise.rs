@@ -1,0 +1,162 @@
+//! Passes over the numbers of a few pixels: normalisation, ReLU, shortcuts, and their sums. Channels innermost, a multiple of
+//! the lanes; each loop takes eight channels down all pixels before the next eight.
+
+#![allow(unsafe_code)] // calls of versions compiled for instructions that were found
+
+use super::{LANES, versions};
+
+/// A line per channel: x ↦ scale·x + shift.
+#[derive(Clone, Copy)]
+pub(crate) struct Affine<'a> {
+    pub(crate) scale: &'a [f32],
+    pub(crate) shift: &'a [f32],
+}
+
+/// How gradients at a normalisation's output become those at its input: dy = ka·dz + kb·y + kc.
+#[derive(Clone, Copy)]
+pub(crate) struct AffineGradient<'a> {
+    pub(crate) ka: &'a [f32],
+    pub(crate) kb: &'a [f32],
+    pub(crate) kc: &'a [f32],
+}
+
+/// Where a ReLU let nothing through.
+#[derive(Clone, Copy)]
+pub(crate) enum Mask<'a> {
+    /// There was none.
+    None,
+    /// Where this is not positive: what came out.
+    Output(&'a [f32]),
+    /// Where scale·y + shift is not positive.
+    Affine(Affine<'a>),
+}
+
+versions! {
+    /// out ← scale·x + shift, then ReLU where asked for.
+    fn affine<L>(x: &[f32], map: Affine<'_>, relu: bool, channels: usize, out: &mut [f32]) {
+        let pixels = x.len() / channels;
+        assert!(out.len() >= pixels * channels && map.scale.len() >= channels && map.shift.len() >= channels);
+        for c in (0..channels).step_by(LANES) {
+            let (scale, shift) = (L::of(&map.scale[c..]), L::of(&map.shift[c..]));
+            for p in 0..pixels {
+                let at = p * channels + c;
+                let value = shift.plus(L::of(&x[at..]), scale);
+                if relu { value.relu() } else { value }.put(&mut out[at..]);
+            }
+        }
+    }
+}
+
+versions! {
+    /// out ← scale·x + shift + shortcut, then ReLU where asked for.
+    fn affine_add<L>(x: &[f32], map: Affine<'_>, shortcut: &[f32], relu: bool, channels: usize, out: &mut [f32]) {
+        let pixels = x.len() / channels;
+        assert!(out.len() >= pixels * channels && shortcut.len() >= pixels * channels);
+        assert!(map.scale.len() >= channels && map.shift.len() >= channels);
+        for c in (0..channels).step_by(LANES) {
+            let (scale, shift) = (L::of(&map.scale[c..]), L::of(&map.shift[c..]));
+            for p in 0..pixels {
+                let at = p * channels + c;
+                let value = shift.plus(L::of(&x[at..]), scale).add(L::of(&shortcut[at..]));
+                if relu { value.relu() } else { value }.put(&mut out[at..]);
+            }
+        }
+    }
+}
+
+versions! {
+    /// Adds per channel Σ (y − about) and Σ (y − about)²: in `f32` within this call, in `f64` to what was there.
+    fn moments<L>(y: &[f32], about: &[f32], channels: usize, sums: &mut [f64]) {
+        let pixels = y.len() / channels;
+        assert!(about.len() >= channels && sums.len() >= 2 * channels);
+        for c in (0..channels).step_by(LANES) {
+            let centre = L::of(&about[c..]);
+            // Two sums each, so that one addition need not wait for the one before.
+            let mut first = [L::zero(); 2];
+            let mut second = [L::zero(); 2];
+            for p in 0..pixels {
+                let off = L::of(&y[p * channels + c..]).sub(centre);
+                first[p % 2] = first[p % 2].add(off);
+                second[p % 2] = second[p % 2].plus(off, off);
+            }
+            let (mut a, mut b) = ([0.0; LANES], [0.0; LANES]);
+            first[0].add(first[1]).put(&mut a);
+            second[0].add(second[1]).put(&mut b);
+            for lane in 0..LANES {
+                sums[c + lane] += f64::from(a[lane]);
+                sums[channels + c + lane] += f64::from(b[lane]);
+            }
+        }
+    }
+}
+
+versions! {
+    /// out ← ka·dz + kb·y + kc, pixels `step` apart in `out`.
+    fn affine_gradient<L>(dz: &[f32], y: &[f32], map: AffineGradient<'_>, channels: usize, step: usize, out: &mut [f32]) {
+        let pixels = dz.len() / channels;
+        assert!(pixels > 0 && y.len() >= pixels * channels && out.len() >= ((pixels - 1) * step + 1) * channels);
+        for c in (0..channels).step_by(LANES) {
+            let (ka, kb, kc) = (L::of(&map.ka[c..]), L::of(&map.kb[c..]), L::of(&map.kc[c..]));
+            for p in 0..pixels {
+                let at = p * channels + c;
+                let value = kc.plus(kb, L::of(&y[at..])).plus(ka, L::of(&dz[at..]));
+                value.put(&mut out[p * step * channels + c..]);
+            }
+        }
+    }
+}
+
+versions! {
+    /// Turns the gradient at a value into that before its ReLU, in place, and adds per channel Σ dz and Σ dz·(y − mean)·inverse
+    /// to `sums`: what the gradients of a normalisation are made of. `extra`, where not empty, is added first.
+    fn finish<L>(da: &mut [f32], extra: &[f32], mask: Mask<'_>, y: &[f32], mean: &[f32], inverse: &[f32], channels: usize, sums: &mut [f64]) {
+        let pixels = y.len() / channels;
+        assert!(da.len() >= pixels * channels && (extra.is_empty() || extra.len() >= pixels * channels));
+        assert!(sums.len() >= 2 * channels);
+        for c in (0..channels).step_by(LANES) {
+            let (mean, inverse) = (L::of(&mean[c..]), L::of(&inverse[c..]));
+            let (scale, shift) = match mask {
+                Mask::Affine(map) => (L::of(&map.scale[c..]), L::of(&map.shift[c..])),
+                _ => (L::zero(), L::zero()),
+            };
+            let mut first = [L::zero(); 2];
+            let mut second = [L::zero(); 2];
+            for p in 0..pixels {
+                let at = p * channels + c;
+                let mut d = L::of(&da[at..]);
+                if !extra.is_empty() {
+                    d = d.add(L::of(&extra[at..]));
+                }
+                let raw = L::of(&y[at..]);
+                d = match mask {
+                    Mask::None => d,
+                    Mask::Output(out) => d.where_positive(L::of(&out[at..])),
+                    Mask::Affine(_) => d.where_positive(shift.plus(raw, scale)),
+                };
+                d.put(&mut da[at..]);
+                first[p % 2] = first[p % 2].add(d);
+                second[p % 2] = second[p % 2].plus(d, raw.sub(mean).times(inverse));
+            }
+            let (mut a, mut b) = ([0.0; LANES], [0.0; LANES]);
+            first[0].add(first[1]).put(&mut a);
+            second[0].add(second[1]).put(&mut b);
+            for lane in 0..LANES {
+                sums[c + lane] += f64::from(a[lane]);
+                sums[channels + c + lane] += f64::from(b[lane]);
+            }
+        }
+    }
+}
+
+versions! {
+    /// out ← out + x.
+    fn add<L>(x: &[f32], out: &mut [f32]) {
+        let whole = x.len() / LANES * LANES;
+        for at in (0..whole).step_by(LANES) {
+            L::of(&out[at..]).add(L::of(&x[at..])).put(&mut out[at..]);
+        }
+        for (out, x) in out[whole..].iter_mut().zip(&x[whole..]) {
+            *out += x;
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Eight channels at a time: the type under the transforms and the element-wise passes.
+//!
+//! [`Lanes`] is what a loop is written in; [`Plain`] is an array, for any machine, and [`x86::Wide`] a register of AVX2. Both
+//! compute the same bits, [`Plain`] if it fuses multiplications with additions.
+
+#![allow(unsafe_code)]
+
+use super::{LANES, multiply_add};
+
+/// The same number of [`LANES`] neighbouring channels.
+pub(crate) trait Lanes: Copy {
+    /// # Safety
+    /// There must be eight numbers at `x`.
+    unsafe fn load(x: *const f32) -> Self;
+    /// # Safety
+    /// There must be room for eight numbers at `out`.
+    unsafe fn store(self, out: *mut f32);
+    fn splat(x: f32) -> Self;
+    fn add(self, other: Self) -> Self;
+    fn sub(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+    /// self + a·b.
+    fn plus(self, a: Self, b: Self) -> Self;
+    /// max(x, 0); NaN stays NaN.
+    fn relu(self) -> Self;
+    /// This where `of` is above 0, else 0.
+    fn where_positive(self, of: Self) -> Self;
+
+    #[inline(always)]
+    fn zero() -> Self {
+        Self::splat(0.0)
+    }
+
+    /// The first eight numbers of a slice.
+    #[inline(always)]
+    fn of(x: &[f32]) -> Self {
+        assert!(x.len() >= LANES, "eight channels");
+        // SAFETY: there are as many.
+        unsafe { Self::load(x.as_ptr()) }
+    }
+
+    #[inline(always)]
+    fn put(self, out: &mut [f32]) {
+        assert!(out.len() >= LANES, "eight channels");
+        // SAFETY: there is room.
+        unsafe { self.store(out.as_mut_ptr()) }
+    }
+
+    /// self + factor·b.
+    #[inline(always)]
+    fn plus_times(self, factor: f32, b: Self) -> Self {
+        self.plus(Self::splat(factor), b)
+    }
+}
+
+/// An array.
+#[derive(Clone, Copy)]
+pub(crate) struct Plain<const FUSED: bool>([f32; LANES]);
+
+impl<const FUSED: bool> Plain<FUSED> {
+    #[inline(always)]
+    fn with(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self {
+        let mut out = self;
+        for (x, y) in out.0.iter_mut().zip(&other.0) {
+            *x = f(*x, *y);
+        }
+        out
+    }
+}
+
+impl<const FUSED: bool> Lanes for Plain<FUSED> {
+    #[inline(always)]
+    unsafe fn load(x: *const f32) -> Self {
+        // SAFETY: the caller's.
+        Self(unsafe { x.cast::<[f32; LANES]>().read_unaligned() })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, out: *mut f32) {
+        // SAFETY: the caller's.
+        unsafe { out.cast::<[f32; LANES]>().write_unaligned(self.0) }
+    }
+
+    #[inline(always)]
+    fn splat(x: f32) -> Self {
+        Self([x; LANES])
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self.with(other, |x, y| x + y)
+    }
+
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        self.with(other, |x, y| x - y)
+    }
+
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        self.with(other, |x, y| x * y)
+    }
+
+    #[inline(always)]
+    fn plus(self, a: Self, b: Self) -> Self {
+        let mut out = self;
+        for ((sum, a), b) in out.0.iter_mut().zip(&a.0).zip(&b.0) {
+            *sum = multiply_add::<FUSED>(*a, *b, *sum);
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn relu(self) -> Self {
+        self.with(self, |x, _| if 0.0 > x { 0.0 } else { x })
+    }
+
+    #[inline(always)]
+    fn where_positive(self, of: Self) -> Self {
+        // By bits: as a choice between numbers the compiler makes jumps of it.
+        self.with(of, |x, y| f32::from_bits(x.to_bits() & u32::from(y > 0.0).wrapping_neg()))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod x86 {
+    use super::Lanes;
+    use std::arch::x86_64::{
+        __m256, _CMP_GT_OQ, _mm256_add_ps, _mm256_and_ps, _mm256_cmp_ps, _mm256_fmadd_ps, _mm256_loadu_ps,
+        _mm256_max_ps, _mm256_mul_ps, _mm256_set1_ps, _mm256_setzero_ps, _mm256_storeu_ps, _mm256_sub_ps,
+    };
+
+    /// A register. Made only inside functions compiled for AVX2 and FMA, which stand behind the test for them.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Wide(__m256);
+
+    // SAFETY, for all of these: a `Wide` exists only where the instructions do.
+    impl Lanes for Wide {
+        #[inline(always)]
+        unsafe fn load(x: *const f32) -> Self {
+            Self(unsafe { _mm256_loadu_ps(x) })
+        }
+
+        #[inline(always)]
+        unsafe fn store(self, out: *mut f32) {
+            unsafe { _mm256_storeu_ps(out, self.0) }
+        }
+
+        #[inline(always)]
+        fn splat(x: f32) -> Self {
+            Self(unsafe { _mm256_set1_ps(x) })
+        }
+
+        #[inline(always)]
+        fn add(self, other: Self) -> Self {
+            Self(unsafe { _mm256_add_ps(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn sub(self, other: Self) -> Self {
+            Self(unsafe { _mm256_sub_ps(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn times(self, other: Self) -> Self {
+            Self(unsafe { _mm256_mul_ps(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn plus(self, a: Self, b: Self) -> Self {
+            Self(unsafe { _mm256_fmadd_ps(a.0, b.0, self.0) })
+        }
+
+        #[inline(always)]
+        fn relu(self) -> Self {
+            // The second operand is returned where one of them is NaN.
+            Self(unsafe { _mm256_max_ps(_mm256_setzero_ps(), self.0) })
+        }
+
+        #[inline(always)]
+        fn where_positive(self, of: Self) -> Self {
+            Self(unsafe { _mm256_and_ps(_mm256_cmp_ps::<_CMP_GT_OQ>(of.0, _mm256_setzero_ps()), self.0) })
+        }
+    }
+}

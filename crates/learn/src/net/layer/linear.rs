@@ -1,0 +1,122 @@
+//! A linear layer: y = W·x + b, then ReLU where asked for.
+//!
+//! By data dx = Wᵀ·dy, by weights dW = Σ dy·xᵀ and db = Σ dy over the images, dy first set to 0 where the ReLU let nothing
+//! through. x is a value as stored, pixel by pixel with its channels filled up; the rows of W follow that order, with zeros
+//! where x has only filling.
+
+use crate::net::kernel::product::{Columns, Rows, Sizes, pack, product};
+use crate::net::kernel::{Isa, padded};
+use gambeson_data::dataset::Shape;
+
+/// A linear layer's sizes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinearPlan {
+    pub(crate) from: Shape,
+    /// Channels of the input as stored.
+    pub(crate) stored: usize,
+    pub(crate) outputs: usize,
+    pub(crate) relu: bool,
+}
+
+/// Its weights as the products want them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LinearWeights {
+    /// Features × outputs, packed.
+    forward: Vec<f32>,
+    /// Outputs × features, packed.
+    by_data: Vec<f32>,
+    bias: Vec<f32>,
+}
+
+impl LinearPlan {
+    /// Numbers of x as stored.
+    pub(crate) fn features(self) -> usize {
+        self.from.height * self.from.width * self.stored
+    }
+
+    pub(crate) fn outputs_stored(self) -> usize {
+        padded(self.outputs)
+    }
+
+    /// Where number (channel, row, column) of x is stored.
+    fn feature(self, index: usize) -> usize {
+        let plane = self.from.height * self.from.width;
+        index % plane * self.stored + index / plane
+    }
+
+    pub(crate) fn load(self, weight: &[f32], bias: &[f32], to: &mut LinearWeights) {
+        let (features, outputs) = (self.features(), self.outputs_stored());
+        let mut forward = vec![0.0; features * outputs];
+        let mut by_data = vec![0.0; outputs * features];
+        for (o, row) in weight.chunks_exact(self.from.len()).enumerate() {
+            for (i, &w) in row.iter().enumerate() {
+                forward[self.feature(i) * outputs + o] = w;
+                by_data[o * features + self.feature(i)] = w;
+            }
+        }
+        to.forward.resize(forward.len(), 0.0);
+        to.by_data.resize(by_data.len(), 0.0);
+        pack(&forward, outputs, &mut to.forward);
+        pack(&by_data, features, &mut to.by_data);
+        to.bias.clear();
+        to.bias.extend_from_slice(bias);
+        to.bias.resize(outputs, 0.0);
+    }
+
+    /// Some images, one row of y each.
+    pub(crate) fn forward(self, isa: Isa, weights: &LinearWeights, x: &[f32], y: &mut [f32]) {
+        let (features, outputs) = (self.features(), self.outputs_stored());
+        let rows = y.len() / outputs;
+        let sizes = Sizes { rows, columns: outputs, segments: 1, depth: features, out_row: outputs };
+        let at = Rows { row: features, segment: 0, term: 1 };
+        product(isa, sizes, (x, at), (&weights.forward, Columns::Packed), y, false);
+        for row in y.chunks_exact_mut(outputs) {
+            for (y, b) in row.iter_mut().zip(&weights.bias) {
+                let sum = *y + b;
+                *y = if self.relu && 0.0 > sum { 0.0 } else { sum };
+            }
+        }
+    }
+
+    /// dy at the output becomes that before the ReLU.
+    pub(crate) fn mask(self, y: &[f32], dy: &mut [f32]) {
+        if self.relu {
+            dy.iter_mut().zip(y).filter(|(_, y)| **y <= 0.0).for_each(|(dy, _)| *dy = 0.0);
+        }
+    }
+
+    /// dx of some images.
+    pub(crate) fn by_data(self, isa: Isa, weights: &LinearWeights, dy: &[f32], dx: &mut [f32]) {
+        let (features, outputs) = (self.features(), self.outputs_stored());
+        let rows = dy.len() / outputs;
+        let sizes = Sizes { rows, columns: features, segments: 1, depth: outputs, out_row: features };
+        let at = Rows { row: outputs, segment: 0, term: 1 };
+        product(isa, sizes, (dy, at), (&weights.by_data, Columns::Packed), dx, false);
+    }
+
+    /// Features × outputs, then the bias: ← the sum over some images.
+    pub(crate) fn by_weights(self, isa: Isa, x: &[f32], dy: &[f32], dw: &mut [f32]) {
+        let (features, outputs) = (self.features(), self.outputs_stored());
+        let images = dy.len() / outputs;
+        let (dw, db) = dw.split_at_mut(features * outputs);
+        let sizes = Sizes { rows: features, columns: outputs, segments: 1, depth: images, out_row: outputs };
+        let at = Rows { row: 1, segment: 0, term: features };
+        product(isa, sizes, (x, at), (dy, Columns::Strided { segment: 0, term: outputs }), dw, false);
+        db.fill(0.0);
+        for row in dy.chunks_exact(outputs) {
+            db.iter_mut().zip(row).for_each(|(db, dy)| *db += dy);
+        }
+    }
+
+    /// From the layout of [`by_weights`](Self::by_weights) to that of the parameters.
+    pub(crate) fn unload(self, dw: &[f32], weight: &mut [f32], bias: &mut [f32]) {
+        let (features, outputs) = (self.features(), self.outputs_stored());
+        for (o, row) in weight.chunks_exact_mut(self.from.len()).enumerate() {
+            for (i, w) in row.iter_mut().enumerate() {
+                *w = dw[self.feature(i) * outputs + o];
+            }
+        }
+        let all = bias.len();
+        bias.copy_from_slice(&dw[features * outputs..][..all]);
+    }
+}

@@ -1,0 +1,45 @@
+//! Shortcuts: an earlier value is added, as it is or subsampled.
+//!
+//! Subsampled (option A of He et al. 2016): out[r, q, before + c] += x[s·r, s·q, c], all other channels get nothing. By data:
+//! dx[s·r, s·q, c] += dz[r, q, before + c].
+
+use gambeson_data::dataset::Shape;
+
+/// A subsampled shortcut's sizes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Subsampling {
+    pub(crate) from: Shape,
+    /// Channels of `from` as stored.
+    pub(crate) from_stored: usize,
+    pub(crate) to: Shape,
+    /// Channels of `to` as stored.
+    pub(crate) to_stored: usize,
+    /// Rows and columns from one taken to the next.
+    pub(crate) step: usize,
+    /// Channels of zeros before.
+    pub(crate) before: usize,
+}
+
+impl Subsampling {
+    /// Row r of what is added, zeros included.
+    pub(crate) fn row(self, x: &[f32], r: usize, out: &mut [f32]) {
+        out.fill(0.0);
+        let from = &x[r * self.step * self.from.width * self.from_stored..];
+        for q in 0..self.to.width {
+            let taken = &from[q * self.step * self.from_stored..][..self.from.channels];
+            out[q * self.to_stored + self.before..][..self.from.channels].copy_from_slice(taken);
+        }
+    }
+
+    /// dx ← dx + its part of dz, one image.
+    pub(crate) fn add_gradient(self, dz: &[f32], dx: &mut [f32]) {
+        for r in 0..self.to.height {
+            for q in 0..self.to.width {
+                let from =
+                    &dz[(r * self.to.width + q) * self.to_stored + self.before..][..self.from.channels];
+                let at = (r * self.step * self.from.width + q * self.step) * self.from_stored;
+                dx[at..][..self.from.channels].iter_mut().zip(from).for_each(|(dx, dz)| *dx += dz);
+            }
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Networks.
+
+pub mod architecture;
+pub mod kernel;
+mod layer;
+pub mod models;
+pub mod parameters;
+pub mod pass;
+pub mod plan;
