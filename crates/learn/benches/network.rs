@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, missing_docs)]
 
 use gambeson_data::dataset::Shape;
+use gambeson_learn::net::inference::Inference;
 use gambeson_learn::net::kernel::Isa;
 use gambeson_learn::net::models::Model;
 use gambeson_learn::net::parameters::{Places, Weights};
@@ -39,6 +40,15 @@ fn main() {
             }
             println!("ResNet-{depth} {size} x {size}, {what}: {:.0} images/s", batch as f64 / least);
         };
+        let inference = Inference::new(&architecture, &weights, Isa::detect()).expect("a model");
+        let mut scores = vec![0.0; batch * 10];
+        let mut least = f64::INFINITY;
+        for _ in 0..ROUNDS {
+            let started = Instant::now();
+            inference.scores(&x, &mut scores);
+            least = least.min(started.elapsed().as_secs_f64());
+        }
+        println!("ResNet-{depth} {size} x {size}, inference: {:.0} images/s", batch as f64 / least);
         time("forward", Mode::Evaluation, None);
         time("training step", Mode::Training, Some(Wanted { weights: true, input: false }));
         time(

@@ -1,6 +1,7 @@
 //! Networks.
 
 pub mod architecture;
+pub mod inference;
 pub mod kernel;
 mod layer;
 pub mod models;

@@ -160,3 +160,20 @@ versions! {
         }
     }
 }
+
+versions! {
+    /// y ← y + bias + added, then ReLU where asked for; `added` may be empty.
+    fn close<L>(bias: &[f32], added: &[f32], relu: bool, channels: usize, y: &mut [f32]) {
+        assert!(bias.len() >= channels && (added.is_empty() || added.len() >= y.len()));
+        for c in (0..channels).step_by(LANES) {
+            let bias = L::of(&bias[c..]);
+            for at in (c..y.len()).step_by(channels) {
+                let mut value = L::of(&y[at..]).add(bias);
+                if !added.is_empty() {
+                    value = value.add(L::of(&added[at..]));
+                }
+                if relu { value.relu() } else { value }.put(&mut y[at..]);
+            }
+        }
+    }
+}

@@ -3,7 +3,8 @@
 //! Mean: y = (1/k)·Σ x over the k places of the window that lie inside the plane; dx += dy/k at each of them.
 //! Largest: y = max x; dx += dy at the first place that has it. NaN counts as larger than any number, and so goes on.
 
-use crate::net::architecture::Window;
+use crate::net::architecture::{LayerKind, Window};
+use crate::net::plan::Value;
 use gambeson_data::dataset::Shape;
 
 /// What is taken of a window.
@@ -25,6 +26,25 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
+    /// Of a layer, if it is one.
+    pub(crate) fn of(kind: &LayerKind, from: &Value, to: &Value) -> Option<Self> {
+        let (pooling, window) = match *kind {
+            LayerKind::AveragePool(window) => (Pooling::Mean, window),
+            LayerKind::MaxPool(window) => (Pooling::Largest, window),
+            LayerKind::GlobalAverage => {
+                let kernel = from.shape.height.max(from.shape.width);
+                (Pooling::Mean, Window { kernel, stride: kernel, padding: 0 })
+            }
+            LayerKind::Convolution(_) | LayerKind::Linear(_) => return None,
+        };
+        Some(Self { pooling, window, from: from.shape, to: to.shape, stored: from.stored })
+    }
+
+    /// Numbers of a row of the input, and of the output, where nothing lies between rows.
+    pub(crate) fn rows(self) -> (usize, usize) {
+        (self.from.width * self.stored, self.to.width * self.stored)
+    }
+
     /// Rows (or columns) of the plane that a window meets.
     fn reach(self, at: usize, size: usize) -> std::ops::Range<usize> {
         let first = at * self.window.stride;
@@ -32,16 +52,16 @@ impl Pool {
             ..(first + self.window.kernel - self.window.padding).min(size)
     }
 
-    /// One image.
-    pub(crate) fn forward(self, x: &[f32], y: &mut [f32]) {
+    /// One image, each with the distance of its rows.
+    pub(crate) fn forward(self, (x, x_row): (&[f32], usize), (y, y_row): (&mut [f32], usize)) {
         let c = self.stored;
         for r in 0..self.to.height {
             for q in 0..self.to.width {
-                let out = &mut y[(r * self.to.width + q) * c..][..c];
+                let out = &mut y[r * y_row + q * c..][..c];
                 let (rows, columns) = (self.reach(r, self.from.height), self.reach(q, self.from.width));
                 let places = rows.len() * columns.len();
                 let pixels = rows.flat_map(|i| columns.clone().map(move |j| (i, j)));
-                let mut pixels = pixels.map(|(i, j)| &x[(i * self.from.width + j) * c..][..c]);
+                let mut pixels = pixels.map(|(i, j)| &x[i * x_row + j * c..][..c]);
                 match (self.pooling, pixels.next()) {
                     (_, None) => out.fill(0.0),
                     (Pooling::Mean, Some(first)) => {

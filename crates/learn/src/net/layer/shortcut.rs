@@ -31,6 +31,18 @@ impl Subsampling {
         }
     }
 
+    /// What is added into an image whose other channels are zero already; each image with the distance of its rows.
+    pub(crate) fn copy(self, (x, x_row): (&[f32], usize), (out, out_row): (&mut [f32], usize)) {
+        for r in 0..self.to.height {
+            for q in 0..self.to.width {
+                let taken =
+                    &x[r * self.step * x_row + q * self.step * self.from_stored..][..self.from.channels];
+                out[r * out_row + q * self.to_stored + self.before..][..self.from.channels]
+                    .copy_from_slice(taken);
+            }
+        }
+    }
+
     /// dx ← dx + its part of dz, one image.
     pub(crate) fn add_gradient(self, dz: &[f32], dx: &mut [f32]) {
         for r in 0..self.to.height {

@@ -213,7 +213,7 @@ impl Pass {
         y[..this.images * to]
             .par_chunks_mut(to)
             .zip(x.par_chunks(from))
-            .for_each(|(y, x)| pool.forward(x, y));
+            .for_each(|(y, x)| pool.forward((x, pool.rows().0), (y, pool.rows().1)));
         self.kept[layer + 1] = y;
     }
 }

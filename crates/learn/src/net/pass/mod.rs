@@ -12,12 +12,12 @@ mod arena;
 mod backward;
 mod forward;
 
-use super::architecture::{Architecture, ArchitectureError, LayerKind, ShortcutKind, ValueIndex, Window};
+use super::architecture::{Architecture, ArchitectureError, LayerKind, ValueIndex};
 use super::kernel::Isa;
 use super::layer::convolution::{ConvolutionWeights, Scratch};
 use super::layer::linear::{LinearPlan, LinearWeights};
 use super::layer::norm::{Norm, NormWeights};
-use super::layer::pool::{Pool, Pooling};
+use super::layer::pool::Pool;
 use super::layer::shortcut::Subsampling;
 use super::parameters::{Places, Weights};
 use super::plan::{Choice, Plan};
@@ -220,33 +220,12 @@ impl Pass {
     }
 
     fn subsampling(&self, layer: usize) -> Option<Subsampling> {
-        let plan = self.plan.convolutions[layer].as_ref()?;
-        let shortcut = plan.shortcut.filter(|shortcut| shortcut.kind == ShortcutKind::Subsampled)?;
-        let from = &self.plan.values[shortcut.from];
-        let (step, before) = shortcut.subsampling(plan.to, from.shape)?;
-        Some(Subsampling {
-            from: from.shape,
-            from_stored: from.stored,
-            to: plan.to,
-            to_stored: plan.outputs,
-            step,
-            before,
-        })
+        self.plan.convolutions[layer].as_ref()?.subsampling(&self.plan.values)
     }
 
     fn pool(&self, layer: usize) -> Option<Pool> {
-        let (from, to) = (self.architecture.layers[layer].input, layer + 1);
-        let (from, to) = (&self.plan.values[from], &self.plan.values[to]);
-        let (pooling, window) = match self.architecture.layers[layer].kind {
-            LayerKind::AveragePool(window) => (Pooling::Mean, window),
-            LayerKind::MaxPool(window) => (Pooling::Largest, window),
-            LayerKind::GlobalAverage => {
-                let kernel = from.shape.height.max(from.shape.width);
-                (Pooling::Mean, Window { kernel, stride: kernel, padding: 0 })
-            }
-            _ => return None,
-        };
-        Some(Pool { pooling, window, from: from.shape, to: to.shape, stored: from.stored })
+        let from = &self.plan.values[self.architecture.layers[layer].input];
+        Pool::of(&self.architecture.layers[layer].kind, from, &self.plan.values[layer + 1])
     }
 
     fn with_scratch<T>(&self, work: impl FnOnce(&mut Scratch) -> T) -> T {

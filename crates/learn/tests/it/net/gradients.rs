@@ -6,6 +6,7 @@ use gambeson_data::dataset::Shape;
 use gambeson_learn::net::architecture::{
     Architecture, Convolution, Layer, LayerKind, Linear, Shortcut, ShortcutKind, Window,
 };
+use gambeson_learn::net::inference::Inference;
 use gambeson_learn::net::kernel::Isa;
 use gambeson_learn::net::models::Model;
 use gambeson_learn::net::parameters::Weights;
@@ -49,6 +50,16 @@ fn agree(architecture: &Architecture, images: usize, seed: u64, mode: Mode, choi
     let largest = exact.iter().fold(1e-3_f64, |most, x| most.max(x.abs()));
     for (own, exact) in own.iter().zip(&exact) {
         assert!((f64::from(*own) - exact).abs() <= 2e-5 * largest, "scores {own} {exact} of {largest}");
+    }
+    if mode == Mode::Evaluation {
+        let mut folded = vec![0.0; own.len()];
+        Inference::new(architecture, &weights, Isa::detect()).expect("a network").scores(&x, &mut folded);
+        for (folded, exact) in folded.iter().zip(&exact) {
+            assert!(
+                (f64::from(*folded) - exact).abs() <= 2e-5 * largest,
+                "folded {folded} {exact} of {largest}"
+            );
+        }
     }
     let loss = |weights: &Wide, x: &[f64]| -> f64 {
         scores(architecture, weights, x, mode).iter().zip(&functional).map(|(s, f)| s * f64::from(*f)).sum()

@@ -1,0 +1,366 @@
+//! Scores as fast as they can be had: normalisations folded into the weights, bias, shortcut and ReLU into the convolutions,
+//! and a few images at a time through the whole network, so that nothing leaves the cache.
+//!
+//! Values lie in buffers with zeros around the plane, as wide as any kernel that reads them needs, so that no image is ever
+//! copied to be padded. Values of one shape share their geometry, and those that are not needed at the same time their
+//! buffers. The scores of an image do not depend on the others, nor on how many there are.
+
+use super::architecture::{Architecture, ArchitectureError, LayerKind, ShortcutKind, ValueIndex};
+use super::kernel::Isa;
+use super::kernel::elementwise::close;
+use super::kernel::winograd::{Epilogue, Layout};
+use super::layer::convolution::{Scratch, room};
+use super::layer::linear::{LinearPlan, LinearWeights};
+use super::layer::norm::{Norm, NormWeights};
+use super::layer::pool::Pool;
+use super::layer::shortcut::Subsampling;
+use super::parameters::{Places, Weights};
+use super::plan::{Algorithm, Choice, ConvolutionPlan, Frame, Plan};
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+/// Images that go through the network together.
+const TOGETHER: usize = 4;
+
+/// A network ready to answer.
+pub struct Inference {
+    architecture: Architecture,
+    plan: Plan,
+    isa: Isa,
+    layers: Vec<Folded>,
+    /// By value: where it lies.
+    places: Vec<Room>,
+    /// Numbers of each buffer.
+    buffers: Vec<usize>,
+    idle: Mutex<Vec<Memory>>,
+}
+
+/// Where a value lies: the buffer, and the frame around its plane.
+#[derive(Clone, Copy, Debug)]
+struct Room {
+    buffer: usize,
+    frame: Frame,
+    channels: usize,
+}
+
+/// Memory of one task.
+struct Memory {
+    buffers: Vec<Vec<f32>>,
+    scratch: Scratch,
+    features: Vec<f32>,
+}
+
+enum Folded {
+    Convolution {
+        plan: ConvolutionPlan,
+        weights: Vec<f32>,
+        bias: Vec<f32>,
+        subsampling: Option<(Subsampling, usize)>,
+    },
+    Linear {
+        plan: LinearPlan,
+        weights: LinearWeights,
+    },
+    Pool(Pool),
+}
+
+impl Room {
+    fn layout(self) -> Layout {
+        let row = self.frame.columns * self.channels;
+        let first = self.frame.before * row + self.frame.before * self.channels;
+        Layout { first, image: self.frame.rows * row, row }
+    }
+}
+
+impl Inference {
+    /// From an architecture and its weights.
+    ///
+    /// Panics unless the weights are of the architecture.
+    pub fn new(architecture: &Architecture, weights: &Weights, isa: Isa) -> Result<Self, ArchitectureError> {
+        let plan = Plan::new(architecture, Choice::ByShape)?;
+        let numbers = Places::new(architecture)?;
+        let Weights { parameters, statistics } = weights;
+        assert!(
+            parameters.len() == numbers.parameters && statistics.len() == numbers.statistics,
+            "weights of another network"
+        );
+        let frames = frames(&plan, architecture);
+        let (mut places, mut buffers) = rooms(&plan, architecture, &frames);
+        let layers = (0..architecture.layers.len())
+            .map(|at| {
+                let place = &numbers.layers[at];
+                let weight = &parameters[place.weight.clone()];
+                let bias = &parameters[place.bias.clone()];
+                let (from, to) = (&plan.values[architecture.layers[at].input], &plan.values[at + 1]);
+                if let LayerKind::Linear(linear) = architecture.layers[at].kind {
+                    let plan = LinearPlan {
+                        from: from.shape,
+                        stored: from.stored,
+                        outputs: linear.outputs,
+                        relu: linear.relu,
+                    };
+                    let mut own = LinearWeights::default();
+                    plan.load(weight, bias, &mut own);
+                    return Folded::Linear { plan, weights: own };
+                }
+                let Some(convolution) = plan.convolutions[at].clone() else {
+                    let pool =
+                        Pool::of(&architecture.layers[at].kind, from, to).expect("nothing else is left");
+                    return Folded::Pool(pool);
+                };
+                let mut norm = Norm::new(to.stored);
+                let own = NormWeights {
+                    gamma: &parameters[place.gamma.clone()],
+                    beta: bias,
+                    mean: &statistics[place.mean.clone()],
+                    variance: &statistics[place.variance.clone()],
+                };
+                norm.load(convolution.to.channels, own);
+                let mut folded = Vec::new();
+                let spread = convolution.spread(weight, |o| norm.scale[o]);
+                convolution.forward_weights(isa, &spread, &mut folded);
+                let subsampling = convolution.subsampling(&plan.values).map(|subsampling| {
+                    // A buffer of its own, whose other channels stay zero.
+                    buffers.push(buffers[places[at + 1].buffer]);
+                    (subsampling, buffers.len() - 1)
+                });
+                Folded::Convolution { plan: convolution, weights: folded, bias: norm.shift, subsampling }
+            })
+            .collect();
+        places.shrink_to_fit();
+        let architecture = architecture.clone();
+        Ok(Self { architecture, plan, isa, layers, places, buffers, idle: Mutex::new(Vec::new()) })
+    }
+
+    /// The network.
+    pub fn architecture(&self) -> &Architecture {
+        &self.architecture
+    }
+
+    /// The scores of images in the order channel, row, column: images × classes. May be called from several threads.
+    ///
+    /// Panics unless `x` holds whole images and `scores` a row for each.
+    pub fn scores(&self, x: &[f32], scores: &mut [f32]) {
+        let (size, classes) = (self.architecture.input.len(), self.architecture.classes);
+        assert!(x.len().is_multiple_of(size) && scores.len() == x.len() / size * classes, "whole images");
+        scores
+            .par_chunks_mut(TOGETHER * classes)
+            .zip(x.par_chunks(TOGETHER * size))
+            .with_max_len(1)
+            .for_each(|(scores, x)| {
+                let idle = self.idle.lock().map(|mut idle| idle.pop()).ok().flatten();
+                let mut memory = idle.unwrap_or_else(|| self.memory());
+                self.some(x, scores, &mut memory);
+                if let Ok(mut idle) = self.idle.lock() {
+                    idle.push(memory);
+                }
+            });
+    }
+
+    fn memory(&self) -> Memory {
+        let buffers = self.buffers.iter().map(|&size| vec![0.0; TOGETHER * size]).collect();
+        Memory { buffers, scratch: Scratch::default(), features: Vec::new() }
+    }
+
+    /// At most [`TOGETHER`] images.
+    fn some(&self, x: &[f32], scores: &mut [f32], memory: &mut Memory) {
+        let shape = self.architecture.input;
+        let images = x.len() / shape.len();
+        let (room, plane) = (self.places[0], shape.height * shape.width);
+        let layout = room.layout();
+        for (image, x) in x.chunks_exact(shape.len()).enumerate() {
+            let out = &mut memory.buffers[room.buffer][layout.first + image * layout.image..];
+            for (r, out) in out.chunks_mut(layout.row).take(shape.height).enumerate() {
+                for (q, out) in out.chunks_exact_mut(room.channels).take(shape.width).enumerate() {
+                    for (c, out) in out[..shape.channels].iter_mut().enumerate() {
+                        *out = x[c * plane + r * shape.width + q];
+                    }
+                }
+            }
+        }
+        for (at, layer) in self.layers.iter().enumerate() {
+            let from = self.places[self.architecture.layers[at].input];
+            let to = self.places[at + 1];
+            match layer {
+                Folded::Convolution { plan, weights, bias, subsampling } => {
+                    self.convolve(plan, (weights, bias), *subsampling, (from, to), images, memory);
+                }
+                Folded::Linear { plan, weights } => {
+                    let mut y = std::mem::take(&mut memory.buffers[to.buffer]);
+                    let x = &memory.buffers[from.buffer];
+                    let features = gathered(x, from, plan, images, &mut memory.features);
+                    plan.forward(self.isa, weights, features, &mut y[..images * plan.outputs_stored()]);
+                    memory.buffers[to.buffer] = y;
+                }
+                Folded::Pool(pool) => {
+                    let mut y = std::mem::take(&mut memory.buffers[to.buffer]);
+                    let (lx, ly) = (from.layout(), to.layout());
+                    for image in 0..images {
+                        let x = &memory.buffers[from.buffer][lx.first + image * lx.image..];
+                        pool.forward((x, lx.row), (&mut y[ly.first + image * ly.image..], ly.row));
+                    }
+                    memory.buffers[to.buffer] = y;
+                }
+            }
+        }
+        let last = self.places[self.layers.len()];
+        let (layout, classes) = (last.layout(), self.architecture.classes);
+        for (image, scores) in scores.chunks_exact_mut(classes).enumerate() {
+            // One pixel of as many channels as classes, or a plane of one channel each: shapes say which.
+            let shape = self.plan.values[self.layers.len()].shape;
+            let from = &memory.buffers[last.buffer][layout.first + image * layout.image..];
+            for (index, score) in scores.iter_mut().enumerate() {
+                let plane = shape.height * shape.width;
+                let (c, pixel) = (index / plane, index % plane);
+                *score = from[pixel / shape.width * layout.row + pixel % shape.width * last.channels + c];
+            }
+        }
+    }
+
+    fn convolve(
+        &self,
+        plan: &ConvolutionPlan,
+        (weights, bias): (&[f32], &[f32]),
+        subsampling: Option<(Subsampling, usize)>,
+        (from, to): (Room, Room),
+        images: usize,
+        memory: &mut Memory,
+    ) {
+        let (lx, ly) = (from.layout(), to.layout());
+        let mut y = std::mem::take(&mut memory.buffers[to.buffer]);
+        // Frames in buffers may begin further out than the kernel does.
+        let first = lx.first - plan.padding * (lx.row + from.channels);
+        let shortcut = plan.shortcut.map(|shortcut| match subsampling {
+            Some((subsampling, buffer)) if shortcut.kind == ShortcutKind::Subsampled => {
+                let other = self.places[shortcut.from];
+                let (lo, mut out) = (other.layout(), std::mem::take(&mut memory.buffers[buffer]));
+                for image in 0..images {
+                    let x = &memory.buffers[other.buffer][lo.first + image * lo.image..];
+                    subsampling.copy((x, lo.row), (&mut out[ly.first + image * ly.image..], ly.row));
+                }
+                memory.buffers[buffer] = out;
+                buffer
+            }
+            _ => self.places[shortcut.from].buffer,
+        });
+        memory.scratch.x = std::mem::take(&mut memory.buffers[from.buffer]);
+        let added =
+            shortcut.map(|buffer| if buffer == from.buffer { &[][..] } else { &memory.buffers[buffer][..] });
+        let frame = Frame { rows: from.frame.rows, columns: from.frame.columns, ..plan.input_frame() };
+        match plan.forward {
+            Algorithm::Winograd if added.is_none_or(|added| !added.is_empty()) => {
+                let epilogue = Epilogue { bias: Some(bias), shortcut: added, relu: plan.relu };
+                plan.forward_into(
+                    self.isa,
+                    weights,
+                    images,
+                    (frame, first),
+                    (&mut y, ly),
+                    epilogue,
+                    &mut memory.scratch,
+                );
+            }
+            _ => {
+                let epilogue = Epilogue::default();
+                plan.forward_into(
+                    self.isa,
+                    weights,
+                    images,
+                    (frame, first),
+                    (&mut y, ly),
+                    epilogue,
+                    &mut memory.scratch,
+                );
+                // The shortcut may be the very value that was convolved.
+                let added =
+                    added.map_or(&[][..], |added| if added.is_empty() { &memory.scratch.x } else { added });
+                let width = plan.to.width * plan.outputs;
+                for image in 0..images {
+                    for r in 0..plan.to.height {
+                        let at = ly.first + image * ly.image + r * ly.row;
+                        let added = if added.is_empty() { &[][..] } else { &added[at..][..width] };
+                        close(self.isa, bias, added, plan.relu, plan.outputs, &mut y[at..][..width]);
+                    }
+                }
+            }
+        }
+        memory.buffers[from.buffer] = std::mem::take(&mut memory.scratch.x);
+        memory.buffers[to.buffer] = y;
+    }
+}
+
+/// The features of a linear layer, gathered where they do not lie together.
+fn gathered<'a>(
+    x: &'a [f32],
+    from: Room,
+    plan: &LinearPlan,
+    images: usize,
+    own: &'a mut Vec<f32>,
+) -> &'a [f32] {
+    let (layout, features) = (from.layout(), plan.features());
+    if layout.first == 0 && layout.image == features {
+        return &x[..images * features];
+    }
+    let width = plan.from.width * plan.stored;
+    let out = room(own, images * features);
+    for (image, out) in out.chunks_exact_mut(features).enumerate() {
+        for (r, out) in out.chunks_exact_mut(width).enumerate() {
+            out.copy_from_slice(&x[layout.first + image * layout.image + r * layout.row..][..width]);
+        }
+    }
+    out
+}
+
+/// The frame of every shape: wide enough for all kernels that read a value of it.
+fn frames(plan: &Plan, architecture: &Architecture) -> HashMap<(usize, usize, usize), Frame> {
+    let mut frames: HashMap<(usize, usize, usize), Frame> = HashMap::new();
+    let key = |value: ValueIndex| {
+        let value = &plan.values[value];
+        (value.shape.height, value.shape.width, value.stored)
+    };
+    for value in 0..plan.values.len() {
+        let (rows, columns, _) = key(value);
+        frames.entry(key(value)).or_insert(Frame { before: 0, rows, columns, step: 1 });
+    }
+    let readers = || plan.convolutions.iter().enumerate().filter_map(|(at, plan)| Some((at, plan.as_ref()?)));
+    for (at, plan) in readers() {
+        let frame = frames.get_mut(&key(architecture.layers[at].input)).expect("every value has one");
+        frame.before = frame.before.max(plan.padding);
+    }
+    for (at, plan) in readers() {
+        let from = key(architecture.layers[at].input);
+        let frame = frames.get_mut(&from).expect("every value has one");
+        let needed = plan.input_frame();
+        let before = frame.before;
+        frame.rows = frame.rows.max(before - plan.padding + needed.rows).max(before + from.0);
+        frame.columns = frame.columns.max(before - plan.padding + needed.columns).max(before + from.1);
+    }
+    frames
+}
+
+/// Which buffer every value lies in; values of one geometry take turns.
+fn rooms(
+    plan: &Plan,
+    architecture: &Architecture,
+    frames: &HashMap<(usize, usize, usize), Frame>,
+) -> (Vec<Room>, Vec<usize>) {
+    let (mut rooms, mut buffers) = (Vec::new(), Vec::new());
+    // Geometry of each buffer, and the layer after which it is free.
+    let mut taken: Vec<((usize, usize, usize), usize)> = Vec::new();
+    for (at, value) in plan.values.iter().enumerate() {
+        let key = (value.shape.height, value.shape.width, value.stored);
+        let frame = frames[&key];
+        let last = value.readers.iter().map(|reader| reader.layer).max().unwrap_or(architecture.layers.len());
+        // Made by layer at − 1, whose inputs are still needed then.
+        let free = taken.iter().position(|&(own, until)| own == key && until + 1 < at.max(1));
+        let buffer = free.unwrap_or_else(|| {
+            taken.push((key, 0));
+            buffers.push(frame.len(value.stored));
+            buffers.len() - 1
+        });
+        taken[buffer].1 = last;
+        rooms.push(Room { buffer, frame, channels: value.stored });
+    }
+    (rooms, buffers)
+}
