@@ -274,7 +274,8 @@ impl Architecture {
 }
 
 impl LayerKind {
-    fn output(&self, layer: usize, from: Shape) -> Result<Shape, ArchitectureError> {
+    /// What comes out for an input of this shape; `layer` is for messages.
+    pub(crate) fn output(&self, layer: usize, from: Shape) -> Result<Shape, ArchitectureError> {
         let nonzero = |value: usize, what: &'static str| {
             if value == 0 { Err(ArchitectureError::Zero { layer, what }) } else { Ok(()) }
         };

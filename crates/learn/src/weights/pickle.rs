@@ -1,0 +1,369 @@
+//! Python pickles, as far as saved tensors need them.
+//!
+//! A pickle is a program for a stack machine that may call any Python function. Here it can build numbers, texts, tuples,
+//! lists, dictionaries and tensors, and nothing else: the functions a state dict calls are known by name, and everything
+//! else is refused by its operation or its name. Nothing is executed, nothing is allocated for a size that is merely
+//! claimed, and depth and memory are bounded by the length of the file.
+
+use std::rc::Rc;
+use thiserror::Error;
+
+/// Why a pickle is not one of tensors.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum PickleError {
+    /// The bytes end within it.
+    #[error("it ends at byte {offset}, within a pickle: the file was cut short")]
+    Truncated {
+        /// Where.
+        offset: usize,
+    },
+    /// An operation that state dicts do not need.
+    #[error("operation {operation:#04x} at byte {offset} has no place in saved tensors: refused")]
+    Operation {
+        /// Its code.
+        operation: u8,
+        /// Where.
+        offset: usize,
+    },
+    /// A function or class that state dicts do not need.
+    #[error("it asks for `{name}` at byte {offset}, which saved tensors do not need: refused")]
+    Global {
+        /// Module and name.
+        name: String,
+        /// Where.
+        offset: usize,
+    },
+    /// The program makes no sense.
+    #[error("the pickle is damaged at byte {offset}")]
+    Malformed {
+        /// Where.
+        offset: usize,
+    },
+}
+
+/// What a pickle builds.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Object {
+    None,
+    Bool(bool),
+    Integer(i64),
+    /// An integer of more than 64 bits, little-endian: magic numbers.
+    Long(Rc<[u8]>),
+    Float(f64),
+    Text(Rc<str>),
+    Tuple(Rc<Vec<Object>>),
+    List(Rc<Vec<Object>>),
+    Dict(Rc<Vec<(Object, Object)>>),
+    /// A function or class that is known.
+    Global(Global),
+    /// What the caller knows under this name.
+    Persistent(Rc<Object>),
+    Tensor(Rc<TensorView>),
+}
+
+/// What may be asked for by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Global {
+    OrderedDict,
+    RebuildTensor,
+    RebuildParameter,
+    Storage(Element),
+}
+
+/// Numbers of a storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Element {
+    F64,
+    F32,
+    F16,
+    Bf16,
+    I64,
+    I32,
+    I16,
+    I8,
+    U8,
+    Bool,
+}
+
+impl Element {
+    /// Bytes of a number.
+    pub(crate) fn size(self) -> usize {
+        match self {
+            Element::F64 | Element::I64 => 8,
+            Element::F32 | Element::I32 => 4,
+            Element::F16 | Element::Bf16 | Element::I16 => 2,
+            Element::I8 | Element::U8 | Element::Bool => 1,
+        }
+    }
+}
+
+/// A tensor as a view of a storage.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TensorView {
+    pub(crate) element: Element,
+    /// Which storage.
+    pub(crate) key: Rc<str>,
+    pub(crate) offset: usize,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) strides: Vec<usize>,
+}
+
+const NAMES: [(&str, Global); 15] = [
+    ("collections OrderedDict", Global::OrderedDict),
+    ("torch._utils _rebuild_tensor", Global::RebuildTensor),
+    ("torch._utils _rebuild_tensor_v2", Global::RebuildTensor),
+    ("torch._utils _rebuild_parameter", Global::RebuildParameter),
+    ("torch DoubleStorage", Global::Storage(Element::F64)),
+    ("torch FloatStorage", Global::Storage(Element::F32)),
+    ("torch HalfStorage", Global::Storage(Element::F16)),
+    ("torch BFloat16Storage", Global::Storage(Element::Bf16)),
+    ("torch LongStorage", Global::Storage(Element::I64)),
+    ("torch IntStorage", Global::Storage(Element::I32)),
+    ("torch ShortStorage", Global::Storage(Element::I16)),
+    ("torch CharStorage", Global::Storage(Element::I8)),
+    ("torch ByteStorage", Global::Storage(Element::U8)),
+    ("torch BoolStorage", Global::Storage(Element::Bool)),
+    // How newer files write an empty dictionary's class.
+    ("builtins dict", Global::OrderedDict),
+];
+
+/// Reads one pickle that starts at `start`; also where it ends.
+pub(crate) fn read(bytes: &[u8], start: usize) -> Result<(Object, usize), PickleError> {
+    Machine { bytes, at: start, stack: Vec::new(), marks: Vec::new(), memo: Vec::new() }.run()
+}
+
+struct Machine<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    stack: Vec<Object>,
+    marks: Vec<usize>,
+    memo: Vec<Object>,
+}
+
+impl<'a> Machine<'a> {
+    fn run(mut self) -> Result<(Object, usize), PickleError> {
+        loop {
+            let offset = self.at;
+            let damaged = PickleError::Malformed { offset };
+            let operation = self.take(1)?[0];
+            match operation {
+                0x80 => drop(self.take(1)?),             // PROTO
+                0x95 => drop(self.take(8)?),             // FRAME
+                b'.' => {
+                    let result = self.stack.pop().ok_or(damaged)?;
+                    return Ok((result, self.at));
+                }
+                b'(' => self.marks.push(self.stack.len()),
+                b'N' => self.stack.push(Object::None),
+                0x88 => self.stack.push(Object::Bool(true)),
+                0x89 => self.stack.push(Object::Bool(false)),
+                b'J' => {
+                    let value = i32::from_le_bytes(self.array()?);
+                    self.stack.push(Object::Integer(value.into()));
+                }
+                b'K' => {
+                    let [value] = self.array()?;
+                    self.stack.push(Object::Integer(value.into()));
+                }
+                b'M' => {
+                    let value = u16::from_le_bytes(self.array()?);
+                    self.stack.push(Object::Integer(value.into()));
+                }
+                0x8a => {
+                    let [length] = self.array()?;
+                    let value = self.take(length.into())?;
+                    self.stack.push(long(value));
+                }
+                b'G' => {
+                    let value = f64::from_be_bytes(self.array()?);
+                    self.stack.push(Object::Float(value));
+                }
+                b'X' => {
+                    let length = u32::from_le_bytes(self.array()?);
+                    self.text(usize::try_from(length).map_err(|_| damaged)?)?;
+                }
+                0x8c => {
+                    let [length] = self.array()?;
+                    self.text(length.into())?;
+                }
+                b')' => self.stack.push(Object::Tuple(Rc::default())),
+                b']' => self.stack.push(Object::List(Rc::default())),
+                b'}' => self.stack.push(Object::Dict(Rc::default())),
+                0x85..=0x87 => {
+                    let items = self.pop(usize::from(operation - 0x84))?;
+                    self.stack.push(Object::Tuple(Rc::new(items)));
+                }
+                b't' => {
+                    let items = self.pop_marked()?;
+                    self.stack.push(Object::Tuple(Rc::new(items)));
+                }
+                b'a' | b'e' => {
+                    let items = if operation == b'a' { self.pop(1)? } else { self.pop_marked()? };
+                    let Some(Object::List(list)) = self.stack.last_mut() else { return Err(damaged) };
+                    Rc::make_mut(list).extend(items);
+                }
+                b's' | b'u' => {
+                    let items = if operation == b's' { self.pop(2)? } else { self.pop_marked()? };
+                    let Some(Object::Dict(dict)) = self.stack.last_mut() else { return Err(damaged) };
+                    let mut items = items.into_iter();
+                    while let Some(key) = items.next() {
+                        Rc::make_mut(dict).push((key, items.next().ok_or(damaged.clone())?));
+                    }
+                }
+                b'q' | b'r' | 0x94 => {
+                    let index = match operation {
+                        b'q' => usize::from(self.array::<1>()?[0]),
+                        b'r' => usize::try_from(u32::from_le_bytes(self.array()?)).map_err(|_| damaged.clone())?,
+                        _ => self.memo.len(),
+                    };
+                    let top = self.stack.last().cloned().ok_or(damaged.clone())?;
+                    // Numbers rise one by one in what Python writes; a far one would claim memory.
+                    if index > self.memo.len() + 1024 {
+                        return Err(damaged);
+                    }
+                    if index >= self.memo.len() {
+                        self.memo.resize(index + 1, Object::None);
+                    }
+                    self.memo[index] = top;
+                }
+                b'h' | b'j' => {
+                    let index = match operation {
+                        b'h' => usize::from(self.array::<1>()?[0]),
+                        _ => usize::try_from(u32::from_le_bytes(self.array()?)).map_err(|_| damaged.clone())?,
+                    };
+                    let object = self.memo.get(index).cloned().ok_or(damaged)?;
+                    self.stack.push(object);
+                }
+                b'c' => {
+                    let (module, name) = (self.line()?, self.line()?);
+                    self.global(&format!("{module} {name}"), offset)?;
+                }
+                0x93 => {
+                    let names = self.pop(2)?;
+                    let [Object::Text(module), Object::Text(name)] = &names[..] else { return Err(damaged) };
+                    self.global(&format!("{module} {name}"), offset)?;
+                }
+                b'Q' => {
+                    let id = self.stack.pop().ok_or(damaged)?;
+                    self.stack.push(Object::Persistent(Rc::new(id)));
+                }
+                b'R' => {
+                    let mut call = self.pop(2)?;
+                    let (arguments, function) = (call.pop(), call.pop());
+                    let (Some(Object::Tuple(arguments)), Some(Object::Global(function))) = (arguments, function) else {
+                        return Err(damaged);
+                    };
+                    let made = called(function, &arguments).ok_or(damaged)?;
+                    self.stack.push(made);
+                }
+                // What an ordered dictionary carries beside its entries.
+                b'b' => {
+                    self.pop(1)?;
+                    if !matches!(self.stack.last(), Some(Object::Dict(_))) {
+                        return Err(damaged);
+                    }
+                }
+                operation => return Err(PickleError::Operation { operation, offset }),
+            }
+        }
+    }
+
+    fn take(&mut self, length: usize) -> Result<&'a [u8], PickleError> {
+        let end = self.at.checked_add(length).filter(|&end| end <= self.bytes.len());
+        let end = end.ok_or(PickleError::Truncated { offset: self.bytes.len() })?;
+        let taken = &self.bytes[self.at..end];
+        self.at = end;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], PickleError> {
+        let offset = self.at;
+        self.take(N)?.try_into().map_err(|_| PickleError::Malformed { offset })
+    }
+
+    fn text(&mut self, length: usize) -> Result<(), PickleError> {
+        let offset = self.at;
+        let text = std::str::from_utf8(self.take(length)?).map_err(|_| PickleError::Malformed { offset })?;
+        self.stack.push(Object::Text(text.into()));
+        Ok(())
+    }
+
+    fn line(&mut self) -> Result<&'a str, PickleError> {
+        let offset = self.at;
+        let rest = &self.bytes[offset..];
+        let length = rest.iter().position(|&byte| byte == b'\n');
+        let length = length.ok_or(PickleError::Truncated { offset: self.bytes.len() })?;
+        self.at += length + 1;
+        std::str::from_utf8(&rest[..length]).map_err(|_| PickleError::Malformed { offset })
+    }
+
+    fn global(&mut self, name: &str, offset: usize) -> Result<(), PickleError> {
+        match NAMES.iter().find(|(known, _)| *known == name) {
+            Some(&(_, global)) => {
+                self.stack.push(Object::Global(global));
+                Ok(())
+            }
+            None => {
+                let name = name.chars().take(100).flat_map(char::escape_default).collect();
+                Err(PickleError::Global { name, offset })
+            }
+        }
+    }
+
+    fn pop(&mut self, count: usize) -> Result<Vec<Object>, PickleError> {
+        let floor = self.marks.last().copied().unwrap_or(0);
+        match self.stack.len().checked_sub(count) {
+            Some(first) if first >= floor => Ok(self.stack.split_off(first)),
+            _ => Err(PickleError::Malformed { offset: self.at }),
+        }
+    }
+
+    fn pop_marked(&mut self) -> Result<Vec<Object>, PickleError> {
+        let mark = self.marks.pop().filter(|&mark| mark <= self.stack.len());
+        mark.map(|mark| self.stack.split_off(mark)).ok_or(PickleError::Malformed { offset: self.at })
+    }
+}
+
+/// A little-endian integer in two's complement.
+fn long(bytes: &[u8]) -> Object {
+    if bytes.len() > 8 {
+        return Object::Long(bytes.into());
+    }
+    let fill = if bytes.last().is_some_and(|byte| byte & 0x80 != 0) { 0xff } else { 0 };
+    let mut all = [fill; 8];
+    all[..bytes.len()].copy_from_slice(bytes);
+    Object::Integer(i64::from_le_bytes(all))
+}
+
+/// What a known function makes of its arguments.
+fn called(function: Global, arguments: &[Object]) -> Option<Object> {
+    match function {
+        Global::OrderedDict => arguments.is_empty().then(|| Object::Dict(Rc::default())),
+        Global::RebuildParameter => match arguments.first()? {
+            Object::Tensor(tensor) => Some(Object::Tensor(tensor.clone())),
+            _ => None,
+        },
+        Global::RebuildTensor => {
+            let [storage, offset, shape, strides, ..] = arguments else { return None };
+            let Object::Persistent(id) = storage else { return None };
+            let Object::Tuple(id) = &**id else { return None };
+            let [Object::Text(word), Object::Global(Global::Storage(element)), Object::Text(key), ..] = &id[..] else {
+                return None;
+            };
+            let size = |object: &Object| match object {
+                Object::Integer(value) => usize::try_from(*value).ok(),
+                _ => None,
+            };
+            let sizes = |object: &Object| match object {
+                Object::Tuple(items) => items.iter().map(size).collect::<Option<Vec<usize>>>(),
+                _ => None,
+            };
+            let (shape, strides) = (sizes(shape)?, sizes(strides)?);
+            (&**word == "storage" && shape.len() == strides.len()).then_some(())?;
+            let offset = size(offset)?;
+            Some(Object::Tensor(Rc::new(TensorView { element: *element, key: key.clone(), offset, shape, strides })))
+        }
+        Global::Storage(_) => None,
+    }
+}
