@@ -4,6 +4,7 @@ pub mod file;
 pub mod linalg;
 pub mod matrix_file;
 pub mod observe;
+pub mod parameter;
 pub mod projection;
 pub mod safetensors;
 pub mod sdp;

@@ -1,6 +1,7 @@
 //! Linear algebra.
 
 pub(crate) mod aligned;
+pub(crate) mod cosines;
 pub mod eigen;
 pub mod lanczos;
 pub mod matrix;

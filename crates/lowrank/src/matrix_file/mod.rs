@@ -21,6 +21,8 @@ pub use error::{InputError, ParseError};
 pub use problem::{BannerProblem, HeaderProblem, LineProblem, MaxCutProblem, SparseProblem};
 
 use crate::linalg::matrix::Matrix;
+use crate::sdp::problem::{Norm, Reading};
+use gambeson_checker::Domain;
 
 /// What the file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +32,17 @@ pub enum InputKind {
     /// A graph or max-cut SDP: the matrix is L/4, L the weighted Laplacian, and the domain is the vertices
     /// of the cube.
     MaxCut,
+}
+
+impl InputKind {
+    /// The domain a question is meant on unless the caller names one: the vertices for the quadratic form of a graph,
+    /// the cube for everything else.
+    pub fn natural_domain(self, norm: Norm, reading: Reading) -> Domain {
+        match (self, norm, reading) {
+            (InputKind::MaxCut, Norm::Quadratic, Reading::Plain) => Domain::Vertices,
+            _ => Domain::Cube,
+        }
+    }
 }
 
 /// A matrix together with what the file says it means.

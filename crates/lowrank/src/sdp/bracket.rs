@@ -6,14 +6,15 @@ use crate::linalg::lanczos::TopEigenspace;
 use crate::linalg::operator::Operator;
 use crate::linalg::unit_rows::UnitRows;
 use crate::observe::Observer;
+use crate::parameter::ParameterError;
 use crate::sdp::burer_monteiro::{BurerMonteiroParams, burer_monteiro};
-use crate::sdp::mwu::{MwuParams, ParameterError, multiplicative_weights};
+use crate::sdp::mwu::{MwuParams, multiplicative_weights};
 use crate::sdp::problem::{Norm, Problem, Unit};
-use crate::sdp::progress::{Progress, StopReason, relative_gap};
+pub use crate::sdp::progress::Stop;
+use crate::sdp::progress::{Progress, RunMonitor, StopReason, relative_gap};
 use crate::sdp::upper::certify;
 pub use crate::sdp::upper::{Upper, prove};
 use crate::sdp::vertex::best_vertex;
-use crate::sdp::watch::Watch;
 use gambeson_checker::{
     Certificate, CheckError, Domain, Quadratic, RelaxationValue, VertexValue, relaxation_value, vertex_value,
 };
@@ -31,7 +32,7 @@ const ROUNDING_TRIALS: usize = 16;
 
 /// How the certificate is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
+pub enum Solver {
     /// Algorithm 2, multiplicative weights.
     MultiplicativeWeights,
     /// Low-rank factorisation: far faster, and the only one for small gaps.
@@ -42,7 +43,7 @@ pub enum Method {
 #[derive(Clone, Debug)]
 pub struct BoundParams {
     /// The solver.
-    pub method: Method,
+    pub solver: Solver,
     /// upper/sdp_lower − 1 at which to stop; positive.
     pub gap: f64,
     /// Solve no longer than this. What follows (lower ends, check) is not counted.
@@ -63,7 +64,7 @@ pub struct BoundParams {
 impl Default for BoundParams {
     fn default() -> Self {
         Self {
-            method: Method::BurerMonteiro,
+            solver: Solver::BurerMonteiro,
             gap: 1e-4,
             time_limit: None,
             start: None,
@@ -84,21 +85,6 @@ impl BoundParams {
         self.mwu.validate()?;
         self.burer_monteiro.validate()
     }
-}
-
-/// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// The gap asked for was reached.
-    Gap,
-    /// Time was up.
-    TimeLimit,
-    /// The observer ended it.
-    Interrupted,
-    /// The solver ended by itself.
-    Solver(StopReason),
-    /// The matrix is zero: nothing to solve.
-    Zero,
 }
 
 /// Why there is no bracket.
@@ -155,7 +141,7 @@ impl Bracket {
 pub fn bracket(
     problem: &Problem,
     params: &BoundParams,
-    observer: &mut (impl Observer<Progress> + Send),
+    observer: &mut (dyn Observer<Progress> + Send),
 ) -> Result<Bracket, BoundError> {
     params.validate()?;
     // As a task of the pool itself: from outside, each of the many short parallel steps would wait for a thread to
@@ -166,7 +152,7 @@ pub fn bracket(
 fn solve_and_prove(
     problem: &Problem,
     params: &BoundParams,
-    observer: &mut impl Observer<Progress>,
+    observer: &mut dyn Observer<Progress>,
 ) -> Result<Bracket, BoundError> {
     let started = Instant::now();
     let matrix = problem.quadratic();
@@ -179,7 +165,7 @@ fn solve_and_prove(
     let constant = operator.left_out_trace();
     let mut rng = ChaCha8Rng::seed_from_u64(params.seed);
     let deadline = params.time_limit.and_then(|limit| started.checked_add(limit));
-    let mut watch = Watch {
+    let mut monitor = RunMonitor {
         inner: observer,
         gap: params.gap,
         constant,
@@ -194,24 +180,24 @@ fn solve_and_prove(
     };
     // What is proven is a little wider than what is estimated, so the solver aims lower: much lower if it must.
     let mut total = Totals::default();
-    let mut ambitions = params.method.ambitions().iter();
+    let mut ambitions = params.solver.ambitions().iter();
     let mut start = params.start.clone();
     let mut proven: Option<(Certificate, Upper)> = None;
     let mut raised: Option<(UnitRows, RelaxationValue)> = None;
     let (mut certificate, mut upper, point, sdp_lower) = loop {
         let ambition = ambitions.next();
-        watch.gap = ambition.unwrap_or(&1.0) * params.gap;
-        watch.earlier = total.iterations;
+        monitor.gap = ambition.unwrap_or(&1.0) * params.gap;
+        monitor.earlier = total.iterations;
         let found = if operator.is_zero() {
-            Found::zero(n)
+            Solved::zero(n)
         } else {
-            solve(&operator, params, start.as_ref(), &mut rng, &mut watch)?
+            solve(&operator, params, start.as_ref(), &mut rng, &mut monitor)?
         };
         total.add(&found);
         let weights: Vec<f64> = found.weights.iter().map(|&weight| unit.of(weight)).collect();
         let solved = Instant::now();
         // A solver that was stopped early is not worth a margin as small as the gap it was asked for.
-        let gap = watch.reached.clamp(params.gap.min(LARGEST_MARGIN), LARGEST_MARGIN);
+        let gap = monitor.reached.clamp(params.gap.min(LARGEST_MARGIN), LARGEST_MARGIN);
         let attempt = certify(problem, &weights, gap, params.threads)?;
         total.seconds_check += solved.elapsed().as_secs_f64();
         // Whatever an attempt comes to, what earlier ones proved stays.
@@ -307,14 +293,14 @@ fn is_trivial(
     }
 }
 
-impl Method {
+impl Solver {
     /// Fractions of the gap asked for at which to stop by estimate, one attempt after the other.
     fn ambitions(self) -> &'static [f64] {
         match self {
             // Begins anew every time, so there is one attempt.
-            Method::MultiplicativeWeights => &[0.8],
+            Solver::MultiplicativeWeights => &[0.8],
             // Goes on from where it stopped.
-            Method::BurerMonteiro => &[0.6, 0.2, 0.05, 0.01],
+            Solver::BurerMonteiro => &[0.6, 0.2, 0.05, 0.01],
         }
     }
 }
@@ -325,39 +311,39 @@ fn solve(
     params: &BoundParams,
     start: Option<&UnitRows>,
     rng: &mut ChaCha8Rng,
-    watch: &mut Watch<'_, impl Observer<Progress>>,
-) -> Result<Found, ParameterError> {
-    Ok(match params.method {
-        Method::MultiplicativeWeights => {
-            let solution = multiplicative_weights(operator, &params.mwu, rng, watch)?;
+    monitor: &mut RunMonitor<'_>,
+) -> Result<Solved, ParameterError> {
+    Ok(match params.solver {
+        Solver::MultiplicativeWeights => {
+            let solution = multiplicative_weights(operator, &params.mwu, rng, monitor)?;
             let scale = solution.estimate / solution.weights.iter().sum::<f64>();
-            Found {
+            Solved {
                 weights: solution.weights.iter().map(|weight| weight * scale).collect(),
                 point: solution.point,
                 iterations: solution.iterations,
                 products: solution.products,
-                stop: watch.stop.unwrap_or(Stop::Solver(solution.stop)),
+                stop: monitor.stop.unwrap_or(Stop::Solver(solution.stop)),
             }
         }
-        Method::BurerMonteiro => {
+        Solver::BurerMonteiro => {
             let mut own = params.burer_monteiro.clone();
             // It stops by itself where the watch would stop it, and plans its looks at the dual by that.
-            (own.gap, own.offset) = (watch.gap, watch.constant);
-            own.max_iterations -= watch.earlier;
-            let solution = burer_monteiro(operator, &own, start, rng, watch)?;
-            Found {
+            (own.gap, own.offset) = (monitor.gap, monitor.constant);
+            own.max_iterations -= monitor.earlier;
+            let solution = burer_monteiro(operator, &own, start, rng, monitor)?;
+            Solved {
                 weights: solution.weights,
                 point: solution.point,
                 iterations: solution.iterations,
                 products: solution.products,
-                stop: watch.stop.unwrap_or(Stop::Solver(solution.stop)),
+                stop: monitor.stop.unwrap_or(Stop::Solver(solution.stop)),
             }
         }
     })
 }
 
 /// What a solver found.
-struct Found {
+struct Solved {
     weights: Vec<f64>,
     point: UnitRows,
     iterations: usize,
@@ -365,7 +351,7 @@ struct Found {
     stop: Stop,
 }
 
-impl Found {
+impl Solved {
     fn zero(n: usize) -> Self {
         let point = UnitRows { entries: vec![1.0; n], columns: 1 };
         Self { weights: vec![1.0; n], point, iterations: 0, products: 0, stop: Stop::Zero }
@@ -392,7 +378,7 @@ impl Totals {
         matches!(self.stop, Stop::TimeLimit | Stop::Interrupted)
     }
 
-    fn add(&mut self, found: &Found) {
+    fn add(&mut self, found: &Solved) {
         self.iterations += found.iterations;
         self.products += found.products;
         self.stop = found.stop;

@@ -10,4 +10,3 @@ pub mod problem;
 pub mod progress;
 mod upper;
 pub mod vertex;
-mod watch;

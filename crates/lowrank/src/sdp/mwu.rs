@@ -19,11 +19,11 @@ use crate::linalg::lanczos::TopEigenspace;
 use crate::linalg::operator::Operator;
 use crate::linalg::unit_rows::UnitRows;
 use crate::observe::Observer;
+use crate::parameter::ParameterError;
 use crate::sdp::primal::PrimalCandidate;
 use crate::sdp::progress::{Progress, StopReason};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
-use thiserror::Error;
 
 /// Residual at which the eigenvalues that are compared are accepted, relative to them.
 const SHARP: f64 = 3e-4;
@@ -84,18 +84,6 @@ impl Default for MwuParams {
     }
 }
 
-/// A parameter out of its range.
-#[derive(Debug, Error, PartialEq)]
-#[error("{name} is {value}, but must be {range}")]
-pub struct ParameterError {
-    /// Which parameter.
-    pub name: &'static str,
-    /// Its value.
-    pub value: f64,
-    /// What it may be.
-    pub range: &'static str,
-}
-
 impl MwuParams {
     /// Checks every parameter once.
     pub fn validate(&self) -> Result<(), ParameterError> {
@@ -128,7 +116,7 @@ impl MwuParams {
 
 /// Which dual a certificate was taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Candidate {
+pub enum DualChoice {
     /// λα̃ of the best round.
     Iterate,
     /// The running average of λα̃, the y of the box.
@@ -144,7 +132,7 @@ pub struct MwuSolution {
     /// Weights for the checker: the best dual found.
     pub weights: Vec<f64>,
     /// Where they come from.
-    pub candidate: Candidate,
+    pub candidate: DualChoice,
     /// Their estimated bound, (Σ y)·λ_max(D^−½MD^−½) with a Ritz value for λ_max: slightly low.
     pub estimate: f64,
     /// ŷ: the averaged dual of the box at the end.
@@ -165,11 +153,11 @@ pub struct MwuSolution {
 struct Best {
     estimate: f64,
     weights: Vec<f64>,
-    candidate: Candidate,
+    candidate: DualChoice,
 }
 
 impl Best {
-    fn offer(&mut self, estimate: f64, candidate: Candidate, weights: &[f64]) {
+    fn offer(&mut self, estimate: f64, candidate: DualChoice, weights: &[f64]) {
         if estimate < self.estimate {
             *self = Best { estimate, candidate, weights: weights.to_vec() };
         }
@@ -181,7 +169,7 @@ pub fn multiplicative_weights(
     operator: &Operator<'_>,
     params: &MwuParams,
     rng: &mut impl Rng,
-    observer: &mut impl Observer<Progress>,
+    observer: &mut dyn Observer<Progress>,
 ) -> Result<MwuSolution, ParameterError> {
     params.validate()?;
     let n = operator.dim();
@@ -189,7 +177,7 @@ pub fn multiplicative_weights(
     let mut weights = vec![1.0; n]; // α
     let mut dual_sum = vec![0.0; n]; // (t + 1)·y
     let mut primal = PrimalCandidate::new(n, params.keep_primal);
-    let mut best = Best { estimate: f64::INFINITY, weights: vec![1.0; n], candidate: Candidate::Equal };
+    let mut best = Best { estimate: f64::INFINITY, weights: vec![1.0; n], candidate: DualChoice::Equal };
     let mut judge = Judge::default();
     let (mut lower, mut point) = (f64::NEG_INFINITY, None);
     let mut eigenspace = TopEigenspace::new(operator, random_vector(n, rng));
@@ -211,7 +199,7 @@ pub fn multiplicative_weights(
         dual_sum.iter_mut().zip(&dual).for_each(|(sum, y)| *sum += y);
         primal.push(v, value);
         if round == 0 {
-            best.offer(value, Candidate::Equal, &dual);
+            best.offer(value, DualChoice::Equal, &dual);
         }
         judge.iterate(value, dual);
         let largest = squares.iter().copied().fold(0.0, f64::max);
@@ -304,11 +292,11 @@ impl Judge {
         rng: &mut impl Rng,
         best: &mut Best,
     ) {
-        let mut duals = vec![(Candidate::Average, dual_sum.iter().map(|sum| sum / rounds as f64).collect())];
+        let mut duals = vec![(DualChoice::Average, dual_sum.iter().map(|sum| sum / rounds as f64).collect())];
         if let Some((from, early)) = self.sums.iter().rfind(|(from, _)| 2 * from <= rounds) {
             let late = (rounds - from) as f64;
             let dual = dual_sum.iter().zip(early).map(|(sum, early)| (sum - early) / late);
-            duals.push((Candidate::LateAverage, dual.collect()));
+            duals.push((DualChoice::LateAverage, dual.collect()));
         }
         let averages = duals.into_iter().map(|(candidate, dual): (_, Vec<f64>)| {
             // Weights must stay positive; late sums may cancel to zero.
@@ -317,7 +305,7 @@ impl Judge {
             (top.value * dual.iter().sum::<f64>(), candidate, dual)
         });
         let averages: Vec<_> = averages.collect();
-        let iterate = self.iterate.take().map(|(value, dual)| (value, Candidate::Iterate, dual));
+        let iterate = self.iterate.take().map(|(value, dual)| (value, DualChoice::Iterate, dual));
         let valued = averages.into_iter().chain(iterate);
         if let Some((value, candidate, dual)) = valued.min_by(|a, b| a.0.total_cmp(&b.0))
             && value < best.estimate

@@ -1,7 +1,6 @@
 //! What is asked of a matrix: which norm, on which domain, in which storage.
 
 use crate::linalg::matrix::{DenseMatrix, Matrix, MatrixError, SparseMatrix, zeros};
-use crate::matrix_file::InputKind;
 use gambeson_checker::{Domain, MatrixProblem, Quadratic};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -99,21 +98,14 @@ enum Storage {
 }
 
 impl Problem {
-    /// Puts the question to the matrix and validates it. Without `domain`, graphs are on the vertices and all else
-    /// on the cube.
+    /// Puts the question to the matrix and validates it.
     pub fn new(
         matrix: Matrix,
-        kind: InputKind,
         norm: Norm,
         reading: Reading,
-        domain: Option<Domain>,
+        domain: Domain,
         threads: usize,
     ) -> Result<Self, ProblemError> {
-        let natural = match (kind, norm, reading) {
-            (InputKind::MaxCut, Norm::Quadratic, Reading::Plain) => Domain::Vertices,
-            _ => Domain::Cube,
-        };
-        let domain = domain.unwrap_or(natural);
         let (rows, columns) = matrix.shape();
         let storage = match (norm, reading) {
             (Norm::InfToOne, Reading::Gram) => return Err(ProblemError::GramInfToOne),

@@ -2,7 +2,7 @@
 
 use crate::support::normal;
 use gambeson_lowrank::projection::energy::{Energy, EnergyError};
-use gambeson_lowrank::projection::fit::{FitError, FitMethod, FitStep, Fitted, Target, fit};
+use gambeson_lowrank::projection::fit::{FitError, FitMethod, FitProgress, Fitted, Target, fit_channel};
 use gambeson_lowrank::projection::kappa::problem;
 use gambeson_lowrank::projection::method::algorithm3::{
     RobustProjectionParams, SparseParams, robust_projection,
@@ -94,7 +94,7 @@ fn every_method_meets_every_target() {
     for centred in [false, true] {
         let energy = energy(centred);
         for method in methods() {
-            let run = |target| fit(&energy, None, target, &method, &bound(), &mut ());
+            let run = |target| fit_channel(&energy, None, target, &method, &bound(), &mut ());
             let by_rank = run(Target::Rank(10)).expect("a projection");
             assert_eq!(by_rank.certified.basis.columns, 10);
             verify(&energy, &by_rank);
@@ -118,8 +118,9 @@ fn every_method_meets_every_target() {
 fn the_search_beats_its_candidates() {
     let energy = energy(true);
     for budget in [0.02, 0.05, 0.1, 0.2, 0.4] {
-        let run =
-            |method| fit(&energy, None, Target::Error(budget), &method, &bound(), &mut ()).expect("a fit");
+        let run = |method| {
+            fit_channel(&energy, None, Target::Error(budget), &method, &bound(), &mut ()).expect("a fit")
+        };
         let (axis, pca, robust) = (run(FitMethod::Axis), run(FitMethod::Pca), run(FitMethod::Robust));
         verify(&energy, &robust);
         let root = (axis.certified.basis.columns as f64).sqrt();
@@ -131,8 +132,9 @@ fn the_search_beats_its_candidates() {
     }
     // A smaller error for the same kappa, or the same.
     for kappa in [2.5, 3.3, 5.1] {
-        let run =
-            |method| fit(&energy, None, Target::Kappa(kappa), &method, &bound(), &mut ()).expect("a fit");
+        let run = |method| {
+            fit_channel(&energy, None, Target::Kappa(kappa), &method, &bound(), &mut ()).expect("a fit")
+        };
         let (axis, robust) = (run(FitMethod::Axis), run(FitMethod::Robust));
         assert!(robust.error <= axis.error && robust.certified.kappa().value() <= kappa);
     }
@@ -147,8 +149,8 @@ fn a_tilt_in_the_plane_is_the_best_one() {
     let kept = |t: f64| a * t.cos().powi(2) + b * t.sin().powi(2) + 2.0 * c * t.sin() * t.cos();
     for angle in [0.01, 0.03, 0.06] {
         let budget = 1.0 - kept(angle);
-        let fitted =
-            fit(&energy, None, Target::Error(budget), &FitMethod::Robust, &bound(), &mut ()).expect("a fit");
+        let fitted = fit_channel(&energy, None, Target::Error(budget), &FitMethod::Robust, &bound(), &mut ())
+            .expect("a fit");
         assert_eq!(fitted.certified.basis.columns, 1, "{}", fitted.how);
         let expected = 1.0 + (2.0 * angle).sin();
         let found = fitted.certified.square.value();
@@ -203,7 +205,7 @@ fn restricted_coordinates_stay_unused() {
     for method in methods() {
         // A kappa of 7 would be enough for more coordinates than are allowed.
         for target in [Target::Rank(7), Target::Error(0.3), Target::Kappa(7.0)] {
-            let fitted = match fit(&energy, Some(&allowed), target, &method, &bound(), &mut ()) {
+            let fitted = match fit_channel(&energy, Some(&allowed), target, &method, &bound(), &mut ()) {
                 Err(FitError::NoKappaTarget) => continue,
                 other => other.expect("a projection"),
             };
@@ -215,10 +217,11 @@ fn restricted_coordinates_stay_unused() {
             }
         }
     }
-    let too_many = fit(&energy, Some(&allowed), Target::Rank(17), &FitMethod::Axis, &bound(), &mut ());
+    let too_many =
+        fit_channel(&energy, Some(&allowed), Target::Rank(17), &FitMethod::Axis, &bound(), &mut ());
     assert!(matches!(too_many, Err(FitError::Rank { rank: 17, dim: 16 })));
     for method in methods() {
-        let out = fit(&energy, Some(&allowed), Target::Error(1e-6), &method, &bound(), &mut ());
+        let out = fit_channel(&energy, Some(&allowed), Target::Error(1e-6), &method, &bound(), &mut ());
         assert!(matches!(out, Err(FitError::ErrorOutOfReach { .. })), "{method:?}");
     }
 }
@@ -230,7 +233,9 @@ fn results_do_not_depend_on_threads() {
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
             let own = BoundParams { threads, ..bound() };
-            pool.install(|| fit(&energy, None, Target::Error(0.1), &method, &own, &mut ()).expect("a fit"))
+            pool.install(|| {
+                fit_channel(&energy, None, Target::Error(0.1), &method, &own, &mut ()).expect("a fit")
+            })
         };
         let (one, two) = (run(1), run(2));
         assert_eq!(one.certified.basis, two.certified.basis, "{}", one.how);
@@ -241,7 +246,7 @@ fn results_do_not_depend_on_threads() {
 #[test]
 fn wrong_questions_and_data_are_refused() {
     let energy = energy(false);
-    let run = |target| fit(&energy, None, target, &FitMethod::Axis, &bound(), &mut ());
+    let run = |target| fit_channel(&energy, None, target, &FitMethod::Axis, &bound(), &mut ());
     assert!(matches!(run(Target::Rank(0)), Err(FitError::Rank { rank: 0, dim: 64 })));
     assert!(matches!(run(Target::Rank(65)), Err(FitError::Rank { rank: 65, dim: 64 })));
     for error in [0.0, -1.0, 1.0, f64::NAN] {
@@ -252,7 +257,7 @@ fn wrong_questions_and_data_are_refused() {
     }
     let transform = Transform::new(Representation::Dct2, 8, 8).expect("a size");
     let few = Energy::new(&moments(5, 1), &transform, false).expect("energy");
-    let result = fit(&few, None, Target::Rank(6), &FitMethod::Pca, &bound(), &mut ());
+    let result = fit_channel(&few, None, Target::Rank(6), &FitMethod::Pca, &bound(), &mut ());
     assert!(matches!(result, Err(FitError::FewSamples { rank: 6, samples: 5 })));
     // Constant images have no energy around their mean.
     let mut sums = MomentsAccumulator::new(1, 64, 1.0 / 255.0).expect("sizes");
@@ -275,11 +280,11 @@ fn a_stopped_fit_keeps_what_it_has() {
     let mut kept = 0;
     for steps in 0..40 {
         let mut left = steps;
-        let mut watch = |_: &FitStep| {
+        let mut watch = |_: &FitProgress| {
             left -= 1;
             if left < 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        match fit(&energy, None, Target::Error(0.1), &FitMethod::Robust, &bound(), &mut watch) {
+        match fit_channel(&energy, None, Target::Error(0.1), &FitMethod::Robust, &bound(), &mut watch) {
             Ok(fitted) => {
                 verify(&energy, &fitted);
                 assert!(fitted.error <= 0.1);

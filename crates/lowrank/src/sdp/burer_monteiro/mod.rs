@@ -26,9 +26,9 @@ use crate::linalg::operator::Operator;
 use crate::linalg::sphere::{add, inner, normalise, project, retract};
 use crate::linalg::unit_rows::UnitRows;
 use crate::observe::Observer;
+use crate::parameter::ParameterError;
 use crate::sdp::burer_monteiro::evaluate::{Evaluator, State};
 use crate::sdp::burer_monteiro::lbfgs::Memory;
-use crate::sdp::mwu::ParameterError;
 use crate::sdp::progress::{Progress, StopReason, relative_gap};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -117,7 +117,7 @@ pub fn burer_monteiro(
     params: &BurerMonteiroParams,
     start: Option<&UnitRows>,
     rng: &mut impl Rng,
-    observer: &mut impl Observer<Progress>,
+    observer: &mut dyn Observer<Progress>,
 ) -> Result<BurerMonteiroSolution, ParameterError> {
     params.validate()?;
     let n = operator.dim();
@@ -259,7 +259,7 @@ impl Run<'_> {
         target: f64,
         most: usize,
         upper: f64,
-        observer: &mut impl Observer<Progress>,
+        observer: &mut dyn Observer<Progress>,
     ) -> Climb {
         let (mut since_progress, mut failures) = (0, 0);
         let mut lowest = self.state.criticality();

@@ -1,6 +1,6 @@
 //! The problem without the features that no dictionary can give a code, in a unit in which nothing overflows.
 
-use super::{SparsePca, SparsePcaError, SparsePcaParams, WIDTH_STEP};
+use super::params::{SparsePca, SparsePcaError, SparsePcaParams, WIDTH_STEP};
 use crate::linalg::matrix::{DenseMatrix, MatrixError, zeros};
 use crate::linalg::operator::dot;
 use crate::linalg::products::{rows_times, transpose};
