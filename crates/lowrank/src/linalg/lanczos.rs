@@ -13,6 +13,7 @@
 
 use crate::linalg::eigen::symmetric_eigen;
 use crate::linalg::operator::{Operator, add_scaled, dot};
+use crate::linalg::orthonormal::take_out;
 use crate::linalg::unit_rows::UnitRows;
 use rayon::prelude::*;
 
@@ -173,11 +174,9 @@ impl TopEigenspace {
         for (mut vector, mut image) in basis.into_iter().zip(images) {
             let before = weighted_dot(&vector, &vector, weights).sqrt();
             for _ in 0..2 {
-                for (other, other_image) in self.basis.iter().zip(&self.images) {
-                    let overlap = weighted_dot(other, &vector, weights);
-                    add_scaled(&mut vector, -overlap, other);
-                    add_scaled(&mut image, -overlap, other_image);
-                }
+                let also = |at: usize, overlap: f64| add_scaled(&mut image, -overlap, &self.images[at]);
+                let units = self.basis.iter().map(Vec::as_slice);
+                take_out(&mut vector, units, |a, b| weighted_dot(a, b, weights), also);
             }
             let length = weighted_dot(&vector, &vector, weights).sqrt();
             if length > DEPENDENT * before && length.is_normal() {
@@ -203,10 +202,8 @@ impl TopEigenspace {
     fn orthogonalise(&self, direction: &mut [f64], weights: &[f64]) -> f64 {
         let mut length = weighted_dot(direction, direction, weights).sqrt();
         loop {
-            for vector in &self.basis {
-                let overlap = weighted_dot(vector, direction, weights);
-                add_scaled(direction, -overlap, vector);
-            }
+            let units = self.basis.iter().map(Vec::as_slice);
+            take_out(direction, units, |a, b| weighted_dot(a, b, weights), |_, _| ());
             let before = length;
             length = weighted_dot(direction, direction, weights).sqrt();
             // A second pass only where much was taken out and rounding errors weigh.

@@ -97,6 +97,16 @@ impl Energy {
         self.entries.iter().step_by(self.dim + 1).filter(|&&entry| entry > 0.0).count()
     }
 
+    /// M_ij.
+    pub fn at(&self, i: usize, j: usize) -> f64 {
+        self.row(i)[j]
+    }
+
+    /// Row i of M.
+    pub fn row(&self, i: usize) -> &[f64] {
+        &self.entries[i * self.dim..][..self.dim]
+    }
+
     /// Energy of each coordinate.
     pub fn diagonal(&self) -> Vec<f64> {
         self.entries.iter().step_by(self.dim + 1).copied().collect()

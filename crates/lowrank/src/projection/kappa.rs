@@ -95,9 +95,7 @@ fn selected(basis: &DenseMatrix) -> Option<Vec<f64>> {
         0.0 => Some(f64::MIN_POSITIVE),
         _ => None,
     };
-    let one_per_column = |column: usize| {
-        basis.entries.iter().skip(column).step_by(basis.columns).filter(|&&u| u != 0.0).count() == 1
-    };
-    let weights = basis.entries.chunks_exact(basis.columns).map(weight).collect::<Option<Vec<f64>>>()?;
+    let one_per_column = |column: usize| basis.column(column).filter(|&u| u != 0.0).count() == 1;
+    let weights = basis.iter_rows().map(weight).collect::<Option<Vec<f64>>>()?;
     (0..basis.columns).all(one_per_column).then_some(weights)
 }

@@ -33,7 +33,7 @@ const LOOK_PRODUCTS: usize = 30;
 const LAST_SHARP: f64 = 1e-4;
 const LAST_PRODUCTS: usize = 120;
 
-/// The damping ρ: weights move by exp(δ/ρ·(v_i² − 1)) a round.
+/// The damping ρ: weights move by exp(δ/ρ·(v_i² − 1)) per round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Width {
     /// n/δ, for which the theorem holds; far too careful in practice.
@@ -65,7 +65,7 @@ pub struct MwuParams {
     pub stall: f64,
     /// Whether the two early stops of the box apply. Off, the run goes on refining the bound.
     pub early_stop: bool,
-    /// Whether the whole factor of X̂ is kept, n numbers a round. Its diagonal and value are known either way.
+    /// Whether the whole factor of X̂ is kept, n numbers per round. Its diagonal and value are known either way.
     pub keep_primal: bool,
 }
 
@@ -127,12 +127,12 @@ pub enum DualChoice {
     Equal,
 }
 
-/// Outcome of a run. Nothing in here is proven.
+/// Result of a run. Nothing in it is proven.
 pub struct MwuSolution {
     /// Weights for the checker: the best dual found.
     pub weights: Vec<f64>,
     /// Where they come from.
-    pub candidate: DualChoice,
+    pub choice: DualChoice,
     /// Their estimated bound, (Σ y)·λ_max(D^−½MD^−½) with a Ritz value for λ_max: slightly low.
     pub estimate: f64,
     /// ŷ: the averaged dual of the box at the end.
@@ -153,13 +153,13 @@ pub struct MwuSolution {
 struct Best {
     estimate: f64,
     weights: Vec<f64>,
-    candidate: DualChoice,
+    choice: DualChoice,
 }
 
 impl Best {
-    fn offer(&mut self, estimate: f64, candidate: DualChoice, weights: &[f64]) {
+    fn offer(&mut self, estimate: f64, choice: DualChoice, weights: &[f64]) {
         if estimate < self.estimate {
-            *self = Best { estimate, candidate, weights: weights.to_vec() };
+            *self = Best { estimate, choice, weights: weights.to_vec() };
         }
     }
 }
@@ -177,7 +177,7 @@ pub fn multiplicative_weights(
     let mut weights = vec![1.0; n]; // α
     let mut dual_sum = vec![0.0; n]; // (t + 1)·y
     let mut primal = PrimalCandidate::new(n, params.keep_primal);
-    let mut best = Best { estimate: f64::INFINITY, weights: vec![1.0; n], candidate: DualChoice::Equal };
+    let mut best = Best { estimate: f64::INFINITY, weights: vec![1.0; n], choice: DualChoice::Equal };
     let mut judge = Judge::default();
     let (mut lower, mut point) = (f64::NEG_INFINITY, None);
     let mut eigenspace = TopEigenspace::new(operator, random_vector(n, rng));
@@ -241,8 +241,8 @@ pub fn multiplicative_weights(
     let point = point.filter(|_| value < lower).unwrap_or(rows);
     let averaged_dual = dual_sum.iter().map(|sum| sum / iterations as f64).collect();
     let products = eigenspace.products;
-    let Best { estimate, weights, candidate } = best;
-    Ok(MwuSolution { weights, candidate, estimate, averaged_dual, primal, point, iterations, products, stop })
+    let Best { estimate, weights, choice } = best;
+    Ok(MwuSolution { weights, choice, estimate, averaged_dual, primal, point, iterations, products, stop })
 }
 
 /// A start vector with standard normal entries.
@@ -298,21 +298,21 @@ impl Judge {
             let dual = dual_sum.iter().zip(early).map(|(sum, early)| (sum - early) / late);
             duals.push((DualChoice::LateAverage, dual.collect()));
         }
-        let averages = duals.into_iter().map(|(candidate, dual): (_, Vec<f64>)| {
+        let averages = duals.into_iter().map(|(choice, dual): (_, Vec<f64>)| {
             // Weights must stay positive; late sums may cancel to zero.
             let dual: Vec<f64> = dual.into_iter().map(|y| y.max(f64::MIN_POSITIVE)).collect();
             let top = eigenspace.solve(operator, &dual, SHARP, products);
-            (top.value * dual.iter().sum::<f64>(), candidate, dual)
+            (top.value * dual.iter().sum::<f64>(), choice, dual)
         });
         let averages: Vec<_> = averages.collect();
         let iterate = self.iterate.take().map(|(value, dual)| (value, DualChoice::Iterate, dual));
         let valued = averages.into_iter().chain(iterate);
-        if let Some((value, candidate, dual)) = valued.min_by(|a, b| a.0.total_cmp(&b.0))
+        if let Some((value, choice, dual)) = valued.min_by(|a, b| a.0.total_cmp(&b.0))
             && value < best.estimate
         {
             let fresh =
                 eigenspace.solve_afresh(operator, &dual, SHARP, products, random_vector(dual.len(), rng));
-            best.offer(value.max(fresh * dual.iter().sum::<f64>()), candidate, &dual);
+            best.offer(value.max(fresh * dual.iter().sum::<f64>()), choice, &dual);
         }
         self.sums.push((rounds, dual_sum.to_vec()));
         // No later half begins before half of the rounds so far: forget all but the last of those.

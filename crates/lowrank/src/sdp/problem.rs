@@ -184,7 +184,7 @@ impl Problem {
                         row.iter().enumerate().filter(|&(j, _)| counts(i, j)).map(|(_, m)| m.abs()).sum(),
                     )
                 };
-                Some(matrix.entries.chunks_exact(matrix.columns).enumerate().map(row).collect())
+                Some(matrix.iter_rows().enumerate().map(row).collect())
             }
             Storage::Sparse(matrix) => {
                 let row = |i: usize| {
@@ -213,7 +213,7 @@ fn into_dense(matrix: Matrix) -> Result<DenseMatrix, MatrixError> {
 fn dilation(a: &DenseMatrix) -> Result<DenseMatrix, MatrixError> {
     let dim = a.rows + a.columns;
     let mut entries = zeros(dim, dim)?;
-    for (i, row) in a.entries.chunks_exact(a.columns).enumerate() {
+    for (i, row) in a.iter_rows().enumerate() {
         entries[i * dim + a.rows..][..a.columns].copy_from_slice(row);
         for (j, &value) in row.iter().enumerate() {
             entries[(a.rows + j) * dim + i] = value;

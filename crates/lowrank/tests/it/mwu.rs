@@ -105,7 +105,7 @@ fn weights_and_estimate_belong_together() {
         let bound = proven(&matrix, &solution.weights);
         assert!(bound >= solution.estimate * (1.0 - 1e-12), "{name}: a Ritz value is never above");
         assert!(bound <= solution.estimate * (1.0 + 1e-5), "{name}: {bound} against {}", solution.estimate);
-        assert_ne!(solution.candidate, DualChoice::Iterate, "{name}: averages beat single iterates here");
+        assert_ne!(solution.choice, DualChoice::Iterate, "{name}: averages beat single iterates here");
     }
 }
 

@@ -243,8 +243,8 @@ impl Search<'_> {
 
     /// Groups among the coordinates that are chosen in any case where about `rank` of them are.
     fn groups(&self, rank: usize, order: &[usize]) -> Groups {
-        let n = self.energy.dim;
-        let unit = self.energy.entries[order[rank.min(n - 1)] * (n + 1)].max(f64::MIN_POSITIVE);
+        let last = order[rank.min(self.energy.dim - 1)];
+        let unit = self.energy.at(last, last).max(f64::MIN_POSITIVE);
         Groups::new(self.energy, &order[..rank.saturating_sub(FEWER)], unit)
     }
 

@@ -6,6 +6,7 @@
 use super::reduced::{Point, Reduced};
 use crate::linalg::eigen::symmetric_eigen;
 use crate::linalg::operator::dot;
+use crate::linalg::orthonormal::take_out;
 use crate::linalg::products::{rows_times, rows_times_blocked, transpose};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -60,10 +61,7 @@ fn orthonormalise(rows: &mut [f64], columns: usize) {
         let own = &mut own[..columns];
         let first = dot(own, own).sqrt();
         for _ in 0..2 {
-            for row in before.chunks_exact(columns) {
-                let overlap = dot(row, own);
-                own.iter_mut().zip(row).for_each(|(x, b)| *x -= overlap * b);
-            }
+            take_out(own, before.chunks_exact(columns), dot, |_, _| ());
         }
         let length = dot(own, own).sqrt();
         let scale = if length > 1e-12 * first { 1.0 / length } else { 0.0 };
