@@ -26,7 +26,7 @@ pub struct CertifiedBasis {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum KappaError {
-    /// The basis is no matrix to ask about.
+    /// The basis is not a matrix to ask about.
     #[error(transparent)]
     Problem(#[from] ProblemError),
     /// Nothing was proven.
@@ -88,7 +88,7 @@ fn square(upper: Upper) -> QuadraticBound {
     }
 }
 
-/// Weights for a basis of coordinates, which need no search: one where there is one, next to nothing elsewhere.
+/// Weights for a basis of coordinates, which need no search: one at each coordinate chosen, next to nothing elsewhere.
 fn selected(basis: &DenseMatrix) -> Option<Vec<f64>> {
     let weight = |row: &[f64]| match row.iter().map(|u| u * u).sum::<f64>() {
         1.0 => Some(1.0),

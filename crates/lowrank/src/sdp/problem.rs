@@ -42,16 +42,16 @@ pub enum ProblemError {
         /// Columns.
         columns: usize,
     },
-    /// Norms and Gram forms are asked on the cube.
+    /// Norms and Gram forms are bounded on the cube only.
     #[error("the domain `vertices` goes with quadratic forms only")]
     NotOnVertices,
     /// ∞→1 of a factor is not defined here.
     #[error("a factor (--gram) gives a quadratic form or inf-to-two, not inf-to-one")]
     GramInfToOne,
-    /// The matrix itself.
+    /// The matrix is not one to ask about.
     #[error(transparent)]
     Matrix(#[from] MatrixProblem),
-    /// The matrix itself, before any question.
+    /// The matrix cannot be stored as the question needs it.
     #[error(transparent)]
     Entries(#[from] MatrixError),
 }
@@ -147,7 +147,7 @@ impl Problem {
         }
     }
 
-    /// A copy whose largest entry is about one, where the original's is extreme; with the unit of its values.
+    /// A copy whose largest entry is about one, and the unit of its values; None unless the original's is extreme.
     pub(crate) fn rescaled(&self) -> Option<(Problem, Unit)> {
         let (Storage::Dense(DenseMatrix { entries, .. })
         | Storage::Gram(DenseMatrix { entries, .. })
@@ -172,8 +172,8 @@ impl Problem {
         Some((Problem { storage, ..*self }, unit))
     }
 
-    /// Absolute row sums, a hair enlarged: weights that dominate M by Gershgorin's circles. None for factors.
-    /// On the vertices the diagonal does not count.
+    /// Absolute row sums, slightly enlarged: weights that dominate M by Gershgorin's circles. None for factors. On the
+    /// vertices the diagonal does not count.
     pub(crate) fn row_sums(&self) -> Option<Vec<f64>> {
         let counts = |i: usize, j: usize| i != j || self.domain == Domain::Cube;
         let enlarged = |sum: f64| (sum * (1.0 + 1e-6)).max(f64::MIN_POSITIVE);

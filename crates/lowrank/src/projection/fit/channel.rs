@@ -22,7 +22,7 @@ use crate::sdp::bracket::BoundParams;
 /// What is asked of every channel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
-    /// So many dimensions.
+    /// This number of dimensions.
     Rank(usize),
     /// At most this part of the energy lost, in (0, 1).
     Error(f64),
@@ -41,7 +41,7 @@ pub enum FitMethod {
     SparsePca(SparseParams),
     /// Algorithm 3 of the paper.
     Algorithm3 {
-        /// k, where the target is an error; else the rank asked for.
+        /// k, where the target is an error; for a target rank, that rank is k.
         rank: Option<usize>,
         /// δ, where the target is a rank.
         error: Option<f64>,
@@ -96,7 +96,7 @@ impl Target {
     }
 }
 
-/// Fits one channel. `allowed` says which coordinates may be used; errors count what lies outside.
+/// Fits one channel. `allowed` tells which coordinates may be used; errors count what lies outside.
 pub fn fit_channel(
     energy: &Energy,
     allowed: Option<&dyn Fn(usize) -> bool>,
@@ -107,7 +107,7 @@ pub fn fit_channel(
 ) -> Result<Fitted, FitError> {
     target.validate(energy.dim, energy.samples)?;
     bound.validate()?;
-    // Not ended here, even if asked to: a first projection costs little from here on, and is better than none.
+    // Not ended here, even if asked to: from here on a first projection costs little.
     let _ = observer.observe(&FitProgress::Eigen);
     let whole = Spectrum::new(energy);
     let inner = allowed.map(|allowed| energy.restricted(allowed));
@@ -238,7 +238,7 @@ impl ChannelFit<'_> {
         }
     }
 
-    /// Sparse components: a run for every number of them, each begun from the one before.
+    /// Sparse components: one run per number of them, each started from the one before.
     fn sparse(&mut self, target: Target, sparse: &SparseParams) -> Result<Candidate, FitError> {
         let n = self.energy.usable();
         let mut start: Option<SparsePca> = None;
@@ -272,7 +272,7 @@ impl ChannelFit<'_> {
                 }
             }
             Target::Kappa(kappa) => {
-                // Downwards from κ² dimensions, which no fewer than κ² can exceed.
+                // Downwards from κ² dimensions: κ² is never below the rank.
                 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most the dimension
                 let mut rank = (kappa * kappa).floor().clamp(1.0, n as f64) as usize;
                 loop {

@@ -6,13 +6,13 @@
 //! **Reference.** Section 3.2, Algorithm 3. For different values of r ≤ k: Π₁ from the r leading principal components,
 //! M′ = M − Π₁MΠ₁, Π₂ of rank k − r from sparse PCA on M′, Π = Π₁ + Π₂, κ certified; the smallest κ within δ wins.
 //!
-//! **Guarantee.** κ is proven by the checker for the basis returned. That a better Π does not exist is not said.
+//! **Guarantee.** κ is proven by the checker for the basis returned. A better Π may exist.
 //!
 //! **Deviations.** (1) The sparse components are not orthogonal, neither to each other nor to Π₁: they are made
 //! orthonormal together with it, so Π is a projection. (2) Sparse components that vanish or depend on the others are
 //! replaced by the coordinates of largest energy left, so that the rank is k. (3) κ is certified to the gap of
-//! [`BoundParams`], by the faster solver by default, instead of δ = 1/4; to 0.2 % while values of r are compared. (4) The paper does not say which penalty α it
-//! gave to scikit-learn, nor in which units; see [`SparseParams`].
+//! [`BoundParams`], by the faster solver by default, instead of δ = 1/4; to 0.2 % while values of r are compared. (4) The
+//! paper states neither the penalty α that it gave to scikit-learn nor its units; see [`SparseParams`].
 //!
 //! Work is shared between values of r: one eigen-decomposition serves all, and sparse PCA begins from the components of
 //! the value before.
@@ -40,7 +40,7 @@ pub struct SparseParams {
     /// α, the price of a unit of code, in units of the energy of the k-th largest coordinate of M (k the rank asked
     /// for): sparse PCA is run on M′ divided by that energy. Larger values give sparser components. Positive.
     pub alpha: f64,
-    /// Rounds at most.
+    /// The most rounds.
     pub max_iterations: usize,
     /// Relative decrease of the objective in one round at which to stop.
     pub tolerance: f64,

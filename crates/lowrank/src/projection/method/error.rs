@@ -19,15 +19,15 @@ pub enum FitError {
         /// Coordinates.
         dim: usize,
     },
-    /// Too few samples to say anything about so many directions.
+    /// Too few samples to say anything about this many directions.
     #[error("rank {rank} from {samples} samples: there must be at least as many samples as the rank")]
     FewSamples {
         /// Asked for.
         rank: usize,
-        /// There are.
+        /// Available.
         samples: u64,
     },
-    /// No such error.
+    /// An error out of range.
     #[error("an error of {error}: must be above 0 and below 1, the part of the energy that may be lost")]
     Error {
         /// Asked for.
@@ -38,17 +38,17 @@ pub enum FitError {
     ErrorOutOfReach {
         /// Asked for.
         error: f64,
-        /// The least there is.
+        /// The least possible.
         least: f64,
     },
     /// κ is at least 1 for every projection but zero.
-    #[error("a kappa of {kappa}: must be a number of at least 1, which every projection has")]
+    #[error("a kappa of {kappa}: must be finite and at least 1, the least that any projection has")]
     KappaTooSmall {
         /// Asked for.
         kappa: f64,
     },
-    /// Not even the smallest projection of the kind has such a κ.
-    #[error("a kappa of {kappa} cannot be reached in this way: the least proven is {least}")]
+    /// Not even the smallest projection of this kind has such a κ.
+    #[error("a kappa of {kappa} cannot be reached by this method: the least proven is {least}")]
     KappaOutOfReach {
         /// Asked for.
         kappa: f64,
@@ -78,7 +78,7 @@ pub enum FitError {
     /// Algorithm 3 needs a rank and an error, not a κ.
     #[error("Algorithm 3 takes a rank and an error, not a kappa")]
     NoKappaTarget,
-    /// Ended before there was anything.
+    /// Stopped before anything was found.
     #[error("stopped before a first projection was found")]
     Interrupted,
     /// The data.

@@ -20,7 +20,7 @@ pub enum FitProgress {
     Split {
         /// r.
         split: usize,
-        /// How many before it.
+        /// How many came before it.
         done: usize,
         /// How many in all.
         total: usize,

@@ -18,17 +18,17 @@ use rayon::prelude::*;
 
 /// Correlations from here on join two coordinates.
 const JOINED: f64 = 0.6;
-/// Members of a group at most: 2^(m − 1) signs are visited.
+/// The most members of a group: 2^(m − 1) signs are visited.
 const MOST: usize = 6;
-/// Prices tried, in units of the energy of a coordinate: zero, and so many between these two.
+/// Prices tried, in units of the energy of a coordinate: zero, and this number of them between these two.
 const PRICES: (usize, f64, f64) = (32, 0.01, 4.0);
 /// Temperatures, and steps at each.
 const TEMPERATURES: [f64; 5] = [0.3, 0.1, 0.03, 0.01, 0.003];
 const STEPS: usize = 60;
-/// Groups at most, those with the strongest correlations: where all coordinates hang together, as pixels do, there are
-/// hundreds of them, and groups are not the way.
+/// The most groups, those with the strongest correlations: where all coordinates are correlated, as pixels are, there
+/// are hundreds, and groups do not help.
 const GROUPS: usize = 32;
-/// Combined choices kept at most.
+/// The most combined choices kept.
 const CHOICES: usize = 4096;
 
 /// A subspace of a group.
@@ -110,7 +110,7 @@ impl Groups {
         Self { dim, each, front }
     }
 
-    /// The cheapest that loses at most so much.
+    /// The cheapest that loses at most this energy.
     pub(crate) fn within(&self, lost: f64) -> Option<&Combined> {
         self.front.iter().find(|combined| combined.lost <= lost)
     }

@@ -6,9 +6,9 @@
 //!
 //! **Candidates**, each with a proven κ; the best wins:
 //! * coordinates of largest energy ([`axis`](crate::projection::method::coordinates));
-//! * fewer of them, tilted by just as much as the error wants (`tilt.rs`), and once more with the prices that the
+//! * fewer of them, tilted by just as much as the error requires (`tilt.rs`), and once more with the prices that the
 //!   solution of the relaxation gives to every entry: its own gradient;
-//! * coordinates and directions inside pairs of them (`blocks.rs`);
+//! * coordinates and directions inside pairs of them (`pairs.rs`);
 //! * fewer directions inside groups of strongly correlated coordinates (`groups.rs`);
 //! * some principal components, and coordinates for the rest.
 //!
@@ -40,7 +40,7 @@ const FEWER: usize = 12;
 const IN_VAIN: usize = 4;
 /// Halvings of a price.
 const HALVINGS: usize = 24;
-/// Numbers of principal components in front of coordinates.
+/// Numbers of principal components that precede coordinates.
 const PRINCIPAL: [usize; 5] = [1, 2, 4, 8, 16];
 
 /// One channel's search.
@@ -206,7 +206,7 @@ impl Search<'_> {
         Ok(improved)
     }
 
-    /// Coordinates and directions inside pairs, as dear as the error wants.
+    /// Coordinates and directions inside pairs, as expensive as the error requires.
     fn blocks_within(
         &mut self,
         error: f64,
@@ -241,7 +241,7 @@ impl Search<'_> {
         }
     }
 
-    /// Groups among the coordinates that are chosen in any case where about `rank` of them are.
+    /// Groups among the coordinates that are certainly chosen when about `rank` of them are.
     fn groups(&self, rank: usize, order: &[usize]) -> Groups {
         let last = order[rank.min(self.energy.dim - 1)];
         let unit = self.energy.at(last, last).max(f64::MIN_POSITIVE);
@@ -326,8 +326,8 @@ impl Search<'_> {
     }
 }
 
-/// The tilt at the highest price that meets the error. None where no tilt does
-/// so for an estimated κ² of at most `most`, or where the observer ended it.
+/// The tilt at the highest price that meets the error. None where no tilt meets it with an estimated κ² of at most
+/// `most`, or where the observer ended the search.
 fn cheapest(
     tilt: &Tilt<'_>,
     error: f64,
@@ -347,7 +347,7 @@ fn cheapest(
             found = Some(tilted);
             low = price;
         } else if tilted.estimate(chosen) > most {
-            return None; // too dear already, and not there
+            return None; // too expensive already, without meeting the error
         } else {
             high = price;
         }

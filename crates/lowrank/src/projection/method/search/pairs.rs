@@ -9,11 +9,11 @@
 //! coordinate.
 //!
 //! **Method.** Pairs are matched greedily by what they bring at the price of a coordinate, the energy of the best one
-//! left out (at half of it, for partners that are not chosen), each coordinate once. The price is then what the error asks for. κ² is exact, since the pairs are disjoint; the
-//! certificate is made later, like that of any basis.
+//! left out (at half of it, for partners that are not chosen), each coordinate once. The price is then set by the error.
+//! κ² is exact, since the pairs are disjoint; the certificate is made later, like that of any basis.
 //!
 //! It differs from a tilt (`tilt.rs`) in that angles may be large, where the sum of absolute values overstates their
-//! price; and in that a coordinate turns towards one other only.
+//! price, and in that a coordinate turns towards only one other.
 
 use crate::linalg::matrix::DenseMatrix;
 use crate::projection::energy::Energy;
@@ -153,7 +153,7 @@ impl<'a> Blocks<'a> {
 }
 
 impl Pair {
-    /// The best angle at a price, in [0, π/2]; None where the pair had better stay as it is. For a pair of chosen ones,
+    /// The best angle at a price, in [0, π/2]; None where the pair is better left as it is. For a pair of chosen ones,
     /// which jumps from two directions to one, the angle is that of a price `ease` times as high: at 0 one that loses
     /// the least energy.
     fn turn(&self, price: f64, ease: f64) -> Option<f64> {
@@ -165,7 +165,7 @@ impl Pair {
         (self.brought(angle) - price * self.cost(angle) > 0.0).then_some(angle)
     }
 
-    /// Energy brought by turning; for a pair of chosen ones what one direction keeps less than both.
+    /// Energy gained by turning; for a pair of chosen ones, what one direction keeps less what both keep.
     fn brought(&self, angle: f64) -> f64 {
         let [a, b, c] = self.form;
         let turned = (b - a) * angle.sin().powi(2) + c.abs() * (2.0 * angle).sin();

@@ -19,9 +19,9 @@
 //!   lowers the objective. Else it is zero, and so is its component.
 //!
 //! **Guarantee.** The objective never rises, and at the end every code meets the optimality conditions of its lasso.
-//! A minimum it is of each block, not of both together: the problem is not convex.
+//! That is a minimum over each block, not over both together: the problem is not convex.
 //!
-//! **Deviations** from scikit-learn: codes are solved roughly until the end; the start is another unless asked for;
+//! **Deviations** from scikit-learn: codes are solved to low accuracy until the end; the default start differs;
 //! unused atoms are placed as above, not at random; components keep their length and sign, so that C·D is the approximation.
 
 mod codes;
@@ -44,9 +44,9 @@ use rand::Rng;
 use reduced::{Point, Reduced};
 use singular::singular_vectors;
 
-/// How far the codes are solved in a round.
+/// How accurately the codes are solved in a round.
 const COARSE: Effort = Effort { sweeps: 4, inner: 6, tolerance: 0.1, exact: false };
-/// How far they are solved at the end.
+/// How accurately they are solved at the end.
 const FINE: Effort = Effort { sweeps: 200, inner: 20, tolerance: 1e-11, exact: true };
 
 /// Sparse components of `matrix`, row-major samples × features.
@@ -72,7 +72,7 @@ pub fn sparse_pca(
     let lower = reduced.unscaled(reduced.lower_bound());
     if reduced.squares.len() <= params.atoms {
         let point = reduced.closed_form(width)?;
-        // The run is over before it began; whoever watches is told of its end.
+        // The run is over before it began; the observer is told of its end.
         let _ = observer.observe(&Progress { iteration: 0, upper: lower, lower });
         return Ok(reduced.result(&point, params.atoms, 0, StopReason::Converged));
     }

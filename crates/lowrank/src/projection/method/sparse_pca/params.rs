@@ -8,7 +8,7 @@ use thiserror::Error;
 /// Atoms are stored in multiples of this, the width of a vector register; the last ones are zero.
 pub(super) const WIDTH_STEP: usize = 8;
 
-/// Where atoms begin that no start is given for.
+/// Where atoms begin for which no start is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
     /// Along features, chosen one by one so that codes with one entry each do best.
@@ -20,17 +20,17 @@ pub enum Beginning {
 /// Parameters of [`sparse_pca`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct SparsePcaParams {
-    /// How many components; at most the number of features.
+    /// Number of components; at most the number of features.
     pub atoms: usize,
     /// α, the price of a unit of code, in the unit of the matrix. Features no longer than it get no code.
     pub alpha: f64,
-    /// Rounds at most, each one pass over the codes and some over the dictionary.
+    /// The most rounds, each one pass over the codes and some over the dictionary.
     pub max_iterations: usize,
     /// Relative decrease of the objective in one round at which to stop.
     pub tolerance: f64,
     /// Whether to subtract its mean over the samples from every feature first, as scikit-learn does.
     pub centre: bool,
-    /// Where to begin without a start.
+    /// Where to begin where no start is given.
     pub beginning: Beginning,
 }
 
@@ -42,7 +42,7 @@ impl Default for SparsePcaParams {
 }
 
 impl SparsePcaParams {
-    /// Checks every parameter once, for a matrix with so many features.
+    /// Checks every parameter once, for a matrix with this number of features.
     pub fn validate(&self, features: usize) -> Result<(), ParameterError> {
         let checks = [
             ("atoms", self.atoms as f64, self.atoms > 0, "positive"),
