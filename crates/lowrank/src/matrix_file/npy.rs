@@ -6,7 +6,7 @@
 use std::io::Read;
 
 use super::error::ParseError;
-use super::is_exact_in_f64;
+use super::limits::is_exact_in_f64;
 use super::problem::HeaderProblem;
 use super::text::clip;
 use crate::linalg::matrix::DenseMatrix;

@@ -1,8 +1,12 @@
 //! Projections fitted to data: every method, every target, ended in the checker.
 
 use crate::support::normal;
+use gambeson_lowrank::projection::Grid;
 use gambeson_lowrank::projection::energy::{Energy, EnergyError};
-use gambeson_lowrank::projection::fit::{FitError, FitMethod, FitProgress, Fitted, Target, fit_channel};
+use gambeson_lowrank::projection::fit::{
+    FitData, FitError, FitMethod, FitProgress, FitProjectionError, Fitted, Target, fit_channel,
+    fit_projection,
+};
 use gambeson_lowrank::projection::kappa::problem;
 use gambeson_lowrank::projection::method::algorithm3::{
     RobustProjectionParams, SparseParams, robust_projection,
@@ -294,6 +298,59 @@ fn a_stopped_fit_keeps_what_it_has() {
         }
     }
     assert_eq!(kept, 40);
+}
+
+/// One call fits and certifies all channels: each as it is fitted alone, the whole proven by its certificate.
+#[test]
+fn all_channels_are_fitted_and_certified_at_once() {
+    let energies = [energy(true), {
+        let transform = Transform::new(Representation::Dct2, 8, 8).expect("a size");
+        Energy::new(&moments(300, 2), &transform, false).expect("energy")
+    }];
+    let grid = Grid { channels: 2, height: 8, width: 8 };
+    let representation = Representation::Dct2;
+    let data =
+        FitData { representation, grid, energies: &energies, allowed: None, name: "toy", sha256: "ab" };
+    let (target, method) = (Target::Error(0.1), FitMethod::Robust);
+    let mut seen = Vec::new();
+    let mut watch = |progress: &FitProgress| {
+        if let FitProgress::Channel { channel, total } = progress {
+            seen.push((*channel, *total));
+        }
+        ControlFlow::Continue(())
+    };
+    let fitted = fit_projection(&data, target, &method, &bound(), &mut watch).expect("a fit");
+    assert_eq!(seen, [(0, 2), (1, 2)]);
+    for (c, energy) in energies.iter().enumerate() {
+        let alone = fit_channel(energy, None, target, &method, &bound(), &mut ()).expect("a fit");
+        verify(energy, &fitted.channels[c]);
+        assert_eq!(fitted.channels[c].certified.basis, alone.certified.basis);
+        let channel = &fitted.projection.channels()[c];
+        assert_eq!((&channel.basis, &channel.mean), (&alone.certified.basis, &energy.mean));
+        assert_eq!(channel.error, alone.error);
+    }
+    let proven = fitted.certificate.check(&fitted.projection, 1).expect("proven");
+    assert_eq!(proven.kappa, fitted.kappa());
+    assert_eq!(fitted.limit_rank(), fitted.channels.iter().map(|one| one.limit_rank).sum::<usize>());
+    let lost =
+        energies.iter().zip(&fitted.channels).map(|(energy, one)| energy.total * one.error).sum::<f64>();
+    let total = energies[0].total + energies[1].total;
+    assert!((fitted.error - lost / total).abs() < 1e-15 && fitted.error <= 0.1);
+    let origin = fitted.projection.origin();
+    let how = format!("robust: {}; {}", fitted.channels[0].how, fitted.channels[1].how);
+    assert_eq!(
+        (origin.method.as_str(), origin.data.as_str(), origin.data_sha256.as_str()),
+        (&*how, "toy", "ab")
+    );
+    // Errors name the channel; channels and grid must agree.
+    let refused = fit_projection(&data, Target::Rank(400), &method, &bound(), &mut ());
+    assert_eq!(
+        refused.expect_err("no such rank").to_string(),
+        "channel 0: rank 400: must be between 1 and 64, the number of coordinates"
+    );
+    let data = FitData { grid: Grid { channels: 3, ..grid }, ..data };
+    let refused = fit_projection(&data, Target::Rank(2), &method, &bound(), &mut ());
+    assert!(matches!(refused, Err(FitProjectionError::Projection(_))));
 }
 
 #[test]

@@ -32,11 +32,18 @@ pub(crate) fn signs(n: usize) -> impl Iterator<Item = Vec<f64>> {
 
 /// xᵀMx.
 pub(crate) fn form(matrix: &DenseMatrix, x: &[f64]) -> f64 {
-    let row = |i: usize| matrix.entries[i * matrix.columns..][..matrix.columns].iter();
-    (0..matrix.rows).map(|i| x[i] * row(i).zip(x).map(|(m, x)| m * x).sum::<f64>()).sum()
+    (0..matrix.rows).map(|i| x[i] * matrix.row(i).iter().zip(x).map(|(m, x)| m * x).sum::<f64>()).sum()
 }
 
 /// max xᵀMx over the vertices, by trying all: n ≤ 20.
 pub(crate) fn brute_force(matrix: &DenseMatrix) -> f64 {
     signs(matrix.rows).map(|x| form(matrix, &x)).fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// UUᵀ, dense.
+pub(crate) fn square(basis: &DenseMatrix) -> DenseMatrix {
+    let n = basis.rows;
+    let product = |i: usize, j: usize| basis.row(i).iter().zip(basis.row(j)).map(|(a, b)| a * b).sum::<f64>();
+    let entries = (0..n * n).map(|at| product(at / n, at % n)).collect();
+    DenseMatrix { rows: n, columns: n, entries }
 }
