@@ -9,7 +9,7 @@ use crate::report::decimal::{down, up};
 use crate::source::{self, Source};
 use anyhow::Context;
 use gambeson_checker::Domain;
-use gambeson_lowrank::sdp::bracket::{BoundParams, Bracket, Method, Stop, bracket};
+use gambeson_lowrank::sdp::bracket::{BoundParams, Bracket, Solver, Stop, bracket};
 use gambeson_lowrank::sdp::certificate::CertificateFile;
 use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
 use gambeson_lowrank::sdp::progress::StopReason;
@@ -71,10 +71,10 @@ pub(crate) fn run(
     let norm = Norm::from(arguments.norm);
     // The hash is of the matrix as given, so it is taken before the matrix becomes a problem.
     let hash = arguments.certificate.as_ref().map(|_| source.input.matrix.sha256());
-    let domain = arguments.source.domain.map(Domain::from);
     let Source { input, name, seconds } = source;
-    let problem = Problem::new(input.matrix, input.kind, norm, reading, domain, threads)
-        .with_context(|| name.clone())?;
+    let natural = input.kind.natural_domain(norm, reading);
+    let domain = arguments.source.domain.map_or(natural, Domain::from);
+    let problem = Problem::new(input.matrix, norm, reading, domain, threads).with_context(|| name.clone())?;
     let mut params = BoundParams {
         time_limit: arguments.time_limit,
         seed: arguments.seed,
@@ -83,13 +83,13 @@ pub(crate) fn run(
     };
     let method = match arguments.method {
         MethodName::Mwu => {
-            params.method = Method::MultiplicativeWeights;
+            params.solver = Solver::MultiplicativeWeights;
             params.gap = 5e-3; // what the paper reaches; smaller gaps take very long
             "mwu"
         }
         // Ahead of Algorithm 2 on every matrix tried, so `auto` has no more to decide.
         MethodName::Auto | MethodName::BurerMonteiro => {
-            params.method = Method::BurerMonteiro;
+            params.solver = Solver::BurerMonteiro;
             "burer-monteiro"
         }
     };

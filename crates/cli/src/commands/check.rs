@@ -205,9 +205,7 @@ impl Question {
         let open = !symmetric && asked.norm.is_none_or(|norm| norm == Norm::Quadratic);
         let gram = asked.gram || open && file.gram;
         let reading = if gram { Reading::Gram } else { Reading::Plain };
-        let graph = kind == InputKind::MaxCut && norm == Norm::Quadratic && !gram;
-        let natural = if graph { Domain::Vertices } else { Domain::Cube };
-        Self { norm, reading, domain: asked.domain.unwrap_or(natural) }
+        Self { norm, reading, domain: asked.domain.unwrap_or(kind.natural_domain(norm, reading)) }
     }
 
     /// Why a certificate is about something else, if it is.
@@ -310,7 +308,7 @@ pub(crate) fn verdict(
         ));
     }
     let Question { norm, reading, domain } = question;
-    let problem = Problem::new(matrix, kind, norm, reading, Some(domain), threads)?;
+    let problem = Problem::new(matrix, norm, reading, domain, threads)?;
     let started = Instant::now();
     match prove(&problem, &file.into_certificate(), threads) {
         Ok(upper) => {

@@ -3,9 +3,10 @@
 use crate::Outcome;
 use crate::commands::check::{Asked, verdict};
 use crate::report::decimal::{down, up};
+use gambeson_checker::Domain;
 use gambeson_lowrank::linalg::matrix::Matrix;
 use gambeson_lowrank::matrix_file::InputKind;
-use gambeson_lowrank::sdp::bracket::{BoundParams, Method, bracket};
+use gambeson_lowrank::sdp::bracket::{BoundParams, Solver, bracket};
 use gambeson_lowrank::sdp::certificate::CertificateFile;
 use gambeson_lowrank::sdp::instance;
 use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
@@ -15,10 +16,9 @@ pub(crate) fn run(stdout: &mut impl Write, threads: usize) -> anyhow::Result<Out
     let matrix = Matrix::Dense(instance::positive_semidefinite(300, 1, threads)?);
     let hash = matrix.sha256();
     writeln!(stdout, "1. A random positive semidefinite matrix of appendix E, 300 x 300, trace 1.")?;
-    let problem =
-        Problem::new(matrix.clone(), InputKind::Matrix, Norm::Quadratic, Reading::Plain, None, threads)?;
-    let method = Method::MultiplicativeWeights; // a tour of the paper
-    let params = BoundParams { method, gap: 5e-3, threads, ..BoundParams::default() };
+    let problem = Problem::new(matrix.clone(), Norm::Quadratic, Reading::Plain, Domain::Cube, threads)?;
+    let solver = Solver::MultiplicativeWeights; // a tour of the paper
+    let params = BoundParams { solver, gap: 5e-3, threads, ..BoundParams::default() };
     let found = bracket(&problem, &params, &mut ())?;
     writeln!(
         stdout,

@@ -6,7 +6,7 @@
 use std::io::Read;
 
 use super::error::ParseError;
-use super::is_exact_in_f64;
+use super::limits::is_exact_in_f64;
 use super::problem::HeaderProblem;
 use super::text::clip;
 use crate::linalg::matrix::DenseMatrix;
@@ -60,7 +60,7 @@ pub fn values(
         ">" => true,
         _ => return Err(unsupported()),
     };
-    let source = Source { reader, header, length, reserve, big_endian };
+    let source = Elements { reader, header, length, reserve, big_endian };
     match element {
         "f8" => source.decode(f64::from_le_bytes, |_| None),
         "f4" => source.decode(|bytes| f64::from(f32::from_le_bytes(bytes)), |_| None),
@@ -89,7 +89,7 @@ fn inexact(value: i128) -> Option<i128> {
 }
 
 /// Where elements come from.
-struct Source<'a, R> {
+struct Elements<'a, R> {
     reader: &'a mut R,
     header: &'a Header,
     length: u64,
@@ -97,7 +97,7 @@ struct Source<'a, R> {
     big_endian: bool,
 }
 
-impl<R: Read> Source<'_, R> {
+impl<R: Read> Elements<'_, R> {
     /// Converts all elements of `N` bytes, given with the lowest byte first. `offending` tells of an
     /// element that cannot be converted.
     fn decode<const N: usize>(

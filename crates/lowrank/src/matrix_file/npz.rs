@@ -8,8 +8,8 @@ use std::io::{Read, Seek};
 
 use zip::ZipArchive;
 
-use super::check_sparse_size;
 use super::error::ParseError;
+use super::limits::check_sparse_size;
 use super::npy::{self, Header};
 use super::problem::SparseProblem;
 use super::text::clip;

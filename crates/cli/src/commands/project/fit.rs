@@ -7,10 +7,8 @@ use crate::output::writable;
 use crate::progress::say;
 use crate::report::decimal::{down, up, up_to_places};
 use anyhow::{Context, bail};
-use gambeson_checker::InfToTwoBound;
-use gambeson_lowrank::projection::certificate::ProjectionCertificate;
-use gambeson_lowrank::projection::fit::{Fitted, Target, fit};
-use gambeson_lowrank::projection::{Channel, Grid, Origin, Projection};
+use gambeson_lowrank::projection::Grid;
+use gambeson_lowrank::projection::fit::{FitData, Fitted, FittedProjection, Target, fit_projection};
 use gambeson_lowrank::sdp::bracket::BoundParams;
 use serde::{Deserialize, Serialize};
 use std::io::Write;
@@ -94,21 +92,24 @@ pub(super) fn run(
     let mut live = LiveFit::new(deadline);
     let allowed = data.allowed();
     let allowed = allowed.as_ref().map(|allowed| allowed as &dyn Fn(usize) -> bool);
-    let mut fitted = Vec::new();
-    for (c, energy) in data.energies.iter().enumerate() {
-        live.set_prefix(format!("channel {} of {}: ", c + 1, data.energies.len()));
-        let result = fit(energy, allowed, target, &method, &bound, &mut live)
-            .with_context(|| format!("{}, channel {c}", data.name));
-        if result.is_err() {
-            live.finish();
-        }
-        fitted.push(result?);
-    }
+    let shape = data.shape;
+    let parts = FitData {
+        representation: data.transform.representation(),
+        grid: Grid { channels: shape.channels, height: shape.height, width: shape.width },
+        energies: &data.energies,
+        allowed,
+        name: &data.name,
+        sha256: &data.sha256,
+    };
+    let fitted = fit_projection(&parts, target, &method, &bound, &mut live);
     live.finish();
+    let fitted = fitted.with_context(|| data.name.clone())?;
     let stopped = live.stopped;
     let mut record = record(&data, &fitted, arguments, stopped, started.elapsed().as_secs_f64());
     if let (Some(out), Some(certificate)) = (&arguments.out, certificate) {
-        write(&data, fitted, &record.method, out, &certificate)?;
+        // An old certificate never stands beside a new projection: the new one comes first.
+        fitted.certificate.write(&certificate)?;
+        fitted.projection.write(out)?;
         (record.projection, record.certificate) = (Some(out.clone()), Some(certificate));
     }
     if arguments.json {
@@ -149,16 +150,13 @@ pub(super) fn root_down(square: usize) -> f64 {
 
 fn record(
     data: &Fittable,
-    fitted: &[Fitted],
+    fitted: &FittedProjection,
     arguments: &FitArguments,
     stopped: bool,
     seconds_fit: f64,
 ) -> FitRecord {
-    let kappa = InfToTwoBound::of_blocks(fitted.iter().map(|fitted| fitted.certified.square)).value();
-    let limit = root_down(fitted.iter().map(|fitted| fitted.limit_rank).sum());
-    let total: f64 = data.energies.iter().map(|energy| energy.total).sum();
-    let lost: f64 =
-        data.energies.iter().zip(fitted).map(|(energy, fitted)| energy.total * fitted.error).sum();
+    let kappa = fitted.kappa().value();
+    let limit = root_down(fitted.limit_rank());
     let n = data.transform.dim() as f64;
     let channel = |fitted: &Fitted| {
         let kappa = fitted.certified.kappa().value();
@@ -174,9 +172,9 @@ fn record(
     };
     let shape = data.shape;
     FitRecord {
-        channels: fitted.iter().map(channel).collect(),
+        channels: fitted.channels.iter().map(channel).collect(),
         kappa,
-        error: lost / total,
+        error: fitted.error,
         limit,
         ratio: kappa / limit,
         method: arguments.method.name().to_owned(),
@@ -193,37 +191,6 @@ fn record(
         projection: None,
         certificate: None,
     }
-}
-
-fn write(
-    data: &Fittable,
-    fitted: Vec<Fitted>,
-    method: &str,
-    out: &Path,
-    certificate: &Path,
-) -> anyhow::Result<()> {
-    let shape = data.shape;
-    let grid = Grid { channels: shape.channels, height: shape.height, width: shape.width };
-    let how: Vec<String> = fitted.iter().map(|fitted| fitted.how.clone()).collect();
-    let origin = Origin {
-        method: format!("{method}: {}", how.join("; ")),
-        data: data.name.clone(),
-        data_sha256: data.sha256.clone(),
-    };
-    let (channels, certificates) = fitted
-        .into_iter()
-        .zip(&data.energies)
-        .map(|(fitted, energy)| {
-            let channel =
-                Channel { basis: fitted.certified.basis, mean: energy.mean.clone(), error: fitted.error };
-            (channel, fitted.certified.certificate)
-        })
-        .unzip();
-    let projection = Projection::new(data.transform.representation(), grid, channels, origin)?;
-    // An old certificate never stands beside a new projection: the new one comes first.
-    ProjectionCertificate::new(&projection, certificates).write(certificate)?;
-    projection.write(out)?;
-    Ok(())
 }
 
 fn print(record: &FitRecord, title: &str, stdout: &mut impl Write) -> anyhow::Result<()> {

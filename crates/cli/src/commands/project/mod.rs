@@ -18,8 +18,9 @@ use gambeson_data::dataset::{Dataset, Shape};
 use gambeson_data::error::DataError;
 use gambeson_data::second_moments::second_moments;
 use gambeson_data::source;
+use gambeson_lowrank::observe::Observer;
 use gambeson_lowrank::projection::energy::Energy;
-use gambeson_lowrank::projection::fit::{FitMethod, FitObserver, FitStep};
+use gambeson_lowrank::projection::fit::{FitMethod, FitProgress};
 use gambeson_lowrank::projection::method::algorithm3::SparseParams;
 use gambeson_lowrank::projection::representation::{Representation, Transform};
 use indicatif::ProgressBar;
@@ -171,22 +172,26 @@ impl LiveFit {
     }
 }
 
-impl FitObserver for LiveFit {
-    fn step(&mut self, step: &FitStep) -> ControlFlow<()> {
-        let detail = match step {
-            FitStep::Eigen => {
+impl Observer<FitProgress> for LiveFit {
+    fn observe(&mut self, progress: &FitProgress) -> ControlFlow<()> {
+        let detail = match progress {
+            FitProgress::Channel { channel, total } => {
+                self.set_prefix(format!("channel {} of {total}: ", channel + 1));
+                String::new()
+            }
+            FitProgress::Eigen => {
                 "principal components".clone_into(&mut self.stage);
                 String::new()
             }
-            FitStep::Split { split, done, total } => {
+            FitProgress::Split { split, done, total } => {
                 self.stage = format!("r = {split} ({} of {total})", done + 1);
                 String::new()
             }
-            FitStep::Candidate { kind } => {
+            FitProgress::Candidate { kind } => {
                 (*kind).clone_into(&mut self.stage);
                 String::new()
             }
-            FitStep::Solver(progress) => format!(", round {}", progress.iteration),
+            FitProgress::Solver(progress) => format!(", round {}", progress.iteration),
         };
         self.bar.set_message(format!("{}{}{detail}", self.prefix, self.stage));
         if interrupted() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {

@@ -8,7 +8,7 @@ use crate::output::writable;
 use crate::progress::say;
 use crate::report::decimal::{down, up, up_to_places};
 use anyhow::{Context, bail};
-use gambeson_lowrank::projection::fit::{Target, fit};
+use gambeson_lowrank::projection::fit::{Target, fit_channel};
 use gambeson_lowrank::projection::method::pca::Spectrum;
 use gambeson_lowrank::sdp::bracket::BoundParams;
 use serde::Serialize;
@@ -51,7 +51,7 @@ pub(super) fn run(
         for &budget in &errors {
             live.set_prefix(format!("{name} at error {budget}: "));
             let method = method_of(name, &arguments.sparse, None, Some(budget), &[]);
-            let fitted = fit(energy, allowed, Target::Error(budget), &method, &bound, &mut live)
+            let fitted = fit_channel(energy, allowed, Target::Error(budget), &method, &bound, &mut live)
                 .with_context(|| format!("{}, {name}, error {budget}", data.name));
             match fitted {
                 Ok(fitted) => points.push(SweepPoint {

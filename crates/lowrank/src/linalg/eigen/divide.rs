@@ -15,9 +15,9 @@ use std::borrow::Cow;
 
 /// Parts up to this size are left to QL iterations.
 const LEAF: usize = 32;
-/// New vectors of a task.
+/// New vectors per task.
 const GROUP: usize = 64;
-/// Roots of a task, at least: a task should be worth some 10⁵ divisions.
+/// The fewest roots per task: a task should be worth some 10⁵ divisions.
 const DIVISIONS: usize = 1 << 15;
 
 /// Eigenvalues, in no order, and the vectors as rows of `n` entries.
