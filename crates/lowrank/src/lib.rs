@@ -7,3 +7,4 @@ pub mod observe;
 pub mod projection;
 pub mod safetensors;
 pub mod sdp;
+pub mod shape;

@@ -6,6 +6,8 @@ mod draw;
 pub mod input_map;
 pub mod noise;
 pub mod record;
+pub mod runs;
 pub mod sequential;
 pub mod smoother;
 pub mod space;
+pub mod toys;

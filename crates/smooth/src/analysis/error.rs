@@ -224,48 +224,46 @@ pub enum LineProblem {
 pub enum AnalysisError {
     /// Accuracy without labels.
     #[error(
-        "{source_name}: no label for input {index}, so its accuracy is not known; --any-class counts what is \
+        "{log}: no label for input {index}, so its accuracy is not known; --any-class counts what is \
          certified whatever its class"
     )]
     NoLabels {
         /// Which log.
-        source_name: String,
+        log: String,
         /// The first input without one.
         index: u64,
     },
     /// Inputs have more coordinates than was said.
-    #[error("{source_name}: its inputs have {own} coordinates, more than the {given} given")]
+    #[error("{log}: its inputs have {own} coordinates, more than the {given} given")]
     Dimension {
         /// Which log.
-        source_name: String,
+        log: String,
         /// As given.
         given: u64,
         /// As the records have it.
         own: u64,
     },
     /// No radii in that norm.
-    #[error("{source_name}: no {norm} radii in it{advice}")]
+    #[error("{log}: no {norm} radii in it{advice}")]
     NoRadii {
         /// Which log.
-        source_name: String,
+        log: String,
         /// The norm asked for.
         norm: &'static str,
         /// What to do.
         advice: &'static str,
     },
     /// No failure probability for a bound that needs one.
-    #[error(
-        "{source_name}: it does not say its failure probability, which --rho needs: give it with --log-alpha"
-    )]
+    #[error("{log}: it does not say its failure probability, which --rho needs: give it with --log-alpha")]
     NoAlpha {
         /// Which log.
-        source_name: String,
+        log: String,
     },
     /// A bound that needs inputs, of a curve.
-    #[error("{source_name}: a curve without its inputs has no high-probability bound")]
+    #[error("{log}: a curve without its inputs has no high-probability bound")]
     NoInputs {
         /// Which log.
-        source_name: String,
+        log: String,
     },
     /// A parameter out of range.
     #[error("{name} is {value}: {expected}")]

@@ -8,9 +8,9 @@ use crate::progress::say;
 use crate::report::decimal::{down, up, up_to_places};
 use anyhow::{Context, bail};
 use gambeson_checker::InfToTwoBound;
-use gambeson_lowrank::projection::certificate::ProjectionCertificate;
+use gambeson_lowrank::projection::certificate::{ProjectionCertificate, certificate_path};
 use gambeson_lowrank::projection::fit::{Fitted, Target, fit};
-use gambeson_lowrank::projection::{Channel, Grid, Origin, Projection};
+use gambeson_lowrank::projection::{Channel, Origin, Projection};
 use gambeson_lowrank::sdp::bracket::BoundParams;
 use serde::{Deserialize, Serialize};
 use std::io::Write;
@@ -77,7 +77,7 @@ pub(super) fn run(
     let certificate = arguments
         .out
         .as_ref()
-        .map(|out| arguments.certificate.clone().unwrap_or_else(|| certificate_beside(out)));
+        .map(|out| arguments.certificate.clone().unwrap_or_else(|| certificate_path(out)));
     if let (Some(out), Some(certificate)) = (&arguments.out, &certificate) {
         writable(out)?;
         writable(certificate)?;
@@ -134,11 +134,6 @@ fn target(arguments: &FitArguments) -> anyhow::Result<Target> {
         (None, None, Some(kappa)) => Target::Kappa(kappa),
         (None, None, None) => bail!("give one of --rank, --error and --kappa"),
     })
-}
-
-/// P.safetensors → P.cert.json.
-pub(super) fn certificate_beside(projection: &Path) -> PathBuf {
-    projection.with_extension("cert.json")
 }
 
 /// The root of an integer, not above the true one.
@@ -202,8 +197,6 @@ fn write(
     out: &Path,
     certificate: &Path,
 ) -> anyhow::Result<()> {
-    let shape = data.shape;
-    let grid = Grid { channels: shape.channels, height: shape.height, width: shape.width };
     let how: Vec<String> = fitted.iter().map(|fitted| fitted.how.clone()).collect();
     let origin = Origin {
         method: format!("{method}: {}", how.join("; ")),
@@ -219,7 +212,7 @@ fn write(
             (channel, fitted.certified.certificate)
         })
         .unzip();
-    let projection = Projection::new(data.transform.representation(), grid, channels, origin)?;
+    let projection = Projection::new(data.transform.representation(), data.shape, channels, origin)?;
     // An old certificate never stands beside a new projection: the new one comes first.
     ProjectionCertificate::new(&projection, certificates).write(certificate)?;
     projection.write(out)?;

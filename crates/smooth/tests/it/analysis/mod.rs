@@ -5,10 +5,10 @@ mod reference;
 use crate::record::{record, run};
 use gambeson_checker::FailureProbability;
 use gambeson_smooth::analysis::{
-    AnalysisError, Dialect, Evidence, Input, Predicted, Question, RadiusNorm, Scale, Settings, Source,
+    AnalysisError, Dialect, Evidence, Input, LoggedRun, Predicted, Question, RadiusNorm, Scale, Settings,
     bernstein_bound, best_at, false_certificates, read_logs,
 };
-use gambeson_smooth::record::{Certification, Record, Run};
+use gambeson_smooth::record::{LimitChoice, Record, Run};
 use std::path::PathBuf;
 
 /// A folder to keep, and a log in it.
@@ -19,17 +19,17 @@ fn file(name: &str, text: &str) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-fn read_with(text: &str, settings: &Settings) -> Result<Source, String> {
+fn read_with(text: &str, settings: &Settings) -> Result<LoggedRun, String> {
     let (_folder, path) = file("log", text);
     let sources = read_logs(&[path], settings).map_err(|error| error.to_string())?;
     Ok(sources.into_iter().next().expect("one source"))
 }
 
-fn read(text: &str) -> Source {
+fn read(text: &str) -> LoggedRun {
     read_with(text, &Settings::default()).expect("a log")
 }
 
-fn inputs(source: &Source) -> &[Input] {
+fn inputs(source: &LoggedRun) -> &[Input] {
     match &source.evidence {
         Evidence::Inputs(inputs) => inputs,
         Evidence::Curve(_) => panic!("a curve"),
@@ -189,10 +189,10 @@ fn a_broken_line_is_named() {
 #[test]
 fn votes_are_counted_like_our_records() {
     let probability = |alpha| Some(FailureProbability::new(alpha).expect("a probability"));
-    let settings = Settings { alpha: probability(0.001), sigma: Some(0.25), how: Certification::Natural };
+    let settings = Settings { alpha: probability(0.001), sigma: Some(0.25), how: LimitChoice::Natural };
     let header = "idx,label,selection_0,selection_1,selection_2,estimation_0,estimation_1,estimation_2\n";
     let votes = format!("{header}0,1,1,9,0,5,990,5\n1,0,1,9,0,400,300,300\n2,1,1,9,0,0,1000,0\n");
-    for how in [Certification::Natural, Certification::Mixture, Certification::TwoSided] {
+    for how in [LimitChoice::Natural, LimitChoice::Mixture, LimitChoice::TwoSided] {
         for alpha in [0.001, 0.05] {
             let settings = Settings { alpha: probability(alpha), how, ..settings };
             let source = read_with(&votes, &settings).expect("votes");

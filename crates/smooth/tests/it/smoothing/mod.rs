@@ -11,12 +11,6 @@ mod sequential;
 
 use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_smooth::smoother::SmoothingParams;
-use std::ops::ControlFlow;
-
-/// Watches nothing.
-fn on(_: u64) -> ControlFlow<()> {
-    ControlFlow::Continue(())
-}
 
 /// n₀ = 10, seed 1, batches of 1024, no goal.
 fn params(sigma: f64, n: u64, alpha: f64) -> SmoothingParams {
