@@ -80,7 +80,7 @@ pub(crate) enum Series {
     Estimation,
 }
 
-/// Why there are no counts.
+/// Why draws were not counted.
 pub(crate) enum Halt<E> {
     Stopped,
     Failed(E),

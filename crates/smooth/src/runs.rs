@@ -116,7 +116,7 @@ pub enum RunError<E: std::error::Error + 'static> {
         problem: RecordProblem,
     },
     /// A record from an earlier run names a smaller encoding error than is proven.
-    #[error("the record of input {index} has the encoding error {recorded}, but only {proven} is proven")]
+    #[error("the record of input {index} has the encoding error {recorded}, but what is proven is {proven}")]
     EncodingError {
         /// Which input.
         index: u64,

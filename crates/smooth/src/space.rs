@@ -43,7 +43,7 @@ enum Kind {
 #[derive(Clone, Debug)]
 struct Projected {
     transform: Transform,
-    /// The same with a proven error; none for pixels.
+    /// The same with a proven error; not needed for pixels.
     cosines: Option<CosineTransform>,
     channels: Vec<Coder>,
     rank: usize,
@@ -68,7 +68,7 @@ struct Coder {
     constant: Vec<f32>,
 }
 
-/// An input in the coordinates that get noise.
+/// An input in the coordinates that noise is added to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Encoded {
     /// z.
@@ -77,7 +77,7 @@ pub struct Encoded {
     pub error: f64,
 }
 
-/// Why there is no such space.
+/// Why noise cannot be added there.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SpaceError {
@@ -160,7 +160,7 @@ impl Space {
         }
     }
 
-    /// Numbers that get noise: r.
+    /// Numbers that noise is added to: r.
     pub fn rank(&self) -> usize {
         match &self.kind {
             Kind::Identity { dim } => *dim,

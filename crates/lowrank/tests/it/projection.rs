@@ -1,9 +1,13 @@
 //! Cosine transforms, projections and their files.
 
 use crate::support::{normal, normal_matrix};
+use gambeson_lowrank::file::{sha256, sha256_of_numbers};
 use gambeson_lowrank::linalg::matrix::DenseMatrix;
-use gambeson_lowrank::projection::certificate::{ProjectionCertificate, ProjectionRejected};
+use gambeson_lowrank::projection::certificate::{
+    ProjectionCertificate, ProjectionRejected, certificate_path,
+};
 use gambeson_lowrank::projection::kappa::CertifiedBasis;
+use gambeson_lowrank::projection::proven::{OpenError, ProveError, ProvenProjection};
 use gambeson_lowrank::projection::representation::{Representation, Transform};
 use gambeson_lowrank::projection::{Channel, Origin, Projection, ProjectionError};
 use gambeson_lowrank::sdp::bracket::BoundParams;
@@ -223,12 +227,7 @@ fn files_come_back_bit_for_bit_and_are_checked() {
         projection.write(&path).expect("written");
         let again = Projection::read(&path).expect("read");
         assert_eq!(projection, again);
-        let certificates = projection
-            .channels()
-            .iter()
-            .map(|channel| certified(channel.basis.clone()).certificate)
-            .collect();
-        let evidence = ProjectionCertificate::new(&projection, certificates);
+        let evidence = evidence(&projection);
         evidence.write(&evidence_path).expect("written");
         let evidence = ProjectionCertificate::read(&evidence_path).expect("read");
         let proven = evidence.check(&again, 1).expect("proven");
@@ -240,6 +239,83 @@ fn files_come_back_bit_for_bit_and_are_checked() {
         let other = example(6, centred);
         assert!(matches!(evidence.check(&other, 1), Err(ProjectionRejected::Hash { channel: 0, .. })));
     }
+}
+
+/// The certificate of every channel.
+fn evidence(projection: &Projection) -> ProjectionCertificate {
+    let one = |channel: &Channel| certified(channel.basis.clone()).certificate;
+    ProjectionCertificate::new(projection, projection.channels().iter().map(one).collect())
+}
+
+/// What is opened is proven for the bytes that were read, and named by their hash, as in memory so from a file.
+#[test]
+fn a_projection_is_opened_with_its_proof() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("p.safetensors");
+    let projection = example(5, true);
+    projection.write(&path).expect("written");
+    let certificate = evidence(&projection);
+    let missing = ProvenProjection::open(&path, None, None, 1).expect_err("no certificate");
+    assert!(matches!(missing, OpenError::Certificate(_)), "{missing}");
+    certificate.write(&certificate_path(&path)).expect("written");
+    assert_eq!(certificate_path(&path), folder.path().join("p.cert.json"));
+    let opened = ProvenProjection::open(&path, None, None, 1).expect("proven");
+    let bytes = std::fs::read(&path).expect("bytes");
+    assert_eq!((opened.projection(), opened.sha256()), (&projection, sha256(&bytes).as_str()));
+    assert_eq!(projection.to_bytes(), bytes);
+    let made = ProvenProjection::new(projection.clone(), &certificate, None, 1).expect("proven");
+    assert_eq!((made.sha256(), made.kappa()), (opened.sha256(), opened.kappa()));
+    let checked = certificate.check(&projection, 1).expect("proven");
+    assert_eq!((opened.kappa(), &opened.bound().spectral), (checked.kappa, &checked.spectral));
+    assert!(opened.encoders().eq(projection.channels().iter().map(|channel| &channel.basis)));
+    assert!(opened.levels().is_none() && opened.levels_sha256().is_none());
+
+    // The columns divided by levels are another basis, with a proof of its own.
+    let levels = [0.5, 1.0, 2.0, 4.0, 0.25, 1.0, 8.0];
+    let levelled = ProvenProjection::open(&path, None, Some(&levels), 1).expect("proven");
+    assert_eq!(levelled.sha256(), opened.sha256());
+    assert_eq!(levelled.levels_sha256(), Some(sha256_of_numbers(&levels).as_str()));
+    let mut truth = 0.0;
+    for ((encoder, channel), levels) in
+        levelled.encoders().zip(projection.channels()).zip([&levels[..2], &levels[2..]])
+    {
+        let divided = |(at, entry): (usize, &f64)| entry / levels[at % levels.len()];
+        let entries: Vec<f64> = channel.basis.entries.iter().enumerate().map(divided).collect();
+        assert_eq!(encoder.entries, entries);
+        truth += crate::support::brute_force(&square(encoder));
+    }
+    let kappa = levelled.kappa().value();
+    assert!(kappa >= truth.sqrt() && kappa < 1.3 * truth.sqrt(), "{kappa} {truth}");
+    assert!((levelled.spectral().value() - 4.0).abs() < 1e-6, "1/.25, as the bases are orthonormal");
+
+    let unproven = |levels: &[f64]| match ProvenProjection::open(&path, None, Some(levels), 1) {
+        Err(OpenError::Unproven { projection, certificate, reason }) => {
+            assert_eq!((&projection, &certificate), (&path, &certificate_path(&path)));
+            reason
+        }
+        other => panic!("{other:?}"),
+    };
+    assert!(matches!(unproven(&levels[1..]), ProveError::LevelCount { expected: 7, found: 6 }));
+    assert!(matches!(
+        unproven(&[1.0, 1.0, f64::NAN, 1.0, 1.0, 1.0, 1.0]),
+        ProveError::Level { index: 2, .. }
+    ));
+    let other = folder.path().join("other.json");
+    evidence(&example(6, true)).write(&other).expect("written");
+    let rejected = ProvenProjection::open(&path, Some(&other), None, 1).expect_err("another projection's");
+    assert!(
+        matches!(
+            &rejected,
+            OpenError::Unproven { reason: ProveError::Rejected(ProjectionRejected::Hash { .. }), .. }
+        ),
+        "{rejected}"
+    );
+    assert!(
+        rejected.to_string().contains("p.safetensors with ") && rejected.to_string().contains("other.json")
+    );
+    let absent = folder.path().join("absent.safetensors");
+    let error = ProvenProjection::open(&absent, None, None, 1).expect_err("absent");
+    assert!(matches!(error, OpenError::Projection(_)) && error.to_string().contains("absent"), "{error}");
 }
 
 /// The file that a reference implementation reads: header length, JSON, then the numbers.

@@ -160,7 +160,7 @@ fn a_broken_line_is_named_and_contradictions_are_refused() {
         (|record| record.selection[0] += 1, "add up to 11"),
         (|record| record.estimation_none = 1, "add up to 1001"),
         (|record| record.selection.push(0), "4 classes in selection"),
-        (|record| record.label = Some(3), "label 3 of 3 classes"),
+        (|record| record.label = Some(3), "label 3, but there are 3 classes"),
         (|record| record.run.sigma = 0.0, "sigma is 0"),
         (|record| record.run.alpha = 1.0, "alpha is 1"),
         (|record| record.encoding_error = -1.0, "encoding_error is -1"),
@@ -204,7 +204,7 @@ fn shards_merge_and_what_disagrees_is_named() {
     assert_eq!(merged, records);
     records[2] = record(40, run(), [1, 9, 0], [1, 999, 0]);
     write(&paths[1], &[records[1].clone(), records[2].clone()]);
-    let error = merge_records(&paths).expect_err("counted otherwise").to_string();
+    let error = merge_records(&paths).expect_err("other counts").to_string();
     assert!(error.contains("b.jsonl, line 2: input 40") && error.contains("a.jsonl, line 1"), "{error}");
     write(&paths[1], &[record(1, Run { seed: 8, ..run() }, [1, 9, 0], [0, 1000, 0])]);
     let error = merge_records(&paths).expect_err("another run").to_string();

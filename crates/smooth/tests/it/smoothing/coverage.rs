@@ -1,6 +1,6 @@
 //! 20,000 certifications of a half-space at α = .05 and n = 1000, whose true radius is its distance.
 //!
-//! The test of a procedure: its misses, radii above the true one, are counted, and it fails if so many would have a
+//! The test of a procedure: its misses, radii above the true one, are counted, and it fails if that many would have a
 //! probability below 10⁻⁶ were its failure probability .05. Three procedures that are wrong in the usual ways must fail.
 
 use super::{params, quantile, upper_tail};

@@ -53,6 +53,14 @@ fn proven(
     ProvenProjection::new(projection, &certificate, None, 1).expect("proven")
 }
 
+/// Rank 3 in frames of 12 numbers, with these noise levels.
+pub(crate) fn example_projection(levels: Option<&[f64]>) -> ProvenProjection {
+    let shape = Shape { channels: 1, height: 1, width: 12 };
+    let (projection, certificate) =
+        certified(Representation::Pixel, shape, vec![orthonormal(12, 3, 5)], None);
+    ProvenProjection::new(projection, &certificate, levels, 1).expect("proven")
+}
+
 /// UUᵀ(u − mean) + mean of every channel, in double precision.
 fn projected(projection: &Projection, coordinates: &[f64]) -> Vec<f64> {
     let channels = coordinates.chunks_exact(projection.shape().plane()).zip(projection.channels());
