@@ -17,6 +17,7 @@
 //! byte 1 and then all labels as little-endian u16, or one byte 0 where there are none. Names are not hashed.
 
 use gambeson_lowrank::file::hex;
+pub use gambeson_lowrank::shape::Shape;
 use sha2::{Digest, Sha256};
 use std::sync::OnceLock;
 use thiserror::Error;
@@ -73,35 +74,6 @@ impl Values {
                 hash.update(&bytes);
             }),
         }
-    }
-}
-
-/// Channels × height × width of one sample; an audio frame of n samples is 1 × 1 × n.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
-    /// Channels: 1 for grey and audio, 3 for red, green, blue.
-    pub channels: usize,
-    /// Rows.
-    pub height: usize,
-    /// Columns.
-    pub width: usize,
-}
-
-impl Shape {
-    /// Values of one sample: channels · height · width, at most the largest usize.
-    pub fn len(&self) -> usize {
-        self.channels.saturating_mul(self.height).saturating_mul(self.width)
-    }
-
-    /// Whether a sample would have no values. Not so in any data set.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-impl std::fmt::Display for Shape {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} x {} x {}", self.channels, self.height, self.width)
     }
 }
 

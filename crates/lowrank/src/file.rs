@@ -30,3 +30,8 @@ pub fn hex(bytes: &[u8]) -> String {
 pub fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
+
+/// SHA-256 of numbers as little-endian binary64, one after the other, in hexadecimal digits.
+pub fn sha256_of_numbers(numbers: &[f64]) -> String {
+    sha256(&numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>())
+}

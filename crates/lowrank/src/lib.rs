@@ -21,11 +21,14 @@ pub mod parameter;
 pub mod projection;
 pub mod safetensors;
 pub mod sdp;
+pub mod shape;
 
 pub use linalg::matrix::{DenseMatrix, Matrix, SparseMatrix};
 pub use observe::Observer;
+pub use projection::Projection;
 pub use projection::certificate::ProjectionCertificate;
 pub use projection::fit::{FitData, FitMethod, Target, fit_projection};
-pub use projection::{Grid, Projection};
+pub use projection::proven::ProvenProjection;
 pub use sdp::bracket::{BoundParams, Bracket, bracket};
 pub use sdp::problem::{Norm, Problem, Reading};
+pub use shape::Shape;

@@ -80,6 +80,12 @@ pub fn looks_like(head: &[u8]) -> bool {
 impl Tensors {
     /// Writes the file, whole or not at all.
     pub fn write(&self, path: &Path) -> Result<(), SafetensorsError> {
+        write_file(path, &self.to_bytes())
+            .map_err(|reason| SafetensorsError::File { path: path.to_path_buf(), reason })
+    }
+
+    /// The bytes of the file: always the same for the same content.
+    pub fn to_bytes(&self) -> Vec<u8> {
         let mut header = Map::new();
         header.insert("__metadata__".to_owned(), json!(self.metadata));
         let mut offset = 0;
@@ -99,14 +105,19 @@ impl Tensors {
         for tensor in self.tensors.values() {
             tensor.values.iter().for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
         }
-        write_file(path, &bytes).map_err(|reason| SafetensorsError::File { path: path.to_path_buf(), reason })
+        bytes
     }
 
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self, SafetensorsError> {
+        let bytes = std::fs::read(path)
+            .map_err(|reason| SafetensorsError::File { path: path.to_path_buf(), reason })?;
+        Self::parse(path, &bytes)
+    }
+
+    /// Reads the bytes of a file; `path` names it in errors.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, SafetensorsError> {
         let path_buf = || path.to_path_buf();
-        let bytes =
-            std::fs::read(path).map_err(|reason| SafetensorsError::File { path: path_buf(), reason })?;
         let found = bytes.len() as u64;
         let bad_header = || SafetensorsError::Header { path: path_buf() };
         let (length, rest) = bytes.split_first_chunk::<8>().ok_or_else(bad_header)?;

@@ -2,7 +2,7 @@
 
 use super::certify::RadiusNormName;
 use clap::{Args, ValueEnum};
-use gambeson_smooth::record::Certification;
+use gambeson_smooth::record::LimitChoice;
 use std::path::PathBuf;
 
 pub(super) const HELP: &str = "\
@@ -114,7 +114,7 @@ pub(crate) enum CertificationName {
     TwoSided,
 }
 
-impl From<CertificationName> for Certification {
+impl From<CertificationName> for LimitChoice {
     fn from(name: CertificationName) -> Self {
         match name {
             CertificationName::Natural => Self::Natural,

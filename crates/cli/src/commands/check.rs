@@ -11,8 +11,8 @@ use anyhow::{Context, bail};
 use gambeson_checker::{CheckError, Domain};
 use gambeson_lowrank::linalg::matrix::Matrix;
 use gambeson_lowrank::matrix_file::InputKind;
-use gambeson_lowrank::projection::Projection;
 use gambeson_lowrank::projection::certificate::{ProjectionBound, ProjectionCertificate};
+use gambeson_lowrank::projection::proven::{OpenError, ProvenProjection};
 use gambeson_lowrank::safetensors::looks_like;
 use gambeson_lowrank::sdp::bracket::{Upper, prove};
 use gambeson_lowrank::sdp::certificate::CertificateFile;
@@ -126,10 +126,12 @@ fn check_projection(
             "--domain, --norm and --gram do not go with a projection: the question is inf-to-two of its bases"
         );
     }
-    let projection = Projection::read(path)?;
-    let certificate = ProjectionCertificate::read(&arguments.certificate)?;
     let started = Instant::now();
-    let proven = certificate.check(&projection, threads);
+    let proven = match ProvenProjection::open(path, Some(&arguments.certificate), None, threads) {
+        Ok(proven) => Ok(proven),
+        Err(OpenError::Unproven { reason, .. }) => Err(reason),
+        Err(error) => return Err(error.into()),
+    };
     let seconds_check = started.elapsed().as_secs_f64();
     let square = |bound: &ProjectionBound| bound.kappa.square().value();
     let too_large = |bound: &ProjectionBound| {
@@ -139,10 +141,10 @@ fn check_projection(
             .map(|most| format!("the proven bound {} is larger than {}", up(square(bound), 17), up(most, 17)))
     };
     let reason = match &proven {
-        Ok(bound) => too_large(bound),
+        Ok(proven) => too_large(proven.bound()),
         Err(rejected) => Some(rejected.to_string()),
     };
-    let bound = proven.as_ref().ok();
+    let bound = proven.as_ref().ok().map(ProvenProjection::bound);
     if arguments.json {
         let record = ProjectionCheck {
             proven: reason.is_none(),
@@ -163,12 +165,13 @@ fn check_projection(
         writeln!(stdout, "{}", serde_json::to_string(&record)?)?;
     } else if let Some(reason) = &reason {
         writeln!(stdout, "REJECTED: {reason}")?;
-    } else if let Some(bound) = bound {
+    } else if let Ok(proven) = &proven {
+        let bound = proven.bound();
         writeln!(
             stdout,
             "PROVEN: |U'|_{{inf->2}} <= {} for the bases as they are stored, in {} coordinates",
             up(bound.kappa.value(), 17),
-            projection.representation().name()
+            proven.projection().representation().name()
         )?;
         for (c, (square, spectral)) in bound.squares.iter().zip(&bound.spectral).enumerate() {
             let (kappa, spectral) = (up(square.sqrt().value(), 17), up(spectral.value(), 17));

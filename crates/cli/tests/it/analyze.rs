@@ -111,10 +111,7 @@ fn records_are_certified_again_and_shards_merged() {
     bench.write("c.jsonl", record(1, Some(1), [449, 551], &none));
     let run = bench.run("analyze a.jsonl b.jsonl c.jsonl");
     assert_eq!(run.code, 2);
-    assert!(
-        run.stderr.contains("c.jsonl, line 1: input 1 was counted otherwise in b.jsonl, line 1"),
-        "{run:?}"
-    );
+    assert!(run.stderr.contains("c.jsonl, line 1: input 1 has other counts in b.jsonl, line 1"), "{run:?}");
     let whole = record(0, Some(1), [0, 1000], &none) + "{\"version\":1,\"ind";
     bench.write("cut.jsonl", whole);
     let run = bench.run("analyze cut.jsonl");

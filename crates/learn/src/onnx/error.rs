@@ -2,7 +2,7 @@
 
 use super::wire::WireError;
 use gambeson_data::dataset::Shape;
-use gambeson_smooth::input_map::FeedError;
+use gambeson_smooth::input_map::InputMapError;
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -50,11 +50,11 @@ pub enum OnnxError {
     },
     /// Normalised numbers would be beyond the range of a network's.
     #[error("{}: {reason}", path.display())]
-    Feed {
+    InputMap {
         /// The network.
         path: PathBuf,
         /// Which.
-        reason: FeedError,
+        reason: InputMapError,
     },
     /// The run-time refuses the graph.
     #[error("{}: ONNX Runtime cannot load it: {reason}", path.display())]

@@ -7,9 +7,9 @@
 //!
 //! **What goes in.** Noise is added to data in its own range (pixels in [0, 1]), and nothing is clipped. A
 //! [`Normalisation`] is for after that, once: (x − mean)/std of each channel. Networks that normalise inside get none.
-//! Some graphs want height, width, channel. Both are the model's [`feed`](gambeson_smooth::input_map::Feed), applied by
-//! whoever makes the rows: [`classify`](gambeson_smooth::classifier::Classifier::classify) is given rows as the graph
-//! takes them.
+//! Some graphs want height, width, channel. Both are in the model's [`InputMap`](gambeson_smooth::input_map::InputMap),
+//! applied by whoever makes the rows: [`classify`](gambeson_smooth::classifier::Classifier::classify) is given rows as
+//! the graph takes them.
 //!
 //! **Fixed batches.** Many files say that a batch has one row. [`batch`] rewrites them for any number, and the result is
 //! used if it computes the same on a probe as the file itself; else the file runs as it is.

@@ -1,7 +1,6 @@
 //! Projections fitted to data: every method, every target, ended in the checker.
 
 use crate::support::normal;
-use gambeson_lowrank::projection::Grid;
 use gambeson_lowrank::projection::energy::{Energy, EnergyError};
 use gambeson_lowrank::projection::fit::{
     FitData, FitError, FitMethod, FitProgress, FitProjectionError, Fitted, Target, fit_channel,
@@ -16,6 +15,7 @@ use gambeson_lowrank::projection::method::pca::Spectrum;
 use gambeson_lowrank::projection::moments::{Moments, MomentsAccumulator, Samples};
 use gambeson_lowrank::projection::representation::{Representation, Transform};
 use gambeson_lowrank::sdp::bracket::BoundParams;
+use gambeson_lowrank::shape::Shape;
 use std::ops::ControlFlow;
 
 /// Images of 8 × 8 whose neighbours are alike: correlated in pixels, much less so in cosines.
@@ -307,10 +307,10 @@ fn all_channels_are_fitted_and_certified_at_once() {
         let transform = Transform::new(Representation::Dct2, 8, 8).expect("a size");
         Energy::new(&moments(300, 2), &transform, false).expect("energy")
     }];
-    let grid = Grid { channels: 2, height: 8, width: 8 };
+    let shape = Shape { channels: 2, height: 8, width: 8 };
     let representation = Representation::Dct2;
     let data =
-        FitData { representation, grid, energies: &energies, allowed: None, name: "toy", sha256: "ab" };
+        FitData { representation, shape, energies: &energies, allowed: None, name: "toy", sha256: "ab" };
     let (target, method) = (Target::Error(0.1), FitMethod::Robust);
     let mut seen = Vec::new();
     let mut watch = |progress: &FitProgress| {
@@ -342,13 +342,13 @@ fn all_channels_are_fitted_and_certified_at_once() {
         (origin.method.as_str(), origin.data.as_str(), origin.data_sha256.as_str()),
         (&*how, "toy", "ab")
     );
-    // Errors name the channel; channels and grid must agree.
+    // Errors name the channel; channels and shape must agree.
     let refused = fit_projection(&data, Target::Rank(400), &method, &bound(), &mut ());
     assert_eq!(
         refused.expect_err("no such rank").to_string(),
         "channel 0: rank 400: must be between 1 and 64, the number of coordinates"
     );
-    let data = FitData { grid: Grid { channels: 3, ..grid }, ..data };
+    let data = FitData { shape: Shape { channels: 3, ..shape }, ..data };
     let refused = fit_projection(&data, Target::Rank(2), &method, &bound(), &mut ());
     assert!(matches!(refused, Err(FitProjectionError::Projection(_))));
 }

@@ -1,12 +1,17 @@
 //! Projections and their files.
 
 use crate::support::{normal, normal_matrix, square};
+use gambeson_lowrank::file::{sha256, sha256_of_numbers};
 use gambeson_lowrank::linalg::matrix::DenseMatrix;
-use gambeson_lowrank::projection::certificate::{ProjectionCertificate, ProjectionRejected};
+use gambeson_lowrank::projection::certificate::{
+    ProjectionCertificate, ProjectionRejected, certificate_path,
+};
 use gambeson_lowrank::projection::kappa::CertifiedBasis;
+use gambeson_lowrank::projection::proven::{OpenError, ProveError, ProvenProjection};
 use gambeson_lowrank::projection::representation::Representation;
-use gambeson_lowrank::projection::{Channel, Grid, Origin, Projection, ProjectionError};
+use gambeson_lowrank::projection::{Channel, Origin, Projection, ProjectionError};
 use gambeson_lowrank::sdp::bracket::BoundParams;
+use gambeson_lowrank::shape::Shape;
 use proptest::prelude::*;
 
 /// Orthonormal columns: Gram–Schmidt on normal ones.
@@ -53,19 +58,6 @@ proptest! {
         // The relaxation is below the entrywise norm too: |X_ij| ≤ 1.
         prop_assert!(proven <= entrywise * (1.0 + 1e-5));
     }
-
-    /// Encoding what was decoded gives the code back, and decoding what was encoded projects.
-    #[test]
-    fn codes_come_back(seed in 0_u64..1000, centred: bool) {
-        let projection = example(seed, centred);
-        let code = normal(projection.rank(), seed + 1);
-        let again = projection.encode(&projection.decode(&code));
-        prop_assert!(code.iter().zip(&again).all(|(a, b)| (a - b).abs() < 1e-12));
-        let input = normal(24, seed + 2);
-        let once = projection.decode(&projection.encode(&input));
-        let twice = projection.decode(&projection.encode(&once));
-        prop_assert!(once.iter().zip(&twice).all(|(a, b)| (a - b).abs() < 1e-12));
-    }
 }
 
 /// Two channels of 3 × 4 with ranks 2 and 5.
@@ -76,8 +68,8 @@ fn example(seed: u64, centred: bool) -> Projection {
         error: 0.125,
     };
     let origin = Origin { method: "by chance".into(), data: "none".into(), data_sha256: "00".into() };
-    let grid = Grid { channels: 2, height: 3, width: 4 };
-    Projection::new(Representation::Dct2, grid, vec![channel(2, seed), channel(5, seed + 1)], origin)
+    let shape = Shape { channels: 2, height: 3, width: 4 };
+    Projection::new(Representation::Dct2, shape, vec![channel(2, seed), channel(5, seed + 1)], origin)
         .expect("a projection")
 }
 
@@ -109,12 +101,7 @@ fn files_come_back_bit_for_bit_and_are_checked() {
         projection.write(&path).expect("written");
         let again = Projection::read(&path).expect("read");
         assert_eq!(projection, again);
-        let certificates = projection
-            .channels()
-            .iter()
-            .map(|channel| certified(channel.basis.clone()).certificate)
-            .collect();
-        let evidence = ProjectionCertificate::new(&projection, certificates);
+        let evidence = evidence(&projection);
         evidence.write(&evidence_path).expect("written");
         let evidence = ProjectionCertificate::read(&evidence_path).expect("read");
         let proven = evidence.check(&again, 1).expect("proven");
@@ -126,6 +113,83 @@ fn files_come_back_bit_for_bit_and_are_checked() {
         let other = example(6, centred);
         assert!(matches!(evidence.check(&other, 1), Err(ProjectionRejected::Hash { channel: 0, .. })));
     }
+}
+
+/// The certificate of every channel.
+fn evidence(projection: &Projection) -> ProjectionCertificate {
+    let one = |channel: &Channel| certified(channel.basis.clone()).certificate;
+    ProjectionCertificate::new(projection, projection.channels().iter().map(one).collect())
+}
+
+/// What is opened is proven for the bytes that were read, and named by their hash, as in memory so from a file.
+#[test]
+fn a_projection_is_opened_with_its_proof() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("p.safetensors");
+    let projection = example(5, true);
+    projection.write(&path).expect("written");
+    let certificate = evidence(&projection);
+    let missing = ProvenProjection::open(&path, None, None, 1).expect_err("no certificate");
+    assert!(matches!(missing, OpenError::Certificate(_)), "{missing}");
+    certificate.write(&certificate_path(&path)).expect("written");
+    assert_eq!(certificate_path(&path), folder.path().join("p.cert.json"));
+    let opened = ProvenProjection::open(&path, None, None, 1).expect("proven");
+    let bytes = std::fs::read(&path).expect("bytes");
+    assert_eq!((opened.projection(), opened.sha256()), (&projection, sha256(&bytes).as_str()));
+    assert_eq!(projection.to_bytes(), bytes);
+    let made = ProvenProjection::new(projection.clone(), &certificate, None, 1).expect("proven");
+    assert_eq!((made.sha256(), made.kappa()), (opened.sha256(), opened.kappa()));
+    let checked = certificate.check(&projection, 1).expect("proven");
+    assert_eq!((opened.kappa(), &opened.bound().spectral), (checked.kappa, &checked.spectral));
+    assert!(opened.encoders().eq(projection.channels().iter().map(|channel| &channel.basis)));
+    assert!(opened.levels().is_none() && opened.levels_sha256().is_none());
+
+    // The columns divided by levels are another basis, with a proof of its own.
+    let levels = [0.5, 1.0, 2.0, 4.0, 0.25, 1.0, 8.0];
+    let levelled = ProvenProjection::open(&path, None, Some(&levels), 1).expect("proven");
+    assert_eq!(levelled.sha256(), opened.sha256());
+    assert_eq!(levelled.levels_sha256(), Some(sha256_of_numbers(&levels).as_str()));
+    let mut truth = 0.0;
+    for ((encoder, channel), levels) in
+        levelled.encoders().zip(projection.channels()).zip([&levels[..2], &levels[2..]])
+    {
+        let divided = |(at, entry): (usize, &f64)| entry / levels[at % levels.len()];
+        let entries: Vec<f64> = channel.basis.entries.iter().enumerate().map(divided).collect();
+        assert_eq!(encoder.entries, entries);
+        truth += crate::support::brute_force(&square(encoder));
+    }
+    let kappa = levelled.kappa().value();
+    assert!(kappa >= truth.sqrt() && kappa < 1.3 * truth.sqrt(), "{kappa} {truth}");
+    assert!((levelled.spectral().value() - 4.0).abs() < 1e-6, "1/.25, as the bases are orthonormal");
+
+    let unproven = |levels: &[f64]| match ProvenProjection::open(&path, None, Some(levels), 1) {
+        Err(OpenError::Unproven { projection, certificate, reason }) => {
+            assert_eq!((&projection, &certificate), (&path, &certificate_path(&path)));
+            reason
+        }
+        other => panic!("{other:?}"),
+    };
+    assert!(matches!(unproven(&levels[1..]), ProveError::LevelCount { expected: 7, found: 6 }));
+    assert!(matches!(
+        unproven(&[1.0, 1.0, f64::NAN, 1.0, 1.0, 1.0, 1.0]),
+        ProveError::Level { index: 2, .. }
+    ));
+    let other = folder.path().join("other.json");
+    evidence(&example(6, true)).write(&other).expect("written");
+    let rejected = ProvenProjection::open(&path, Some(&other), None, 1).expect_err("another projection's");
+    assert!(
+        matches!(
+            &rejected,
+            OpenError::Unproven { reason: ProveError::Rejected(ProjectionRejected::Hash { .. }), .. }
+        ),
+        "{rejected}"
+    );
+    assert!(
+        rejected.to_string().contains("p.safetensors with ") && rejected.to_string().contains("other.json")
+    );
+    let absent = folder.path().join("absent.safetensors");
+    let error = ProvenProjection::open(&absent, None, None, 1).expect_err("absent");
+    assert!(matches!(error, OpenError::Projection(_)) && error.to_string().contains("absent"), "{error}");
 }
 
 /// The file that a reference implementation reads: header length, JSON, then the numbers.
@@ -173,7 +237,7 @@ fn damaged_files_are_told_apart() {
     let mut nan = whole.clone();
     let at = nan.len() - 8;
     nan[at..].copy_from_slice(&f64::NAN.to_le_bytes());
-    assert!(said(&nan).contains("no number"), "{}", said(&nan));
+    assert!(said(&nan).contains("not a finite number"), "{}", said(&nan));
     // A size that nobody has memory for is a wrong size, not the end of the program.
     let swapped = |from: &str, to: &str| {
         let at = whole.windows(from.len()).position(|window| window == from.as_bytes()).expect("the words");
@@ -192,13 +256,13 @@ fn damaged_files_are_told_apart() {
 
 #[test]
 fn parts_that_do_not_fit_are_refused() {
-    let grid = Grid { channels: 1, height: 2, width: 3 };
+    let shape = Shape { channels: 1, height: 2, width: 3 };
     let channel = |rows, columns, entries| Channel {
         basis: DenseMatrix { rows, columns, entries },
         mean: None,
         error: 0.0,
     };
-    let make = |channels| Projection::new(Representation::Pixel, grid, channels, Origin::default());
+    let make = |channels| Projection::new(Representation::Pixel, shape, channels, Origin::default());
     assert!(matches!(make(vec![]), Err(ProjectionError::Channel { .. })));
     assert!(matches!(make(vec![channel(5, 1, vec![1.0; 5])]), Err(ProjectionError::Channel { .. })));
     assert!(matches!(make(vec![channel(6, 7, vec![0.0; 42])]), Err(ProjectionError::Channel { .. })));
@@ -206,7 +270,7 @@ fn parts_that_do_not_fit_are_refused() {
     assert!(matches!(make(vec![channel(6, 1, vec![f64::NAN; 6])]), Err(ProjectionError::Basis { .. })));
     let short = Channel { mean: Some(vec![0.0; 5]), ..channel(6, 1, vec![0.5; 6]) };
     assert!(matches!(make(vec![short]), Err(ProjectionError::Channel { .. })));
-    let huge = Grid { channels: 1, height: 1, width: 9_000_000_000_000_000 };
+    let huge = Shape { channels: 1, height: 1, width: 9_000_000_000_000_000 };
     let made =
         Projection::new(Representation::Dct1, huge, vec![channel(6, 1, vec![0.5; 6])], Origin::default());
     assert!(matches!(made, Err(ProjectionError::Channel { .. })));

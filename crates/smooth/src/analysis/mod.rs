@@ -1,23 +1,21 @@
 //! Logs of certification, our own records and those of others, and what they say: certified accuracy and the like.
 //!
-//! [`read_logs`] makes a [`Source`] of every log; our records are certified again from their counts, and shards of one
-//! run become one source. [`Source::scores`] answers a question about it.
+//! [`read_logs`] makes a [`LoggedRun`] of every log; our records are certified again from their counts, and shards of one
+//! run become one. [`LoggedRun::scores`] answers a question about it.
 
-mod dialects;
+mod dialect;
 mod error;
 mod probability;
 mod records;
 mod scores;
-mod text;
-mod votes;
 
 pub use error::{AnalysisError, LineProblem, LogError};
 pub use probability::{bernstein_bound, false_certificates};
 pub use scores::{Question, RadiusNorm, Scale, Scores, best_at};
 
-use crate::record::{Certification, PREDICTION_START, PredictionRecord, Record, Run};
+use crate::record::{LimitChoice, PREDICTION_START, PredictionRecord, Record, Run};
 use gambeson_checker::FailureProbability;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What a log is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +28,7 @@ pub enum Dialect {
     Predictions,
     /// With `radius_proxy` and `min_sigma`. The radius is that of the largest ball in the certified ellipsoid.
     Ancer,
-    /// With `unperturbed predict`; selections lack labels.
+    /// With `unperturbed predict`; logs of selections lack labels.
     Aces,
     /// With `prob_lb`, radii in ℓ∞.
     Ars,
@@ -44,7 +42,7 @@ pub enum Dialect {
     Votes,
 }
 
-/// What the smoothed classifier was found to answer.
+/// What the smoothed classifier answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Predicted {
     /// A class.
@@ -62,12 +60,12 @@ pub struct Input {
     pub index: u64,
     /// Its class.
     pub label: Option<u32>,
-    /// What was predicted.
+    /// What the smoothed classifier answers.
     pub predicted: Predicted,
-    /// Whether that is right; none where it is not known.
+    /// Whether that is its class; none where that is not known.
     pub correct: Option<bool>,
-    /// Radius in the coordinates that noise was added to, from which κ leads to ℓ∞; 0 where it abstains, none where
-    /// the log has none.
+    /// Radius in the coordinates that noise was added to, from which κ leads to ℓ∞; 0 for an abstention, none where the
+    /// log has no such radii.
     pub latent: Option<f64>,
     /// Radius in ℓ2, likewise.
     pub l2: Option<f64>,
@@ -77,7 +75,7 @@ pub struct Input {
     pub lower_limit: Option<f64>,
 }
 
-/// What a source consists of.
+/// What a log consists of.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Evidence {
     /// Input by input.
@@ -88,7 +86,7 @@ pub enum Evidence {
 
 /// One run: a log, or the shards of one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Source {
+pub struct LoggedRun {
     /// The files, in the order given.
     pub paths: Vec<PathBuf>,
     /// What it is.
@@ -99,32 +97,32 @@ pub struct Source {
     pub sigma: Option<f64>,
     /// The failure probability of one certificate, where it is known.
     pub alpha: Option<f64>,
-    /// Last lines of records that a kill has broken off, from 1: they are left out, and the run can go on.
+    /// Files whose last line was broken off by a kill, with its number from 1: it is left out, and the run can resume.
     pub broken_off: Vec<(PathBuf, usize)>,
-    /// Of our records: what they have in common.
+    /// For our records: what they have in common.
     pub run: Option<Box<Run>>,
 }
 
 /// How counts are certified.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Settings {
-    /// Another failure probability than the records have; that of votes.
+    /// A failure probability to use instead of that of the records; that of votes.
     pub alpha: Option<FailureProbability>,
     /// The noise level of votes; of logs with radii, to find p_A from them.
     pub sigma: Option<f64>,
-    /// The limits.
-    pub how: Certification,
+    /// Which limits are used.
+    pub how: LimitChoice,
 }
 
-impl Source {
+impl LoggedRun {
     /// The files as they were named, for messages and tables.
     pub fn name(&self) -> String {
         self.paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" + ")
     }
 }
 
-/// Reads logs, in the order given; records of one run become one source, at the place of the first.
-pub fn read_logs(paths: &[PathBuf], settings: &Settings) -> Result<Vec<Source>, LogError> {
+/// Reads logs, in the order given; shards of one run become one, at the place of the first.
+pub fn read_logs(paths: &[PathBuf], settings: &Settings) -> Result<Vec<LoggedRun>, LogError> {
     let mut places = Vec::new();
     let mut records = records::Gathered::<Record>::default();
     let mut predictions = records::Gathered::<PredictionRecord>::default();
@@ -132,76 +130,31 @@ pub fn read_logs(paths: &[PathBuf], settings: &Settings) -> Result<Vec<Source>, 
         let bytes = std::fs::read(path).map_err(|reason| LogError::File { path: path.clone(), reason })?;
         if bytes.trim_ascii_start().starts_with(PREDICTION_START) {
             if let Some(run) = predictions.add(path, &bytes)? {
-                places.push(Place::Predictions(run));
+                places.push(Slot::Predictions(run));
             }
         } else if crate::record::recognises(&bytes) {
             if let Some(run) = records.add(path, &bytes)? {
-                places.push(Place::Run(run));
+                places.push(Slot::Run(run));
             }
         } else {
-            places.push(Place::Other(Box::new(read_other(path, &bytes, settings)?)));
+            places.push(Slot::Other(Box::new(dialect::read(path, &bytes, settings)?)));
         }
     }
     let mut runs = records.certify(settings)?;
     let mut predictions = predictions.predict()?;
-    let sources = places.into_iter().filter_map(|place| match place {
-        Place::Run(run) => runs.get_mut(run).and_then(Option::take),
-        Place::Predictions(run) => predictions.get_mut(run).and_then(Option::take),
-        Place::Other(source) => Some(*source),
+    let logged = places.into_iter().filter_map(|place| match place {
+        Slot::Run(run) => runs.get_mut(run).and_then(Option::take),
+        Slot::Predictions(run) => predictions.get_mut(run).and_then(Option::take),
+        Slot::Other(logged) => Some(*logged),
     });
-    Ok(sources.collect())
+    Ok(logged.collect())
 }
 
-/// What stands where in the order of sources.
-enum Place {
+/// What comes where in the order of runs.
+enum Slot {
     /// The run with this number.
     Run(usize),
     /// The run of predictions with this number.
     Predictions(usize),
-    Other(Box<Source>),
-}
-
-/// A log that is not ours.
-fn read_other(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Source, LogError> {
-    let text = String::from_utf8_lossy(bytes);
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    if text.trim().is_empty() {
-        return Err(LogError::Empty { path: path.to_path_buf() });
-    }
-    let source = |dialect, evidence, sigma, alpha| Source {
-        paths: vec![path.to_path_buf()],
-        dialect,
-        evidence,
-        sigma,
-        alpha,
-        broken_off: Vec::new(),
-        run: None,
-    };
-    let source = if votes::recognises(text) {
-        let (inputs, alpha) = votes::read(path, text, settings)?;
-        source(Dialect::Votes, Evidence::Inputs(inputs), settings.sigma, Some(alpha.value()))
-    } else {
-        // Said before anything else: whoever asks for another α must not take old radii for new ones.
-        if settings.alpha.is_some() || settings.how != Certification::Natural {
-            return Err(LogError::NoCounts { path: path.to_path_buf() });
-        }
-        if dialects::recognises_intervals(text) {
-            let found = dialects::intervals(path, text)?;
-            source(Dialect::DsrsIntervals, found.evidence, Some(found.sigma), found.alpha)
-        } else if dialects::recognises_table(text) {
-            let (dialect, evidence) = dialects::table(path, text, settings.sigma)?;
-            source(dialect, evidence, settings.sigma, None)
-        } else if dialects::recognises_pairs(text) {
-            let (dialect, evidence) = dialects::pairs(path, text)?;
-            source(dialect, evidence, None, None)
-        } else {
-            let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-            return Err(LogError::Unknown { path: path.to_path_buf(), start: text::clip(first) });
-        }
-    };
-    let empty = match &source.evidence {
-        Evidence::Inputs(inputs) => inputs.is_empty(),
-        Evidence::Curve(points) => points.is_empty(),
-    };
-    if empty { Err(LogError::Empty { path: path.to_path_buf() }) } else { Ok(source) }
+    Other(Box<LoggedRun>),
 }

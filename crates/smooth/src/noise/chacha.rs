@@ -1,8 +1,8 @@
-//! ChaCha8 (Bernstein 2008), sixteen blocks at a time: the same words on every machine, in wide registers where it has
-//! them.
+//! ChaCha8 (Bernstein 2008), sixteen blocks at a time: the same words on every machine, in wide registers where there
+//! are any.
 //!
 //! A block is 16 words of 32 bits, a function of a key of 256 bits, a 64-bit counter and a 64-bit stream. Intrinsics,
-//! because compilers spill loops over arrays of sixteen; AVX-512 takes 0.07 ns a byte.
+//! because compilers spill loops over arrays of sixteen; AVX-512 takes 0.07 ns per byte.
 
 #![allow(unsafe_code)]
 

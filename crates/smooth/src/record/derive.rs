@@ -14,7 +14,7 @@ use gambeson_checker::{
 
 /// How limits are put on the probabilities of classes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Certification {
+pub enum LimitChoice {
     /// One lower limit, by the method natural to the rule.
     #[default]
     Natural,
@@ -36,7 +36,7 @@ pub struct Proven {
 
 /// The counts of one input, and how they came about.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Counts<'a> {
+pub(crate) struct Sample<'a> {
     /// The class chosen on the selection draws.
     pub(crate) selected: Option<u32>,
     /// Estimation draws by class.
@@ -48,27 +48,27 @@ pub(crate) struct Counts<'a> {
 }
 
 /// The radius in z before any encoding error, and the limit it comes from.
-pub(crate) fn certify(
-    counts: &Counts,
+pub(crate) fn latent_radius(
+    counts: &Sample,
     alpha: FailureProbability,
-    how: Certification,
+    how: LimitChoice,
 ) -> Result<(Option<LowerLimit>, Option<LatentRadius>), StatisticsError> {
     let Some(class) = counts.selected else { return Ok((None, None)) };
     let sigma = NoiseLevel::new(counts.sigma)?;
     let trials = counts.estimation.iter().fold(counts.none, |sum, &count| sum.saturating_add(count));
     let successes = counts.estimation.get(class as usize).copied().unwrap_or(0);
     let method = match how {
-        Certification::Natural | Certification::TwoSided => counts.rule.method(),
-        Certification::Mixture => Method::Mixture,
+        LimitChoice::Natural | LimitChoice::TwoSided => counts.rule.method(),
+        LimitChoice::Mixture => Method::Mixture,
     };
     let side = match how {
-        Certification::TwoSided => alpha.half(),
-        Certification::Natural | Certification::Mixture => alpha,
+        LimitChoice::TwoSided => alpha.half(),
+        LimitChoice::Natural | LimitChoice::Mixture => alpha,
     };
     let lower = lower_limit(counts.rule, Tally::new(successes, trials)?, method, side)?;
     let radius = match how {
-        Certification::Natural | Certification::Mixture => smoothing_radius(lower, sigma),
-        Certification::TwoSided => {
+        LimitChoice::Natural | LimitChoice::Mixture => smoothing_radius(lower, sigma),
+        LimitChoice::TwoSided => {
             let others = counts.estimation.iter().enumerate().filter(|(other, _)| *other != class as usize);
             // The limit rises with the count, so the largest count has the largest limit.
             let most = others.map(|(_, &count)| count).fold(counts.none, u64::max);
@@ -95,18 +95,18 @@ impl Rule {
 
 impl Record {
     /// What the counts prove at the failure probability α, whatever the record says.
-    pub fn derive(&self, alpha: FailureProbability, how: Certification) -> Result<Proven, StatisticsError> {
+    pub fn derive(&self, alpha: FailureProbability, how: LimitChoice) -> Result<Proven, StatisticsError> {
         let run = &self.run;
         let rule = run.rule.to_sampling_rule();
         let selected = self.selected();
-        let counts = Counts {
+        let counts = Sample {
             selected,
             estimation: &self.estimation,
             none: self.estimation_none,
             rule: &rule,
             sigma: run.sigma,
         };
-        let (lower_limit, radius) = certify(&counts, alpha, how)?;
+        let (lower_limit, radius) = latent_radius(&counts, alpha, how)?;
         let derived = match radius.and_then(|radius| radius.less(self.encoding_error)) {
             None => Derived::default(),
             Some(radius) => {
@@ -143,7 +143,7 @@ impl Record {
     /// Whether the counts prove what is stored beside them.
     pub(crate) fn check_claim(&self) -> Result<(), RecordProblem> {
         let alpha = FailureProbability::new(self.run.alpha)?;
-        let proven = self.derive(alpha, Certification::Natural)?;
+        let proven = self.derive(alpha, LimitChoice::Natural)?;
         match self.false_claim(&proven.derived) {
             Some((field, claimed, proven)) => Err(RecordProblem::Claim { field, claimed, proven }),
             None => Ok(()),
@@ -153,7 +153,7 @@ impl Record {
     /// Fills in what the counts prove by the method natural to the rule, as a record to be written has it.
     pub fn with_derived(mut self) -> Result<Self, StatisticsError> {
         let alpha = FailureProbability::new(self.run.alpha)?;
-        self.derived = self.derive(alpha, Certification::Natural)?.derived;
+        self.derived = self.derive(alpha, LimitChoice::Natural)?.derived;
         Ok(self)
     }
 }

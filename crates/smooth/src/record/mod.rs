@@ -1,34 +1,40 @@
-//! Certification records: what was counted for one input, one JSON object a line, counts first.
+//! Certification records: what was counted for one input, one JSON object per line, counts first.
 //!
 //! A line is self-contained: the counts of all classes in the selection and in the estimation draws, how they were
-//! drawn, and on what. Radii and the class stand there for people to read; readers derive them again from the counts
+//! drawn, and for what. Radii and the class are there for people to read; readers derive them again from the counts
 //! ([`Record::derive`]) and never believe them: a stored radius larger than what the counts prove is an error. Counts
-//! cannot be recomputed from themselves: that they are those of independent draws is the duty of who drew.
+//! cannot be recomputed from themselves: that the draws were independent is the duty of whoever drew.
 //!
-//! A file of records is appended to, a line at a time, each on the disk before the next begins ([`RecordLog`]): a run
-//! that was killed goes on where it was. Shards of a run are merged by [`merge_records`].
+//! A file of records is appended to one line at a time, each on the disk before the next begins ([`RecordLog`]), so a
+//! run that was killed can be resumed ([`crate::runs`]). Shards of a run are merged by [`merge_records`].
 
 mod derive;
 mod error;
 mod log;
 mod prediction;
+mod projection;
 
-pub use derive::{Certification, Proven};
-pub(crate) use derive::{Counts, certify, quotient_below, root_above};
+pub use derive::{LimitChoice, Proven};
+pub(crate) use derive::{Sample, latent_radius, quotient_below, root_above};
 pub use error::{RecordError, RecordProblem};
-pub(crate) use log::{Entry, Line, Merged, parse_records, recognises};
-pub use log::{RecordLog, merge_records, read_records};
+pub use log::{Entry, Log, RecordLog, merge_records, read_records};
+pub(crate) use log::{Line, Merged, parse_records, recognises};
 pub(crate) use prediction::START as PREDICTION_START;
 pub use prediction::{PredictionLog, PredictionRecord, PredictionRun};
+pub use projection::ProjectionMismatch;
 
+use crate::classifier::Classifier;
+use crate::noise::GENERATOR;
 use crate::sequential::Goal;
+use crate::smoother::{Certification, Certified, Counts, Smoother};
+use gambeson_checker::{InfToTwoBound, SamplingRule, SpectralBound};
 use gambeson_lowrank::projection::representation::Representation;
 use serde::{Deserialize, Serialize};
 
 /// The version this code writes and reads.
 pub const VERSION: u32 = 1;
 
-/// When the number of estimation draws was decided: what limits are valid for the counts.
+/// When the number of estimation draws was decided, and so which limits are valid for the counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Rule {
@@ -48,12 +54,12 @@ pub enum Rule {
 pub struct Run {
     /// When sampling ends.
     pub rule: Rule,
-    /// What a sequential run set out to settle; radii beyond may be far from what more draws would prove.
+    /// What a sequential run set out to settle; radii beyond that may be far from what more draws would prove.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<Goal>,
-    /// Selection draws an input.
+    /// Selection draws per input.
     pub n0: u64,
-    /// Estimation draws an input, at most.
+    /// Estimation draws per input, at most.
     pub n: u64,
     /// σ, the standard deviation of the noise in each coordinate of z; 1 where `noise` gives levels.
     pub sigma: f64,
@@ -70,17 +76,17 @@ pub struct Run {
     pub data: String,
     /// Hash of the projection; none where noise is added to the input itself.
     pub projection: Option<String>,
-    /// The coordinates in which the projection works: radii in ℓ∞ are of changes of these; none where noise is added to
+    /// The coordinates in which the projection works: radii in ℓ∞ are for changes of these; none where noise is added to
     /// the input itself.
     pub representation: Option<Representation>,
     /// Hash of the noise levels of the coordinates, where they differ. κ and s are then those of the basis with its
     /// columns divided by the levels.
     pub noise: Option<String>,
-    /// κ ≥ ‖Uᵀ‖_{∞→2}, proven when it was written; none without a projection.
+    /// κ ≥ ‖Uᵀ‖_{∞→2}, proven when the record was written; none without a projection.
     pub kappa: Option<f64>,
-    /// s ≥ σ_max(U), proven when it was written; none without a projection.
+    /// s ≥ σ_max(U), proven when the record was written; none without a projection.
     pub spectral: Option<f64>,
-    /// Coordinates of an input.
+    /// Coordinates per input.
     pub dimension: u64,
 }
 
@@ -109,7 +115,7 @@ pub struct Record {
     /// A proven bound on the distance of what noise was added to from Uᵀu, or without a projection from the input itself:
     /// taken off the radius in z.
     pub encoding_error: f64,
-    /// What the counts were found to prove when they were written. Not to be believed.
+    /// What the counts proved when the record was written. Not to be believed.
     #[serde(flatten)]
     pub derived: Derived,
     /// Wall-clock seconds.
@@ -129,12 +135,92 @@ pub struct Derived {
     pub linf: Option<f64>,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde calls it so
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
+impl From<&SamplingRule> for Rule {
+    fn from(rule: &SamplingRule) -> Self {
+        match rule {
+            SamplingRule::Fixed => Self::Fixed,
+            SamplingRule::Staged { looks } => {
+                Self::Staged { looks: looks.iter().map(|look| (look.trials, look.share)).collect() }
+            }
+            SamplingRule::Anytime => Self::Anytime,
+        }
+    }
+}
+
+impl Run {
+    /// The run of a smoother on named data: `model` names the classifier, by its hash or a text that says all.
+    pub fn new<C: Classifier>(smoother: &Smoother<C>, model: &str, data: &str) -> Self {
+        let (params, space) = (smoother.params(), smoother.space());
+        Self {
+            rule: Rule::from(&smoother.rule()),
+            goal: params.goal.clone(),
+            n0: params.selection,
+            n: params.estimation,
+            sigma: params.noise.value(),
+            alpha: params.failure.value(),
+            seed: params.seed,
+            generator: Some(GENERATOR.to_owned()),
+            model: model.to_owned(),
+            data: data.to_owned(),
+            projection: space.projection_sha256().map(ToOwned::to_owned),
+            representation: space.representation(),
+            noise: space.levels_sha256().map(ToOwned::to_owned),
+            kappa: space.kappa().map(InfToTwoBound::value),
+            spectral: space.spectral().map(SpectralBound::value),
+            dimension: space.input_dim() as u64,
+        }
+    }
+}
+
+/// Counts of at least `classes` classes: those that the classifier lacks were never answered.
+fn padded(counts: &Counts, classes: usize) -> Vec<u64> {
+    let mut padded = counts.classes.clone();
+    padded.resize(classes.max(padded.len()), 0);
+    padded
+}
+
+impl From<Certified> for Derived {
+    fn from(certified: Certified) -> Self {
+        Self {
+            class: Some(certified.class),
+            latent: Some(certified.latent.value()),
+            l2: Some(certified.l2.value()),
+            linf: Some(certified.linf.value()),
+        }
+    }
+}
+
 impl Record {
+    /// The record of what was found for input `index`. Counts have at least `classes` classes: those that the classifier
+    /// lacks were never answered.
+    pub fn new(
+        index: u64,
+        label: Option<u32>,
+        classes: usize,
+        run: Run,
+        found: &Certification,
+        seconds: f64,
+    ) -> Self {
+        Self {
+            version: VERSION,
+            index,
+            label,
+            selection: padded(&found.selection, classes),
+            estimation: padded(&found.estimation, classes),
+            selection_none: found.selection.none,
+            estimation_none: found.estimation.none,
+            run,
+            encoding_error: found.encoding_error,
+            derived: found.certified.map(Derived::from).unwrap_or_default(),
+            seconds,
+        }
+    }
+
     /// Estimation draws made, with or without a class.
     pub fn draws(&self) -> u64 {
         self.estimation.iter().fold(self.estimation_none, |sum, &count| sum.saturating_add(count))
@@ -151,7 +237,7 @@ impl Record {
         (*count > 0 && *count >= self.selection_none).then(|| u32::try_from(class).ok()).flatten()
     }
 
-    /// Whether the two say the same of one input: times aside.
+    /// Whether the two say the same of one input, times aside.
     pub fn same_counts(&self, other: &Self) -> bool {
         let counts = |record: &Self| (record.selection_none, record.estimation_none);
         self.index == other.index
@@ -184,11 +270,11 @@ impl Record {
         if run.projection.is_some() != run.representation.is_some() {
             return Err(RecordProblem::Projection);
         }
-        // Levels are of the coordinates of a projection, and noise of 1 in them.
+        // Levels belong to the coordinates of a projection, in which σ is then 1.
         if run.noise.is_some() && (run.projection.is_none() || run.sigma != 1.0) {
             return Err(RecordProblem::Levels { sigma: run.sigma });
         }
-        // A change of length one along the direction stretched most has no entry above one.
+        // A change of length 1 in the direction that is stretched most has no entry above 1.
         if let (Some(kappa), Some(spectral)) = (run.kappa, run.spectral)
             && kappa < spectral * (1.0 - 1e-6)
         {

@@ -13,7 +13,7 @@ use anyhow::{Context, bail};
 use gambeson_checker::FailureProbability;
 use gambeson_lowrank::file::write_file;
 use gambeson_smooth::analysis::{
-    AnalysisError, Question, RadiusNorm, Scale, Scores, Settings, Source, bernstein_bound, best_at,
+    AnalysisError, LoggedRun, Question, RadiusNorm, Scale, Scores, Settings, bernstein_bound, best_at,
     false_certificates, read_logs,
 };
 use std::io::Write;
@@ -34,7 +34,7 @@ struct Analysis {
 
 /// What is known of one.
 struct Log {
-    source: Source,
+    source: LoggedRun,
     /// Short, and different for each.
     label: String,
     scores: Scores,
@@ -105,7 +105,7 @@ fn analyse(arguments: &AnalyzeArguments) -> anyhow::Result<Analysis> {
         say(&format!("{}, line {line}: broken off, left out", path.display()));
     }
     if question.norm == RadiusNorm::Linf && !matches!(question.scale, Scale::Dimension(_)) {
-        let (first, other): (Vec<&Source>, Vec<&Source>) =
+        let (first, other): (Vec<&LoggedRun>, Vec<&LoggedRun>) =
             sources.iter().partition(|source| in_cosines(source));
         if let (Some(first), Some(other)) = (first.first(), other.first()) {
             bail!(
@@ -182,16 +182,14 @@ fn default_radii(norm: RadiusNorm, largest: f64) -> Vec<Radius> {
 }
 
 fn high_probability(
-    source: &Source,
+    source: &LoggedRun,
     scores: &Scores,
     accuracy: &[f64],
     rho: FailureProbability,
     log_alpha: Option<f64>,
 ) -> Result<HighProbability, AnalysisError> {
-    let images =
-        scores.images().ok_or_else(|| AnalysisError::NoInputs { source_name: source.name() })? as u64;
-    let alpha =
-        source.alpha.or(log_alpha).ok_or_else(|| AnalysisError::NoAlpha { source_name: source.name() })?;
+    let images = scores.images().ok_or_else(|| AnalysisError::NoInputs { log: source.name() })? as u64;
+    let alpha = source.alpha.or(log_alpha).ok_or_else(|| AnalysisError::NoAlpha { log: source.name() })?;
     let false_certificates = false_certificates(images, alpha, rho)?;
     let exact = |&accuracy: &f64| (accuracy - false_certificates as f64 / images as f64).max(0.0);
     Ok(HighProbability {
@@ -204,7 +202,7 @@ fn high_probability(
 }
 
 /// The shortest ends of the paths that tell the sources apart, without endings.
-fn labels(sources: &[Source]) -> Vec<String> {
+fn labels(sources: &[LoggedRun]) -> Vec<String> {
     let parts: Vec<Vec<String>> = sources
         .iter()
         .map(|source| {
@@ -251,6 +249,6 @@ fn command() -> String {
 }
 
 /// Whether the ℓ∞ radii of a log are of cosine coefficients.
-fn in_cosines(source: &Source) -> bool {
+fn in_cosines(source: &LoggedRun) -> bool {
     cosines(source.run.as_ref().and_then(|run| run.representation))
 }

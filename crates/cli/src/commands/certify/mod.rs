@@ -10,18 +10,17 @@ mod tsv;
 use crate::Outcome;
 use crate::args::CertifyArguments;
 use crate::report::decimal::down;
-use anyhow::bail;
-use gambeson_checker::SamplingRule;
+use gambeson_checker::NoiseLevel;
 use gambeson_lowrank::projection::representation::Representation;
-use gambeson_smooth::noise::GENERATOR;
-use gambeson_smooth::record::{Derived, Record, RecordLog, Rule, Run, VERSION};
+use gambeson_smooth::record::{Derived, Record};
+use gambeson_smooth::runs::{Finished, certify_inputs};
 use gambeson_smooth::sequential::{Goal, RadiusNorm};
-use gambeson_smooth::smoother::{Certification, Certified, Smoother, SmoothingParams, Watch};
-use inputs::{Finished, each_input, interruptible};
-pub(crate) use model::{vector, vector_sha256};
+use gambeson_smooth::smoother::{Smoother, SmoothingParams, default_targets};
+use inputs::{interruptible, outcome};
+use live::Live;
+pub(crate) use model::vector;
 use serde::Serialize;
-use setup::{Setup, padded};
-use std::collections::BTreeMap;
+use setup::Setup;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -65,7 +64,7 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
     let failure = setup::failure(smooth)?;
     let noise = setup::noise(smooth)?;
     let setup = Setup::load(smooth, threads)?;
-    let goal = arguments.sequential.then(|| goal(arguments, noise.value(), &setup));
+    let goal = arguments.sequential.then(|| goal(arguments, noise, &setup));
     let params = SmoothingParams {
         noise,
         selection: arguments.n0,
@@ -75,56 +74,12 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
         seed: smooth.seed,
         goal,
     };
-    let smoother = Smoother::new(&setup.model, &setup.space, params.clone())?;
-    let run = Run {
-        rule: match smoother.rule() {
-            SamplingRule::Fixed => Rule::Fixed,
-            SamplingRule::Staged { looks } => {
-                Rule::Staged { looks: looks.iter().map(|look| (look.trials, look.share)).collect() }
-            }
-            SamplingRule::Anytime => Rule::Anytime,
-        },
-        goal: params.goal.clone(),
-        n0: params.selection,
-        n: params.estimation,
-        sigma: noise.value(),
-        alpha: failure.value(),
-        seed: params.seed,
-        generator: Some(GENERATOR.to_owned()),
-        model: setup.model_name.clone(),
-        data: setup.data_name(),
-        projection: setup.projection_sha256.clone(),
-        representation: setup.representation,
-        noise: setup.levels_sha256.clone(),
-        kappa: setup.space.kappa().map(gambeson_checker::InfToTwoBound::value),
-        spectral: setup.space.spectral().map(gambeson_checker::SpectralBound::value),
-        dimension: setup.space.input_dim() as u64,
-    };
-    let (mut log, there) = match &smooth.out {
-        Some(out) => RecordLog::open_to_append(out, &run).map(|(log, there)| (Some(log), there))?,
-        None => (None, BTreeMap::new()),
-    };
-    for &index in &setup.indices {
-        if let Some(record) = there.get(&(index as u64)) {
-            let proven = smoother.encoding_error(&setup.values(index))?;
-            if record.encoding_error < proven {
-                bail!(
-                    "the record of input {index} has the encoding error {}, but {proven} is what is proven",
-                    record.encoding_error
-                );
-            }
-        }
-    }
-    let make =
-        |index: usize, watch: Watch<'_>| Ok(smoother.certify(index as u64, &setup.values(index), watch)?);
-    let keep = |index, found: Certification, seconds| {
-        let record = record(index as u64, setup.label(index), setup.classes(), &found, run.clone(), seconds);
-        if let Some(log) = &mut log {
-            log.append(&record)?;
-        }
-        Ok(record)
-    };
-    let finished = each_input(&setup, smooth, there, make, keep)?;
+    let smoother = Smoother::new(&setup.model, &setup.space, params)?;
+    let run = setup.run_params(smooth);
+    let mut live = Live::new(run.indices.len(), smooth.time_limit);
+    let finished = certify_inputs(&smoother, &run, |index| setup.row(index), &mut live);
+    live.finish();
+    let finished = finished?;
     if let Some(path) = &smooth.tsv {
         tsv::write(path, &tsv::certified(finished.records.values()))?;
     }
@@ -135,7 +90,7 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
         print(&summary, &setup, stdout)?;
     }
     stdout.flush()?;
-    Ok(finished.outcome())
+    Ok(outcome(&finished))
 }
 
 /// Whether ℓ∞ is measured in coefficients of a cosine transform, which is not ℓ∞ of pixels or samples.
@@ -144,47 +99,13 @@ pub(crate) fn cosines(representation: Option<Representation>) -> bool {
 }
 
 /// What a sequential run is to settle: without targets and a tolerance, the radii 0, σ, 2σ, 3σ in z.
-fn goal(arguments: &CertifyArguments, sigma: f64, setup: &Setup) -> Goal {
+fn goal(arguments: &CertifyArguments, noise: NoiseLevel, setup: &Setup) -> Goal {
     let norm: RadiusNorm = arguments.norm.into();
     let mut targets = arguments.target.clone();
     if targets.is_empty() && arguments.tolerance.is_none() {
-        let unit = match (norm, setup.space.kappa(), setup.space.spectral()) {
-            (RadiusNorm::L2, _, spectral) => spectral.map_or(1.0, gambeson_checker::SpectralBound::value),
-            (RadiusNorm::Linf, Some(kappa), _) => kappa.value(),
-            (RadiusNorm::Linf, None, _) => (setup.space.input_dim() as f64).sqrt(),
-        };
-        targets.extend((0..4).map(|k| f64::from(k) * sigma / unit));
+        targets = default_targets(&setup.space, norm, noise);
     }
     Goal { targets, tolerance: arguments.tolerance, norm }
-}
-
-fn record(
-    index: u64,
-    label: Option<u32>,
-    classes: usize,
-    found: &Certification,
-    run: Run,
-    seconds: f64,
-) -> Record {
-    let derived = |certified: Certified| Derived {
-        class: Some(certified.class),
-        latent: Some(certified.latent.value()),
-        l2: Some(certified.l2.value()),
-        linf: Some(certified.linf.value()),
-    };
-    Record {
-        version: VERSION,
-        index,
-        label,
-        selection: padded(&found.selection, classes),
-        estimation: padded(&found.estimation, classes),
-        selection_none: found.selection.none,
-        estimation_none: found.estimation.none,
-        run,
-        encoding_error: found.encoding_error,
-        derived: found.certified.map(derived).unwrap_or_default(),
-        seconds,
-    }
 }
 
 fn summary(finished: &Finished<Record>, setup: &Setup, out: Option<PathBuf>) -> Summary {
@@ -228,7 +149,7 @@ fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::
         )?;
     }
     let (l2, linf) = (down(summary.median_l2, 4), down(summary.median_linf, 4));
-    let of = if cosines(setup.representation) { " of cosine coefficients" } else { "" };
+    let of = if cosines(setup.space.representation()) { " of cosine coefficients" } else { "" };
     writeln!(stdout, "median       l2 radius {l2}, l_inf radius {linf}{of}")?;
     writeln!(
         stdout,

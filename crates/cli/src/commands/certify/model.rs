@@ -3,11 +3,12 @@
 use anyhow::{Context, bail};
 use gambeson_data::dataset::Shape;
 use gambeson_learn::onnx::{Batching, Normalisation, OnnxError, OnnxModel};
-use gambeson_lowrank::file::sha256;
+use gambeson_lowrank::file::sha256_of_numbers;
 use gambeson_lowrank::matrix_file::npy;
 use gambeson_lowrank::projection::representation::{Representation, Transform};
-use gambeson_smooth::classifier::{Ball, Classifier, HalfSpace};
-use gambeson_smooth::input_map::Feed;
+use gambeson_smooth::classifier::Classifier;
+use gambeson_smooth::input_map::InputMap;
+use gambeson_smooth::toys::{Ball, HalfSpace};
 use std::path::Path;
 
 /// A classifier from the command line.
@@ -36,9 +37,9 @@ impl Classifier for Model {
         }
     }
 
-    fn feed(&self) -> Option<&Feed> {
+    fn input_map(&self) -> Option<&InputMap> {
         match self {
-            Self::Onnx(model) => model.feed(),
+            Self::Onnx(model) => model.input_map(),
             Self::HalfSpace(_) | Self::Ball(_) => None,
         }
     }
@@ -131,7 +132,7 @@ fn toy_model(text: &str, shape: Shape) -> anyhow::Result<(Model, String)> {
             if normal.len() != shape.len() {
                 bail!("{path}: {} numbers, but the data have {}", normal.len(), shape.len());
             }
-            name = format!("{name} sha256 {}", vector_sha256(&normal));
+            name = format!("{name} sha256 {}", sha256_of_numbers(&normal));
             normal
         }
     };
@@ -161,9 +162,4 @@ pub(crate) fn vector(path: &Path) -> anyhow::Result<Vec<f64>> {
         npy::values(&mut rest, &header, length, bytes.len())
     };
     read().with_context(|| path.display().to_string())
-}
-
-/// The hash of numbers as little-endian binary64.
-pub(crate) fn vector_sha256(values: &[f64]) -> String {
-    sha256(&values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>())
 }

@@ -3,16 +3,16 @@
 //! Records are lines of JSON as those of `certify`, with counts of one kind of draws and no radius; they begin with
 //! `{"kind":"prediction"`, so that neither is taken for the other.
 
-use super::inputs::{each_input, interruptible};
-use super::setup::{self, Setup, padded};
+use super::inputs::{interruptible, outcome};
+use super::live::Live;
+use super::setup::{self, Setup};
 use super::tsv;
 use crate::Outcome;
 use crate::args::PredictArguments;
-use gambeson_smooth::noise::GENERATOR;
-use gambeson_smooth::record::{PredictionLog, PredictionRecord, PredictionRun};
-use gambeson_smooth::smoother::{Counts, Prediction, Smoother, SmoothingParams, Watch};
+use gambeson_smooth::record::PredictionRecord;
+use gambeson_smooth::runs::predict_inputs;
+use gambeson_smooth::smoother::{Smoother, SmoothingParams};
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -55,33 +55,11 @@ fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize
         goal: None,
     };
     let smoother = Smoother::new(&setup.model, &setup.space, params)?;
-    let run = PredictionRun {
-        n: arguments.n,
-        sigma: noise.value(),
-        alpha: failure.value(),
-        seed: smooth.seed,
-        generator: Some(GENERATOR.to_owned()),
-        model: setup.model_name.clone(),
-        data: setup.data_name(),
-        projection: setup.projection_sha256.clone(),
-        noise: setup.levels_sha256.clone(),
-    };
-    let (mut log, there) = match &smooth.out {
-        Some(out) => PredictionLog::open_to_append(out, &run).map(|(log, there)| (Some(log), there))?,
-        None => (None, BTreeMap::new()),
-    };
-    let make =
-        |index: usize, watch: Watch<'_>| Ok(smoother.predict(index as u64, &setup.values(index), watch)?);
-    let keep = |index, found: Prediction, seconds| {
-        let counts = Counts { classes: padded(&found.counts, setup.classes()), none: found.counts.none };
-        let label = setup.label(index);
-        let record = PredictionRecord::new(index as u64, label, counts, run.clone(), found.class, seconds);
-        if let Some(log) = &mut log {
-            log.append(&record)?;
-        }
-        Ok(record)
-    };
-    let finished = each_input(&setup, smooth, there, make, keep)?;
+    let run = setup.run_params(smooth);
+    let mut live = Live::new(run.indices.len(), smooth.time_limit);
+    let finished = predict_inputs(&smoother, &run, |index| setup.row(index), &mut live);
+    live.finish();
+    let finished = finished?;
     let records = &finished.records;
     let right = |record: &&PredictionRecord| record.class.is_some() && record.class == record.label;
     let summary = Summary {
@@ -109,7 +87,7 @@ fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize
         print(&summary, &setup, stdout)?;
     }
     stdout.flush()?;
-    Ok(finished.outcome())
+    Ok(outcome(&finished))
 }
 
 fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::Result<()> {

@@ -7,12 +7,12 @@ use crate::output::writable;
 use crate::progress::say;
 use crate::report::decimal::{down, up, up_to_places};
 use anyhow::{Context, bail};
-use gambeson_lowrank::projection::Grid;
+use gambeson_lowrank::projection::certificate::certificate_path;
 use gambeson_lowrank::projection::fit::{FitData, Fitted, FittedProjection, Target, fit_projection};
 use gambeson_lowrank::sdp::bracket::BoundParams;
 use serde::{Deserialize, Serialize};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// What `project fit --json` prints.
@@ -75,7 +75,7 @@ pub(super) fn run(
     let certificate = arguments
         .out
         .as_ref()
-        .map(|out| arguments.certificate.clone().unwrap_or_else(|| certificate_beside(out)));
+        .map(|out| arguments.certificate.clone().unwrap_or_else(|| certificate_path(out)));
     if let (Some(out), Some(certificate)) = (&arguments.out, &certificate) {
         writable(out)?;
         writable(certificate)?;
@@ -92,10 +92,9 @@ pub(super) fn run(
     let mut live = LiveFit::new(deadline);
     let allowed = data.allowed();
     let allowed = allowed.as_ref().map(|allowed| allowed as &dyn Fn(usize) -> bool);
-    let shape = data.shape;
     let parts = FitData {
         representation: data.transform.representation(),
-        grid: Grid { channels: shape.channels, height: shape.height, width: shape.width },
+        shape: data.shape,
         energies: &data.energies,
         allowed,
         name: &data.name,
@@ -137,11 +136,6 @@ fn target(arguments: &FitArguments) -> anyhow::Result<Target> {
     })
 }
 
-/// P.safetensors → P.cert.json.
-pub(super) fn certificate_beside(projection: &Path) -> PathBuf {
-    projection.with_extension("cert.json")
-}
-
 /// The root of an integer, not above the true one.
 pub(super) fn root_down(square: usize) -> f64 {
     let root = (square as f64).sqrt();
@@ -155,6 +149,7 @@ fn record(
     stopped: bool,
     seconds_fit: f64,
 ) -> FitRecord {
+    let shape = data.shape;
     let kappa = fitted.kappa().value();
     let limit = root_down(fitted.limit_rank());
     let n = data.transform.dim() as f64;
@@ -170,7 +165,6 @@ fn record(
             trivial: kappa > (1.0 - 1e-5) * n.sqrt(),
         }
     };
-    let shape = data.shape;
     FitRecord {
         channels: fitted.channels.iter().map(channel).collect(),
         kappa,

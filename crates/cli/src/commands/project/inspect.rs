@@ -1,11 +1,10 @@
 //! `gambeson project inspect`, and `gambeson check` of a projection.
 
-use super::fit::certificate_beside;
 use crate::Outcome;
 use crate::args::InspectArguments;
 use crate::report::decimal::{up, up_to_places};
 use gambeson_lowrank::projection::Projection;
-use gambeson_lowrank::projection::certificate::{ProjectionBound, ProjectionCertificate};
+use gambeson_lowrank::projection::certificate::{ProjectionBound, ProjectionCertificate, certificate_path};
 use serde::Serialize;
 use std::io::Write;
 
@@ -47,7 +46,7 @@ pub(super) fn run(
     let path = arguments
         .certificate
         .clone()
-        .or_else(|| Some(certificate_beside(&arguments.projection)).filter(|path| path.exists()));
+        .or_else(|| Some(certificate_path(&arguments.projection)).filter(|path| path.exists()));
     let proven: Result<ProjectionBound, String> = match &path {
         None => Err("no certificate".to_owned()),
         Some(path) => ProjectionCertificate::read(path)?
@@ -55,7 +54,7 @@ pub(super) fn run(
             .map_err(|rejected| rejected.to_string()),
     };
     let bound = proven.as_ref().ok();
-    let grid = projection.grid();
+    let shape = projection.shape();
     let channel = |(c, channel): (usize, &gambeson_lowrank::projection::Channel)| {
         let filled = channel.basis.entries.iter().filter(|&&entry| entry != 0.0).count();
         InspectedChannel {
@@ -68,7 +67,7 @@ pub(super) fn run(
     };
     let inspected = Inspected {
         basis: projection.representation().name(),
-        shape: [grid.channels, grid.height, grid.width],
+        shape: [shape.channels, shape.height, shape.width],
         rank: projection.rank(),
         centred: projection.channels().iter().any(|channel| channel.mean.is_some()),
         method: &projection.origin().method,

@@ -13,8 +13,9 @@ use crate::observe::Observer;
 use crate::projection::certificate::ProjectionCertificate;
 use crate::projection::energy::Energy;
 use crate::projection::representation::Representation;
-use crate::projection::{Channel, Grid, Origin, Projection, ProjectionError};
+use crate::projection::{Channel, Origin, Projection, ProjectionError};
 use crate::sdp::bracket::BoundParams;
+use crate::shape::Shape;
 use gambeson_checker::InfToTwoBound;
 use thiserror::Error;
 
@@ -24,7 +25,7 @@ pub struct FitData<'a> {
     /// The coordinates that the energies are in.
     pub representation: Representation,
     /// Shape of an input.
-    pub grid: Grid,
+    pub shape: Shape,
     /// The energy of each channel, with the mean where it was taken off.
     pub energies: &'a [Energy],
     /// Which coordinates may be used; None for all. Errors count what lies outside.
@@ -106,7 +107,7 @@ pub fn fit_projection(
         mean: energy.mean.clone(),
         error: fitted.error,
     });
-    let projection = Projection::new(data.representation, data.grid, parts.collect(), origin)?;
+    let projection = Projection::new(data.representation, data.shape, parts.collect(), origin)?;
     let certificates = fitted.iter().map(|fitted| fitted.certified.certificate.clone()).collect();
     let certificate = ProjectionCertificate::new(&projection, certificates);
     let energy: f64 = data.energies.iter().map(|energy| energy.total).sum();
