@@ -1,13 +1,13 @@
-//! The set that is built in, so that everything runs with nothing fetched: the first 6,000 training images and the
+//! The built-in set, so that everything runs without fetching anything: the first 6,000 training images and the
 //! first 1,000 test images of Fashion-MNIST (Xiao, Rasul, Vollgraf, 2017; <https://github.com/zalandoresearch/fashion-mnist>),
 //! 28 × 28 grey pixels, 10 classes of clothing.
 //!
 //! Copyright 2017 Zalando SE, MIT licence; its text is in `data/LICENSE-fashion-mnist`. It is a part of the set, in the
-//! set's own order, so results on it are not results on Fashion-MNIST and carry the name `fashion`.
+//! set's own order, so results on it are not results on Fashion-MNIST and bear the name `fashion`.
 
 use crate::dataset::{Dataset, Parts, Shape, SourceFile, Split, Values};
-use crate::error::DataError;
-use crate::format::idx::{self, Idx, IdxProblem};
+use crate::error::{DataError, IdxProblem};
+use crate::format::idx::{self, Idx};
 use std::path::Path;
 
 /// IDX files, compressed with xz; made by `data/make_fashion.py`.

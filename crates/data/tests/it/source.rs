@@ -1,15 +1,15 @@
-use crate::support::{folder, npy, quiet, says, wav16, write};
+use crate::support::{folder, npy, quiet, says, stop, wav16, write};
 use gambeson_data::dataset::{Dataset, Parts, Shape, SourceFile, Split, Values};
 use gambeson_data::error::DataError;
 use gambeson_data::format::cifar::Cifar;
-use gambeson_data::source::{self, FileChoice, LoadOptions, Source, draw, find};
+use gambeson_data::source::{self, DataSource, FileChoice, LoadOptions, draw, find};
 use gambeson_data::store;
 use std::path::{Path, PathBuf};
 
 #[test]
 fn names_come_before_paths() {
     let home = folder();
-    assert_eq!(find("fashion", home.path()).expect("built in"), Source::Fashion);
+    assert_eq!(find("fashion", home.path()).expect("built in"), DataSource::Fashion);
     says(find("cifar10", home.path()), &["gambeson data fetch cifar10"]);
     says(find("no-such-set", home.path()), &["no-such-set", "fashion", "cifar100", "import"]);
     says(find(write(home.path(), "empty", "").to_str().expect("text"), home.path()), &["empty"]);
@@ -19,7 +19,7 @@ fn names_come_before_paths() {
     );
     let both = home.path().join("both");
     write(&both, "a/1.png", "x");
-    assert!(matches!(find(both.to_str().expect("text"), home.path()), Ok(Source::Images(_))));
+    assert!(matches!(find(both.to_str().expect("text"), home.path()), Ok(DataSource::Images(_))));
     write(&both, "b/1.wav", "x");
     says(find(both.to_str().expect("text"), home.path()), &["1.png", "1.wav"]);
     std::fs::create_dir(home.path().join("bare")).expect("created");
@@ -149,15 +149,7 @@ fn imported_sets_come_back() {
 fn damaged_sets_are_refused_and_none_is_half_written() {
     let home = folder();
     let data = small(Values::I16(vec![1, -2, 3, -4, 5, 6]), Some(vec![0, 1, 1]));
-    let stopped =
-        store::save(
-            &data,
-            home.path(),
-            "set",
-            Split::Train,
-            false,
-            &mut |_| std::ops::ControlFlow::Break(()),
-        );
+    let stopped = store::save(&data, home.path(), "set", Split::Train, false, &mut stop);
     assert!(matches!(stopped, Err(DataError::Stopped)));
     assert_eq!(std::fs::read_dir(home.path()).expect("the folder").count(), 0);
     let path = store::save(&data, home.path(), "set", Split::Train, false, &mut quiet).expect("saved");

@@ -18,6 +18,8 @@ mod moments;
 mod mwu;
 /// Cosine transforms, projections and their files.
 mod projection;
+/// Files of named arrays.
+mod safetensors;
 /// Sparse principal components.
 mod sparse_pca;
 /// Oracles and generators for the others.
