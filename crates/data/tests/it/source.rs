@@ -1,4 +1,4 @@
-use crate::support::{folder, npy, quiet, says, stop, wav16, write};
+use crate::support::{folder, npy, quiet, says, sha256, stop, wav16, write};
 use gambeson_data::dataset::{Dataset, Parts, Shape, SourceFile, Split, Values};
 use gambeson_data::error::DataError;
 use gambeson_data::format::cifar::Cifar;
@@ -192,4 +192,50 @@ fn a_path_is_read_by_its_content() {
         source::load(path.to_str().expect("text"), &options, &mut quiet).expect("sound").shape().width,
         25
     );
+}
+
+/// Hashes of files are identities, so the bytes of a stored set never change: this is the file of the first release.
+#[test]
+fn the_bytes_of_a_stored_set_stay_the_same() {
+    let home = folder();
+    let parts = Parts {
+        name: "x.npy".to_owned(),
+        shape: Shape { channels: 1, height: 1, width: 2 },
+        values: Values::I16(vec![1, -2, 3, -4, 5, 6]),
+        labels: Some(vec![0, 1, 1]),
+        classes: Vec::new(),
+        sources: vec![SourceFile { name: "x.npy".to_owned(), samples: 3 }],
+    };
+    let data = Dataset::new(parts).expect("a set");
+    let path = store::save(&data, home.path(), "small", Split::Train, false, &mut quiet).expect("saved");
+    assert_eq!(
+        sha256(&std::fs::read(path).expect("there")),
+        "eb21474121d4291888610b2ba5d02ec91d68dba4422e2108188812a678ff3a89"
+    );
+}
+
+/// What the reader of safetensors finds wrong is told with the place; what is missing or of the wrong kind, by name.
+#[test]
+fn foreign_content_is_named() {
+    let home = folder();
+    let path = home.path().join("set.safetensors");
+    let refused = |header: &str, data: usize, words: &[&str]| {
+        let bytes = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &vec![0; data]].concat();
+        std::fs::write(&path, bytes).expect("written");
+        says(store::load(&path, &mut quiet), &[&["set.safetensors"], words].concat());
+    };
+    let metadata = r#""__metadata__":{"format":"gambeson dataset 1","classes":"[]","sources":"[]"}"#;
+    let x = r#""x":{"dtype":"U8","shape":[1,1,1,2],"data_offsets":[0,2]}"#;
+    refused(&format!("{{{metadata}}}"), 0, &["`x`", "missing", "samples, channels, rows, columns"]);
+    refused(&format!("{{{metadata},{x},{x}}}"), 2, &["`x` stands twice"]);
+    refused(&format!("{{{metadata},{x}}}"), 3, &["cut off or damaged"]);
+    refused(&format!("{{{metadata},{}}}", x.replace("U8", "I8")), 2, &["`x`", "I8 of shape [1, 1, 1, 2]"]);
+    refused(
+        &format!("{{{metadata},{}}}", x.replace("[1,1,1,2]", "[1,2]")),
+        2,
+        &["`x`", "U8 of shape [1, 2]"],
+    );
+    let y = r#""y":{"dtype":"U16","shape":[2],"data_offsets":[2,6]}"#;
+    refused(&format!("{{{metadata},{x},{y}}}"), 6, &["`y`", "U16 of shape [2]", "one per sample"]);
+    refused(&format!("{{{},{x}}}", metadata.replace(r#""[]""#, r#""[""#)), 2, &["metadata", "`classes`"]);
 }
