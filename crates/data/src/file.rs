@@ -4,7 +4,7 @@ use crate::error::DataError;
 use crate::progress::{LoadProgress, Stage};
 use gambeson_lowrank::observe::Observer;
 use std::fs::File;
-use std::io::Read;
+use std::io::{BufReader, Read};
 use std::path::Path;
 
 /// Bytes handled between two looks at the observer.
@@ -60,6 +60,17 @@ pub(crate) fn read_whole(
             return Ok(bytes);
         }
     }
+}
+
+/// What a gzip stream holds, or several one after another. Decoders are made here and not where they are used: generic in
+/// what they read, they would be compiled anew for each.
+pub(crate) fn gunzip<'a>(packed: Box<dyn Read + 'a>) -> Box<dyn Read + 'a> {
+    Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(1 << 16, packed)))
+}
+
+/// What an xz stream holds; or several one after another, if `several` are allowed.
+pub(crate) fn unxz<'a>(packed: Box<dyn Read + 'a>, several: bool) -> Box<dyn Read + 'a> {
+    Box::new(lzma_rust2::XzReader::new(BufReader::with_capacity(1 << 16, packed), several))
 }
 
 /// The last part of a path, for names.

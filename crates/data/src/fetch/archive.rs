@@ -1,18 +1,18 @@
-//! Members of archives, recognised by content: tar, plain or compressed with gzip or xz, and zip; a folder will do as
-//! well.
+//! Members of archives, whose kind is told from their content: tar, plain or compressed with gzip or xz, and zip; a
+//! folder will do as well.
 
 use crate::error::{ArchiveProblem, DataError};
-use crate::file::{read_error, report, walk};
+use crate::file::{gunzip, read_error, report, unxz, walk};
 use crate::progress::{LoadProgress, Stage};
 use gambeson_lowrank::observe::Observer;
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek};
+use std::io::{self, Read, Seek};
 use std::path::Path;
 use std::rc::Rc;
 
-/// Calls `visit` with the name (without folders) and the content of every file in the archive, in its order. `visit`
-/// says whether it wants to see more.
+/// Calls `visit` with the name (without folders) and the content of every file in the archive, in the archive's order,
+/// until `visit` returns an error.
 pub(crate) fn visit(
     path: &Path,
     observer: &mut dyn Observer<LoadProgress>,
@@ -39,14 +39,10 @@ pub(crate) fn visit(
         if reader.stopped { Err(DataError::Stopped) } else { result }
     };
     match start.as_slice() {
-        [0x1f, 0x8b, ..] => {
-            tar(flate2::bufread::MultiGzDecoder::new(BufReader::new(content)), path, &mut seen)
-        }
-        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
-            tar(lzma_rust2::XzReader::new(BufReader::with_capacity(1 << 16, content), true), path, &mut seen)
-        }
+        [0x1f, 0x8b, ..] => tar(gunzip(Box::new(content)), path, &mut seen),
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => tar(unxz(Box::new(content), true), path, &mut seen),
         [b'P', b'K', 3, 4, ..] => zip(content, path, &mut seen),
-        bytes if bytes.get(257..262) == Some(b"ustar") => tar(content, path, &mut seen),
+        bytes if bytes.get(257..262) == Some(b"ustar") => tar(Box::new(content), path, &mut seen),
         bytes => {
             let start = bytes[..bytes.len().min(16)].escape_ascii().to_string();
             Err(at_path(ArchiveProblem::UnknownKind { start }))
@@ -56,7 +52,7 @@ pub(crate) fn visit(
 
 type Visitor<'a> = &'a mut dyn FnMut(&str, &mut dyn Read) -> Result<(), DataError>;
 
-fn tar(reader: impl Read, path: &Path, visit: Visitor<'_>) -> Result<(), DataError> {
+fn tar(reader: Box<dyn Read>, path: &Path, visit: Visitor<'_>) -> Result<(), DataError> {
     let damaged =
         |reason| DataError::Archive { path: path.to_owned(), reason: ArchiveProblem::Damaged { reason } };
     let mut archive = tar::Archive::new(reader);
@@ -122,7 +118,7 @@ impl Seek for Watched {
     }
 }
 
-/// The content of a member, whose reader is told how far in the archive it is.
+/// The content of a member; reading it reports how far in the archive it is.
 struct Reporting<'a, 'b> {
     reader: &'a mut dyn Read,
     read: &'a Cell<u64>,

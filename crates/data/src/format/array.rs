@@ -116,7 +116,7 @@ fn from_archive(
 }
 
 /// Reads on to the end of a member, which makes the archive compare its checksum.
-fn finish(member: &mut impl Read, expected: u64) -> Result<(), ParseError> {
+fn finish(member: &mut dyn Read, expected: u64) -> Result<(), ParseError> {
     match member.read(&mut [0])? {
         0 => Ok(()),
         more => Err(ParseError::TrailingBytes { expected, found: expected.saturating_add(more as u64) }),
@@ -124,13 +124,13 @@ fn finish(member: &mut impl Read, expected: u64) -> Result<(), ParseError> {
 }
 
 /// The labels of an array of `length` bytes.
-fn labels(reader: &mut impl Read, length: u64) -> Result<Vec<u16>, Failure> {
-    let header = Header::read(reader, length)?;
+fn labels(mut reader: &mut dyn Read, length: u64) -> Result<Vec<u16>, Failure> {
+    let header = Header::read(&mut reader, length)?;
     if header.shape.len() != 1 || !matches!(header.descr.as_bytes().get(1), Some(b'i' | b'u')) {
         let problem = ArrayProblem::NotLabels { descr: header.descr, shape: header.shape };
         return Err(Failure::Problem(problem));
     }
-    let values = npy::values(reader, &header, length, RESERVE)?;
+    let values = npy::values(&mut reader, &header, length, RESERVE)?;
     let label = |(index, value)| {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range by the test")]
         if (0.0..=65535.0).contains(&value) {
@@ -179,15 +179,15 @@ fn shape_of(header: &Header) -> Result<Shape, ArrayProblem> {
 }
 
 /// Where elements come from.
-struct Elements<'a, R> {
-    reader: &'a mut R,
+struct Elements<'a> {
+    reader: &'a mut dyn Read,
     header: &'a Header,
     length: u64,
     big_endian: bool,
     observer: &'a mut dyn Observer<LoadProgress>,
 }
 
-impl<R: Read> Elements<'_, R> {
+impl Elements<'_> {
     /// All elements of `N` bytes, converted from lowest byte first, in the order in which the last index runs fastest.
     fn read<const N: usize, T: Copy>(&mut self, convert: impl Fn([u8; N]) -> T) -> Result<Vec<T>, Failure> {
         let count = self.header.count()?;

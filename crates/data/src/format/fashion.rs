@@ -7,6 +7,7 @@
 
 use crate::dataset::{Dataset, Parts, Shape, SourceFile, Split, Values};
 use crate::error::{DataError, IdxProblem};
+use crate::file::unxz;
 use crate::format::idx::{self, Idx};
 use std::path::Path;
 
@@ -56,5 +57,5 @@ pub fn load(split: Split) -> Result<Dataset, DataError> {
 }
 
 fn unpack(bytes: &[u8], dimensions: u8) -> Result<Idx, IdxProblem> {
-    idx::parse(lzma_rust2::XzReader::new(bytes, false), dimensions)
+    idx::parse(&mut unxz(Box::new(bytes), false), dimensions)
 }

@@ -8,7 +8,7 @@
 
 use crate::dataset::{Dataset, Parts, Shape, SourceFile, Split, Values};
 use crate::error::{DataError, IdxProblem};
-use crate::file::{base_name, read_whole};
+use crate::file::{base_name, gunzip, read_whole};
 use crate::progress::{LoadProgress, Stage};
 use gambeson_lowrank::observe::Observer;
 use std::io::Read;
@@ -29,11 +29,11 @@ pub fn recognises(start: &[u8]) -> bool {
 }
 
 /// Reads an IDX file of bytes with this number of dimensions.
-pub fn parse(mut reader: impl Read, dimensions: u8) -> Result<Idx, IdxProblem> {
+pub fn parse(reader: &mut dyn Read, dimensions: u8) -> Result<Idx, IdxProblem> {
     let failed = |error: std::io::Error| IdxProblem::Gzip { kind: error.kind() };
     let header_bytes = 4 + 4 * u64::from(dimensions);
     let mut header = Vec::new();
-    reader.by_ref().take(header_bytes).read_to_end(&mut header).map_err(failed)?;
+    Read::take(&mut *reader, header_bytes).read_to_end(&mut header).map_err(failed)?;
     let found = match header.as_slice() {
         [0, 0, 8, found, ..] => *found,
         other => return Err(IdxProblem::Magic { start: other[..other.len().min(4)].to_vec() }),
@@ -83,9 +83,9 @@ pub fn load(path: &Path, observer: &mut dyn Observer<LoadProgress>) -> Result<Da
 fn read(path: &Path, dimensions: u8, observer: &mut dyn Observer<LoadProgress>) -> Result<Idx, DataError> {
     let bytes = read_whole(path, Stage::Read, observer)?;
     let parsed = if bytes.starts_with(&[0x1f, 0x8b]) {
-        parse(flate2::read::MultiGzDecoder::new(bytes.as_slice()), dimensions)
+        parse(&mut gunzip(Box::new(bytes.as_slice())), dimensions)
     } else {
-        parse(bytes.as_slice(), dimensions)
+        parse(&mut bytes.as_slice(), dimensions)
     };
     parsed.map_err(|reason| DataError::Idx { path: path.to_owned(), reason })
 }
