@@ -213,7 +213,7 @@ pub enum DatasetError {
         /// Number of classes.
         classes: usize,
     },
-    /// The files named do not have as many samples as there are.
+    /// The source files account for another number of samples.
     #[error("the source files have {found} samples, but there are {samples}")]
     SourceCount {
         /// Samples of the files.
@@ -340,7 +340,7 @@ impl Dataset {
     /// Writes the real values of a sample, raw · scale rounded to f32, in the order channel, row, column.
     ///
     /// # Panics
-    /// Where there is no such sample, or `out` is not as long as the shape says.
+    /// If there is no such sample, or `out` does not have the length of the shape.
     pub fn sample_f32(&self, index: usize, out: &mut [f32]) {
         let scale = self.scale();
         #[expect(clippy::cast_possible_truncation, reason = "rounding to f32 is the purpose")]
@@ -374,8 +374,8 @@ impl Dataset {
         self
     }
 
-    /// The chosen samples, in the order given, with their labels and all class names; `None` where one does not exist
-    /// or none is chosen. What file each came from is no longer told.
+    /// The chosen samples, in the order given, with their labels and all class names; `None` if one does not
+    /// exist or nothing is chosen. The files they came from are left out.
     pub fn select(&self, indices: &[usize]) -> Option<Self> {
         fn pick<T: Copy>(values: &[T], size: usize, indices: &[usize]) -> Vec<T> {
             indices.iter().flat_map(|&index| &values[index * size..(index + 1) * size]).copied().collect()

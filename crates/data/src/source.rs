@@ -3,7 +3,7 @@
 //! A name is looked up first among the known sets (`fashion`, built in; `cifar10` and `cifar100`, under the data
 //! directory), then as a path, then among the sets imported into the data directory. `./cifar10` is always a path.
 //!
-//! Known sets, imported ones, folders of CIFAR batches, folders of IDX files of MNIST's naming and folders of image
+//! Known sets, imported ones, folders of CIFAR batches, folders of IDX files named as MNIST's are, and folders of image
 //! classes below `train` and `test` have two parts, and [`LoadOptions::split`] chooses. Any other file or folder is one
 //! set, and is taken whole as the part asked for.
 
@@ -88,7 +88,7 @@ pub enum DataSource {
     Imported(PathBuf, String),
     /// One file of an imported set.
     Stored(PathBuf),
-    /// A folder of IDX files by MNIST's naming.
+    /// A folder of IDX files named as MNIST's are.
     IdxFolder(PathBuf),
     /// A file of IDX images.
     Idx(PathBuf),
