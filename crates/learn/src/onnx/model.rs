@@ -18,7 +18,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 /// How many rows a graph takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Batching {
-    /// Any number, by the file.
+    /// Any number, as the file says.
     Free,
     /// Any number, after the file was rewritten; on a probe it computed the same.
     Rewritten,
@@ -37,13 +37,13 @@ pub struct OnnxModel {
     dims: Vec<i64>,
     batching: Batching,
     classes: usize,
-    /// None: rows as they are.
+    /// `None`: rows are taken as they are.
     input_map: Option<InputMap>,
     idle: Mutex<Vec<Session>>,
     returned: Condvar,
 }
 
-/// Whether two lists of scores are the same but for rounding; not numbers are equal to each other.
+/// Whether two lists of scores are the same up to rounding; NaNs are equal to each other.
 fn near(ours: &[f32], exact: &[f32]) -> bool {
     let largest = exact.iter().fold(0.0_f32, |most, score| most.max(score.abs()));
     let close = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-4 * (1.0 + largest) || (a.is_nan() && b.is_nan());

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 const SMALL: Shape = Shape { channels: 2, height: 3, width: 2 };
 const CIFAR: Shape = Shape { channels: 3, height: 32, width: 32 };
 
-/// Whether there is a library; says on stderr that a test is skipped where there is none.
+/// Whether there is a library; reports a skipped test on stderr if not.
 fn runtime() -> bool {
     let found = find();
     if let Err(error) = &found {

@@ -218,7 +218,9 @@ impl Projection {
 
     /// Reads the bytes of a file; `path` names it in errors.
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, ProjectionError> {
-        Self::from_tensors(path, Tensors::parse(path, bytes)?)
+        let tensors = Tensors::parse(bytes)
+            .map_err(|problem| SafetensorsError::Content { path: path.to_path_buf(), problem })?;
+        Self::from_tensors(path, tensors)
     }
 
     fn from_tensors(path: &Path, mut file: Tensors) -> Result<Self, ProjectionError> {

@@ -22,6 +22,8 @@ mod mwu;
 mod projection;
 /// Cosine transforms.
 mod representation;
+/// Files of named arrays.
+mod safetensors;
 /// Sparse principal components.
 mod sparse_pca;
 /// Oracles and generators for the others.

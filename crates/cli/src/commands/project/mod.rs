@@ -69,8 +69,8 @@ impl Fittable {
         let data: Dataset = LiveData::watch(|progress| source::load(&arguments.data, &options, progress))?;
         let moments =
             LiveData::watch(|progress| second_moments(&data, progress)).map_err(|error| match error {
-                gambeson_data::second_moments::SecondMomentsError::Stopped(stopped) => {
-                    anyhow::Error::from(stopped)
+                gambeson_data::second_moments::SecondMomentsError::Stopped => {
+                    anyhow::Error::from(DataError::Stopped)
                 }
                 other => anyhow::Error::from(other).context(data.name().to_owned()),
             })?;
