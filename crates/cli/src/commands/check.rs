@@ -1,12 +1,11 @@
 //! `gambeson check`: what a certificate proves about a matrix, by the checker alone.
 
-use crate::Outcome;
+use crate::ended::Ended;
 use crate::args::CheckArguments;
-use crate::commands::bound::domain_name;
+use crate::commands::matrix;
+use crate::json::{CheckRecord, domain_name};
 use crate::machine::peak_memory;
 use crate::report::decimal::up;
-use crate::source;
-use crate::symmetric::is_symmetric;
 use anyhow::{Context, bail};
 use gambeson_checker::{CheckError, Domain};
 use gambeson_lowrank::linalg::matrix::Matrix;
@@ -17,39 +16,16 @@ use gambeson_lowrank::safetensors::looks_like;
 use gambeson_lowrank::sdp::bracket::{Upper, prove};
 use gambeson_lowrank::sdp::certificate::CertificateFile;
 use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::time::Instant;
-
-/// What `check --json` prints.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct CheckRecord {
-    pub(crate) proven: bool,
-    /// What the question was: the norm,
-    pub(crate) norm: Norm,
-    /// whether the matrix is the factor U of M = UUᵀ,
-    pub(crate) gram: bool,
-    /// and where x lies.
-    pub(crate) domain: String,
-    /// The proven bound (the square for inf-to-two), whether or not it is as small as asked for.
-    pub(crate) bound: Option<f64>,
-    pub(crate) kappa: Option<f64>,
-    /// Why the certificate was rejected.
-    pub(crate) reason: Option<String>,
-    /// Seconds for reading the matrix, or generating it.
-    pub(crate) seconds_read: f64,
-    /// Seconds for the proof, without reading and hashing the matrix.
-    pub(crate) seconds_check: f64,
-    /// The most memory the process has held, in bytes; null where the system does not tell.
-    pub(crate) peak_memory: Option<u64>,
-}
 
 pub(crate) fn run(
     arguments: &CheckArguments,
     stdout: &mut impl Write,
     threads: usize,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Ended> {
     if let Some(bound) = arguments.at_most.filter(|bound| bound.is_nan()) {
         bail!("--at-most {bound} is not a number");
     }
@@ -58,8 +34,8 @@ pub(crate) fn run(
         return check_projection(path, arguments, stdout, threads);
     }
     let file = CertificateFile::read(&arguments.certificate)?;
-    let source = source::load(arguments.input.as_deref(), arguments.random, threads)?;
-    let kind = source.input.kind;
+    let given = matrix::load(arguments.input.as_deref(), arguments.random, threads)?;
+    let kind = given.input.kind;
     let asked = Asked {
         domain: arguments.domain.map(Domain::from),
         norm: arguments.norm.map(Norm::from),
@@ -67,7 +43,7 @@ pub(crate) fn run(
         at_most: arguments.at_most,
     };
     let verdict =
-        verdict(source.input.matrix, kind, file, &asked, threads).with_context(|| source.name.clone())?;
+        verdict(given.input.matrix, kind, file, &asked, threads).with_context(|| given.name.clone())?;
     if arguments.json {
         let record = CheckRecord {
             proven: verdict.reason.is_none(),
@@ -77,7 +53,7 @@ pub(crate) fn run(
             bound: verdict.upper.map(Upper::value),
             kappa: verdict.upper.and_then(Upper::kappa).map(gambeson_checker::InfToTwoBound::value),
             reason: verdict.reason.clone(),
-            seconds_read: source.seconds,
+            seconds_read: given.seconds,
             seconds_check: verdict.seconds,
             peak_memory: peak_memory(),
         };
@@ -86,7 +62,7 @@ pub(crate) fn run(
         verdict.print(stdout)?;
     }
     stdout.flush()?;
-    Ok(if verdict.reason.is_none() { Outcome::Success } else { Outcome::FellShort })
+    Ok(if verdict.reason.is_none() { Ended::AsAsked } else { Ended::FellShort })
 }
 
 /// By content: whether a file is of the kind projections are stored in. What cannot be read is left to the reader.
@@ -120,7 +96,7 @@ fn check_projection(
     arguments: &CheckArguments,
     stdout: &mut impl Write,
     threads: usize,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Ended> {
     if arguments.domain.is_some() || arguments.norm.is_some() || arguments.gram {
         bail!(
             "--domain, --norm and --gram do not go with a projection: the question is inf-to-two of its bases"
@@ -176,7 +152,7 @@ fn check_projection(
         }
     }
     stdout.flush()?;
-    Ok(if reason.is_none() { Outcome::Success } else { Outcome::FellShort })
+    Ok(if reason.is_none() { Ended::AsAsked } else { Ended::FellShort })
 }
 
 /// What the caller said about the question.
@@ -199,7 +175,7 @@ impl Question {
     /// A certificate is not trusted to say what it proves. A symmetric matrix is a quadratic form unless the caller
     /// says otherwise. Any other matrix is not, so what the caller left open is the certificate's to say.
     fn new(asked: &Asked, file: &CertificateFile, matrix: &Matrix, kind: InputKind) -> Self {
-        let symmetric = is_symmetric(matrix);
+        let symmetric = matrix.is_symmetric();
         let norm = asked.norm.unwrap_or(if symmetric { Norm::Quadratic } else { file.norm });
         // A norm that is asked for by name is that of the matrix as it is: A and its transpose have different ones.
         let open = !symmetric && asked.norm.is_none_or(|norm| norm == Norm::Quadratic);

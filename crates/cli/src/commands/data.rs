@@ -1,6 +1,6 @@
 //! `gambeson data`: what data sets are, fetching and importing them.
 
-use crate::Outcome;
+use crate::ended::Ended;
 use crate::args::{DataCommand, FetchArguments, ImportArguments, InfoArguments, SourceName};
 use crate::progress::{catch_interrupts, interrupted, live_line, say};
 use anyhow::Context;
@@ -18,7 +18,7 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-pub(crate) fn run(command: &DataCommand, stdout: &mut impl Write) -> anyhow::Result<Outcome> {
+pub(crate) fn run(command: &DataCommand, stdout: &mut impl Write) -> anyhow::Result<Ended> {
     catch_interrupts("stopping (press again to quit)");
     let done = match command {
         DataCommand::Info(arguments) => info(arguments, stdout),
@@ -27,10 +27,10 @@ pub(crate) fn run(command: &DataCommand, stdout: &mut impl Write) -> anyhow::Res
     };
     stdout.flush()?;
     match done {
-        Ok(()) => Ok(Outcome::Success),
+        Ok(()) => Ok(Ended::AsAsked),
         Err(error) if matches!(error.downcast_ref(), Some(DataError::Stopped)) => {
             say("stopped; no data set was changed (the same command goes on with a download that was begun)");
-            Ok(Outcome::FellShort)
+            Ok(Ended::FellShort)
         }
         Err(error) => Err(error),
     }

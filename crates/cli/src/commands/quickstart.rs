@@ -1,6 +1,6 @@
 //! `gambeson quickstart`: a proof, its check, and a forgery, on an instance made here.
 
-use crate::Outcome;
+use crate::ended::Ended;
 use crate::commands::check::{Asked, verdict};
 use crate::report::decimal::{down, up};
 use gambeson_lowrank::linalg::matrix::Matrix;
@@ -11,7 +11,7 @@ use gambeson_lowrank::sdp::instance;
 use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
 use std::io::Write;
 
-pub(crate) fn run(stdout: &mut impl Write, threads: usize) -> anyhow::Result<Outcome> {
+pub(crate) fn run(stdout: &mut impl Write, threads: usize) -> anyhow::Result<Ended> {
     let matrix = Matrix::Dense(instance::positive_semidefinite(300, 1, threads)?);
     let hash = matrix.sha256();
     writeln!(stdout, "1. A random positive semidefinite matrix of appendix E, 300 x 300, trace 1.")?;
@@ -53,5 +53,5 @@ pub(crate) fn run(stdout: &mut impl Write, threads: usize) -> anyhow::Result<Out
     writeln!(stdout, "Next: gambeson bound --help")?;
     stdout.flush()?;
     let good = honest.reason.is_none() && caught.reason.is_some();
-    Ok(if good { Outcome::Success } else { Outcome::FellShort })
+    Ok(if good { Ended::AsAsked } else { Ended::FellShort })
 }

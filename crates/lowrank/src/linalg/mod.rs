@@ -9,4 +9,5 @@ pub(crate) mod orthonormal;
 pub(crate) mod products;
 pub(crate) mod single;
 pub(crate) mod sphere;
+mod symmetric;
 pub mod unit_rows;

@@ -1,12 +1,12 @@
-//! `gambeson analyze`: certified accuracy and the like from logs, ours and those of others.
+//! `gambeson analyze`: certified accuracy from logs, our own and those of other programs.
 
 mod figure;
 mod prove;
 mod report;
 
 use super::certify::cosines;
-use crate::Outcome;
-use crate::args::{AnalyzeArguments, Radius};
+use crate::ended::Ended;
+use crate::args::{AnalyzeArguments, FigureFiles, Radius};
 use crate::output::writable;
 use crate::progress::say;
 use anyhow::{Context, bail};
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 /// More columns than this are too many for a table.
 const MOST_COLUMNS: usize = 20;
 
-/// What is known of all logs.
+/// What is known about all logs.
 struct Analysis {
     norm: RadiusNorm,
     any_class: bool,
@@ -32,7 +32,7 @@ struct Analysis {
     best: Vec<(usize, f64)>,
 }
 
-/// What is known of one.
+/// What is known about one.
 struct Log {
     source: Source,
     /// Short, and different for each.
@@ -57,9 +57,10 @@ struct HighProbability {
     bernstein: Vec<f64>,
 }
 
-pub(crate) fn run(arguments: &AnalyzeArguments, stdout: &mut impl Write) -> anyhow::Result<Outcome> {
-    let out = [&arguments.markdown, &arguments.latex, &arguments.csv, &arguments.figure];
-    for path in out.into_iter().flatten() {
+pub(crate) fn run(arguments: &AnalyzeArguments, stdout: &mut impl Write) -> anyhow::Result<Ended> {
+    let out = [&arguments.markdown, &arguments.latex, &arguments.csv];
+    let figures = arguments.figure.figure.iter().flat_map(FigureFiles::paths);
+    for path in out.into_iter().flatten().chain(figures) {
         writable(path)?;
     }
     let analysis = analyse(arguments)?;
@@ -85,10 +86,10 @@ pub(crate) fn run(arguments: &AnalyzeArguments, stdout: &mut impl Write) -> anyh
         Ok(texts.join("\n").into_bytes())
     })?;
     save(&arguments.csv, &|| Ok(report::csv(&analysis, arguments.envelope).into_bytes()))?;
-    if let Some(path) = &arguments.figure {
-        figure::draw(&analysis, arguments.envelope)?.write_to(path)?;
+    if let Some(files) = &arguments.figure.figure {
+        figure::draw(&analysis, arguments.envelope)?.write(files)?;
     }
-    Ok(Outcome::Success)
+    Ok(Ended::AsAsked)
 }
 
 fn analyse(arguments: &AnalyzeArguments) -> anyhow::Result<Analysis> {
@@ -102,15 +103,15 @@ fn analyse(arguments: &AnalyzeArguments) -> anyhow::Result<Analysis> {
     let rho = arguments.rho.map(FailureProbability::new).transpose()?;
     let sources = read_logs(&arguments.logs, &settings)?;
     for (path, line) in sources.iter().flat_map(|source| &source.broken_off) {
-        say(&format!("{}, line {line}: broken off, left out", path.display()));
+        say(&format!("{}, line {line}: cut off, ignored", path.display()));
     }
     if question.norm == RadiusNorm::Linf && !matches!(question.scale, Scale::Dimension(_)) {
         let (first, other): (Vec<&Source>, Vec<&Source>) =
             sources.iter().partition(|source| in_cosines(source));
         if let (Some(first), Some(other)) = (first.first(), other.first()) {
             bail!(
-                "{} has l_inf radii of cosine coefficients, {} has not: they are no measure of each other; analyze them \
-                 apart",
+                "{} has l_inf radii of cosine coefficients, {} does not: they cannot be compared; analyze them \
+                 separately",
                 first.name(),
                 other.name()
             );
@@ -120,7 +121,14 @@ fn analyse(arguments: &AnalyzeArguments) -> anyhow::Result<Analysis> {
     let largest = scores.iter().map(Scores::largest_radius).fold(0.0, f64::max);
     let radii = arguments.radii.clone().unwrap_or_else(|| default_radii(question.norm, largest));
     let values: Vec<f64> = radii.iter().map(|radius| radius.value).collect();
-    let labels = labels(&sources);
+    let labels = if arguments.label.is_empty() { labels(&sources) } else { arguments.label.clone() };
+    if labels.len() != sources.len() {
+        bail!(
+            "{} --label for {} logs: give one per log, in order (shards of one run are one log)",
+            labels.len(),
+            sources.len()
+        );
+    }
     let mut logs = Vec::new();
     for ((source, scores), label) in sources.into_iter().zip(scores).zip(labels) {
         let accuracy = scores.certified_accuracy(&values)?;
@@ -145,7 +153,7 @@ fn question(arguments: &AnalyzeArguments) -> anyhow::Result<Question> {
     };
     let norm = match (arguments.norm.map(RadiusNorm::from), scale) {
         (Some(RadiusNorm::L2), Scale::Kappa(_) | Scale::Dimension(_)) => {
-            bail!("--kappa and --by-dimension are about linf radii: leave them out, or ask for --norm linf")
+            bail!("--kappa and --by-dimension are for linf radii: leave them out, or use --norm linf")
         }
         (Some(norm), _) => norm,
         (None, Scale::Own) => RadiusNorm::L2,
@@ -203,13 +211,13 @@ fn high_probability(
     })
 }
 
-/// The shortest ends of the paths that tell the sources apart, without endings.
+/// The shortest ends of the paths that tell the logs apart, without extensions.
 fn labels(sources: &[Source]) -> Vec<String> {
     let parts: Vec<Vec<String>> = sources
         .iter()
         .map(|source| {
             let path = source.paths.first().map(|path| path.with_extension("")).unwrap_or_default();
-            // An ending such as the .25 of sigma_0.25 is none.
+            // The .25 of sigma_0.25 is not an extension.
             let whole = source.paths.first().cloned().unwrap_or_default();
             let ending = whole.extension().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
             let numeric = ending.chars().all(|letter| letter.is_ascii_digit());
@@ -232,7 +240,7 @@ fn labels(sources: &[Source]) -> Vec<String> {
     (0..sources.len()).map(label).collect()
 }
 
-/// The command as it can be given again, without places of this machine.
+/// The command as it can be given again, without paths of this machine.
 fn command() -> String {
     let data = std::env::var("GAMBESON_REFERENCE_DATA").unwrap_or_default();
     let word = |word: String| {

@@ -2,7 +2,7 @@
 
 use super::live::Live;
 use super::setup::Setup;
-use crate::Outcome;
+use crate::ended::Ended;
 use crate::args::SmoothArguments;
 use crate::progress::{catch_interrupts, say};
 use anyhow::Context;
@@ -29,12 +29,12 @@ impl<R> Finished<R> {
         self.draws as f64 / self.seconds.max(1e-9)
     }
 
-    pub(super) fn outcome(&self) -> Outcome {
+    pub(super) fn outcome(&self) -> Ended {
         if self.stopped {
             say("stopped early: the same command goes on where it was, if it has --out");
-            return Outcome::FellShort;
+            return Ended::FellShort;
         }
-        Outcome::Success
+        Ended::AsAsked
     }
 }
 
@@ -73,12 +73,12 @@ pub(super) fn each_input<F, R>(
 }
 
 /// Work that Ctrl-C may end while data are still being read.
-pub(super) fn interruptible(work: impl FnOnce() -> anyhow::Result<Outcome>) -> anyhow::Result<Outcome> {
+pub(super) fn interruptible(work: impl FnOnce() -> anyhow::Result<Ended>) -> anyhow::Result<Ended> {
     catch_interrupts("stopping; finished inputs are kept (press again to quit)");
     match work() {
         Err(error) if matches!(error.downcast_ref(), Some(DataError::Stopped)) => {
             say("stopped; nothing was drawn");
-            Ok(Outcome::FellShort)
+            Ok(Ended::FellShort)
         }
         other => other,
     }

@@ -7,7 +7,7 @@ pub(super) mod predict;
 mod setup;
 mod tsv;
 
-use crate::Outcome;
+use crate::ended::Ended;
 use crate::args::CertifyArguments;
 use crate::report::decimal::down;
 use anyhow::bail;
@@ -56,11 +56,11 @@ pub(crate) fn run(
     arguments: &CertifyArguments,
     stdout: &mut impl Write,
     threads: usize,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Ended> {
     interruptible(|| certify(arguments, stdout, threads))
 }
 
-fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize) -> anyhow::Result<Outcome> {
+fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize) -> anyhow::Result<Ended> {
     let smooth = &arguments.smooth;
     let failure = setup::failure(smooth)?;
     let noise = setup::noise(smooth)?;

@@ -6,7 +6,7 @@
 use super::inputs::{each_input, interruptible};
 use super::setup::{self, Setup, padded};
 use super::tsv;
-use crate::Outcome;
+use crate::ended::Ended;
 use crate::args::PredictArguments;
 use gambeson_smooth::noise::GENERATOR;
 use gambeson_smooth::record::{PredictionLog, PredictionRecord, PredictionRun};
@@ -37,11 +37,11 @@ pub(crate) fn run(
     arguments: &PredictArguments,
     stdout: &mut impl Write,
     threads: usize,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Ended> {
     interruptible(|| predict(arguments, stdout, threads))
 }
 
-fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize) -> anyhow::Result<Outcome> {
+fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize) -> anyhow::Result<Ended> {
     let smooth = &arguments.smooth;
     let (failure, noise) = (setup::failure(smooth)?, setup::noise(smooth)?);
     let setup = Setup::load(smooth, threads)?;

@@ -1,8 +1,9 @@
 //! `gambeson project fit`.
 
 use super::{Fittable, LiveFit, method_of};
-use crate::Outcome;
+use crate::ended::Ended;
 use crate::args::FitArguments;
+use crate::json::{ChannelRecord, FitRecord};
 use crate::output::writable;
 use crate::progress::say;
 use crate::report::decimal::{down, up, up_to_places};
@@ -12,67 +13,15 @@ use gambeson_lowrank::projection::certificate::ProjectionCertificate;
 use gambeson_lowrank::projection::fit::{Fitted, Target, fit};
 use gambeson_lowrank::projection::{Channel, Grid, Origin, Projection};
 use gambeson_lowrank::sdp::bracket::BoundParams;
-use serde::{Deserialize, Serialize};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-
-/// What `project fit --json` prints.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct FitRecord {
-    pub(crate) channels: Vec<ChannelRecord>,
-    /// Proven, of all channels together.
-    pub(crate) kappa: f64,
-    /// Lost of the energy of all channels together.
-    pub(crate) error: f64,
-    /// √ of the sum of the ranks PCA needs for the channels' errors: the least kappa of a projection that treats each
-    /// channel by itself and loses that much of each. Rounded down.
-    pub(crate) limit: f64,
-    /// kappa / limit.
-    pub(crate) ratio: f64,
-    pub(crate) method: String,
-    pub(crate) centred: bool,
-    /// pixel, dct1 or dct2.
-    pub(crate) basis: String,
-    /// Low block of frequencies used, if not all.
-    pub(crate) grid: Option<usize>,
-    pub(crate) data: String,
-    pub(crate) data_sha256: String,
-    pub(crate) samples: usize,
-    /// channels, height, width.
-    pub(crate) shape: [usize; 3],
-    /// Whether Ctrl-C or the time limit cut it short.
-    pub(crate) stopped: bool,
-    /// Reading the data and adding up their moments.
-    pub(crate) seconds_read: f64,
-    pub(crate) seconds_fit: f64,
-    pub(crate) projection: Option<PathBuf>,
-    pub(crate) certificate: Option<PathBuf>,
-}
-
-/// One channel of a [`FitRecord`].
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct ChannelRecord {
-    pub(crate) rank: usize,
-    /// Proven.
-    pub(crate) kappa: f64,
-    pub(crate) error: f64,
-    /// √ of the rank PCA needs for that error, rounded down.
-    pub(crate) limit: f64,
-    /// How it was found, for people.
-    pub(crate) how: String,
-    /// Algorithm 3: the r it chose.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) split: Option<usize>,
-    /// kappa is no better than √n, which needs no proof.
-    pub(crate) trivial: bool,
-}
 
 pub(super) fn run(
     arguments: &FitArguments,
     stdout: &mut impl Write,
     threads: usize,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Ended> {
     let target = target(arguments)?;
     let certificate = arguments
         .out
@@ -120,7 +69,7 @@ pub(super) fn run(
     if stopped {
         say("stopped early: the best there was");
     }
-    Ok(if stopped { Outcome::FellShort } else { Outcome::Success })
+    Ok(if stopped { Ended::FellShort } else { Ended::AsAsked })
 }
 
 fn target(arguments: &FitArguments) -> anyhow::Result<Target> {

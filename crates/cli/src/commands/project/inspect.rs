@@ -1,7 +1,7 @@
 //! `gambeson project inspect`, and `gambeson check` of a projection.
 
 use super::fit::certificate_beside;
-use crate::Outcome;
+use crate::ended::Ended;
 use crate::args::InspectArguments;
 use crate::report::decimal::{up, up_to_places};
 use gambeson_lowrank::projection::Projection;
@@ -42,7 +42,7 @@ pub(super) fn run(
     arguments: &InspectArguments,
     stdout: &mut impl Write,
     threads: usize,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Ended> {
     let projection = Projection::read(&arguments.projection)?;
     let path = arguments
         .certificate
@@ -84,7 +84,7 @@ pub(super) fn run(
         print(&inspected, stdout)?;
     }
     stdout.flush()?;
-    Ok(if path.is_some() && bound.is_none() { Outcome::FellShort } else { Outcome::Success })
+    Ok(if path.is_some() && bound.is_none() { Ended::FellShort } else { Ended::AsAsked })
 }
 
 fn print(inspected: &Inspected<'_>, stdout: &mut impl Write) -> std::io::Result<()> {

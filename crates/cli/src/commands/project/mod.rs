@@ -1,15 +1,12 @@
 //! `gambeson project`: fit projections, look at them, compare methods.
 
 mod fit;
-pub(super) mod inspect;
+mod frontier;
+mod inspect;
 mod spectrum;
 mod sweep;
 
-pub(crate) use fit::FitRecord;
-pub(crate) use spectrum::{ChannelSpectrum, SpectrumRecord};
-pub(crate) use sweep::SweepPoint;
-
-use crate::Outcome;
+use crate::ended::Ended;
 use crate::args::{BasisName, FitDataArguments, FitMethodName, ProjectCommand, SparseArguments};
 use crate::commands::data::{LiveData, data_dir, options};
 use crate::progress::{catch_interrupts, interrupted, live_line};
@@ -31,7 +28,7 @@ pub(crate) fn run(
     command: &ProjectCommand,
     stdout: &mut impl Write,
     threads: usize,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Ended> {
     catch_interrupts("stopping with the best there is (press again to quit)");
     let done = match command {
         ProjectCommand::Fit(arguments) => fit::run(arguments, stdout, threads),
@@ -42,7 +39,7 @@ pub(crate) fn run(
     match done {
         Err(error) if matches!(error.downcast_ref(), Some(DataError::Stopped)) => {
             crate::progress::say("stopped; nothing was written");
-            Ok(Outcome::FellShort)
+            Ok(Ended::FellShort)
         }
         other => other,
     }
@@ -157,7 +154,7 @@ struct LiveFit {
 
 impl LiveFit {
     fn new(deadline: Option<Instant>) -> Self {
-        let bar = live_line(None, "{spinner} {elapsed} {msg}");
+        let bar = live_line(None, "{spinner} {elapsed} {wide_msg}");
         Self { bar, prefix: String::new(), stage: String::new(), deadline, stopped: false }
     }
 

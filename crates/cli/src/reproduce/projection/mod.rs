@@ -6,7 +6,7 @@ pub(crate) mod spectrum;
 pub(crate) mod tables;
 
 use crate::args::FitMethodName;
-use crate::commands::project::FitRecord;
+use crate::json::FitRecord;
 use crate::reproduce::experiment::{Experiment, labels, printable};
 use crate::reproduce::plan::{Planned, Runs};
 use crate::reproduce::projection::published::PublishedFit;

@@ -1,6 +1,6 @@
 //! Experiments with spectra: data, and the errors of projections of every rank.
 
-use crate::commands::project::SpectrumRecord;
+use crate::json::SpectrumRecord;
 use crate::reproduce::experiment::Experiment;
 use crate::reproduce::plan::{Planned, Runs};
 use crate::reproduce::projection::{Data, Samples, validate_data};

@@ -1,6 +1,6 @@
 //! Tables 1 and 4 of the paper: proven norms of projections of images and of speech.
 
-use crate::commands::project::FitRecord;
+use crate::json::FitRecord;
 use crate::report::decimal::{down, up};
 use crate::report::spread::NOTHING;
 use crate::report::table::Table;

@@ -5,9 +5,8 @@ mod peers;
 pub(crate) mod results;
 pub(crate) mod tables;
 
-use crate::args::{DIMENSIONS, MethodName, RandomKind, ScaleName};
-use crate::commands::bound::BoundRecord;
-use crate::commands::check::CheckRecord;
+use crate::args::{DIMENSIONS, RandomKind, ScaleName, SolverName};
+use crate::json::{BoundRecord, CheckRecord};
 use crate::reproduce::experiment::{Experiment, labels, printable};
 use crate::reproduce::plan::Planned;
 use crate::reproduce::record::Record;
@@ -53,7 +52,7 @@ pub(crate) struct Scale {
 pub(crate) struct Solver {
     pub(crate) label: String,
     #[serde(default)]
-    pub(crate) method: MethodName,
+    pub(crate) method: SolverName,
     /// upper/sdp_lower − 1 at which to stop.
     pub(crate) gap: f64,
     /// Iterations at most. A run that did them all is as asked, whatever gap it reached.
