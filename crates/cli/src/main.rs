@@ -3,7 +3,7 @@
 //! A map, from the bottom up; nothing imports what stands below it:
 //!
 //! * [`args`] is the command line: verbs, options, help;
-//! * [`screen`] is colour and the width of a page; [`progress`] the live line on stderr and Ctrl-C; [`output`] stdout and
+//! * [`screen`] is colour and the width of a page; [`progress`] and [`live_data`] the live line on stderr and Ctrl-C; [`output`] stdout and
 //!   files to be written; [`machine`] what the system says about itself; [`ended`] the exit codes;
 //! * [`json`] has the objects that commands print with `--json` and `reproduce` reads back;
 //! * [`report`] shows numbers: decimals rounded to the safe side, tables, figures;
@@ -16,6 +16,7 @@ mod args;
 mod commands;
 mod ended;
 mod json;
+mod live_data;
 mod machine;
 mod output;
 mod progress;

@@ -1,13 +1,14 @@
 //! `gambeson bound`: solve, prove, print the bracket, write the certificate.
 
-use crate::ended::Ended;
 use crate::args::{BoundArguments, SolverName};
 use crate::commands::matrix::{self, NamedMatrix};
+use crate::ended::Ended;
 use crate::json::{BoundRecord, domain_name, stop_name};
 use crate::machine::peak_memory;
 use crate::output::writable;
 use crate::progress::{LiveBracket, catch_interrupts};
 use crate::report::decimal::{down, up};
+use crate::screen::wrapped;
 use anyhow::Context;
 use gambeson_checker::Domain;
 use gambeson_lowrank::sdp::bracket::{BoundParams, Bracket, Method, Stop, bracket};
@@ -16,7 +17,7 @@ use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
 use gambeson_lowrank::sdp::progress::StopReason;
 use std::io::Write;
 
-/// Significant digits for people. JSON has all of them.
+/// Significant digits in text; JSON has all of them.
 const DIGITS: usize = 8;
 
 pub(crate) fn run(
@@ -35,6 +36,7 @@ pub(crate) fn run(
     let domain = arguments.matrix.domain.map(Domain::from);
     let NamedMatrix { input, name, seconds } = given;
     let problem = Problem::new(input.matrix, input.kind, norm, reading, domain, threads)
+        .map_err(matrix::explained)
         .with_context(|| name.clone())?;
     let mut params = BoundParams {
         time_limit: arguments.time_limit,
@@ -48,7 +50,7 @@ pub(crate) fn run(
             params.gap = 5e-3; // what the paper reaches; smaller gaps take very long
             "mwu"
         }
-        // Ahead of Algorithm 2 on every matrix tried, so `auto` has no more to decide.
+        // Faster than Algorithm 2 on every matrix tried, so `auto` has nothing to decide.
         SolverName::Auto | SolverName::BurerMonteiro => {
             params.method = Method::BurerMonteiro;
             "burer-monteiro"
@@ -58,21 +60,21 @@ pub(crate) fn run(
     params.mwu.width = arguments.width;
     params.mwu.early_stop = arguments.early_stop;
     params.mwu.accuracy = arguments.accuracy.unwrap_or(params.mwu.accuracy.min(params.gap));
-    // Progress that matters to the gap asked for is no stall.
+    // Progress that counts towards the requested gap is not a stall.
     params.mwu.stall = params.mwu.stall.min(0.01 * params.gap);
     if let Some(iterations) = arguments.iterations {
         params.mwu.max_iterations = iterations as usize;
         params.burer_monteiro.max_iterations = iterations as usize;
     }
-    catch_interrupts("stopping: proving the best found so far (press again to quit)");
+    catch_interrupts("stopping; proving the best bound found so far (press Ctrl-C again to quit)");
     let mut live = LiveBracket::new();
-    live.message("first steps");
+    live.message("starting");
     let found = bracket(&problem, &params, &mut live);
     live.finish();
     let found = found.with_context(|| name.clone())?;
-    // Neither a result nor a certificate is lost where the other cannot be written.
+    // If the result cannot be printed, the certificate is still written, and the other way round.
     let printed = report(arguments, &name, seconds, &problem, method, &found, stdout);
-    // A default gap is not insisted on, but a run that was cut short of it is not all that was to be had.
+    // The default gap is a wish, but a run that was stopped before reaching it fell short.
     let cut_short =
         matches!(found.stop, Stop::TimeLimit | Stop::Interrupted | Stop::Solver(StopReason::Interrupted));
     let short = !(found.gap() <= params.gap) && (arguments.gap.is_some() || cut_short);
@@ -87,7 +89,7 @@ pub(crate) fn run(
     Ok(if short { Ended::FellShort } else { Ended::AsAsked })
 }
 
-/// The bracket on stdout, as the caller wants it.
+/// Prints the bracket as text or JSON.
 fn report(
     arguments: &BoundArguments,
     name: &str,
@@ -140,8 +142,14 @@ fn print(
     let (upper, gap) = (up(found.upper.value(), DIGITS), found.gap());
     writeln!(
         stdout,
-        "matrix       {name}, n = {n}, {}; ready in {seconds_read:.2} s",
-        domain_name(problem.domain)
+        "{}",
+        wrapped(
+            &format!(
+                "matrix       {name}, n = {n}, {}; ready in {seconds_read:.2} s",
+                domain_name(problem.domain)
+            ),
+            13
+        )
     )?;
     writeln!(stdout, "{what}: proven bracket")?;
     writeln!(stdout, "  maximum    {} .. {upper}", down(found.lower.value(), DIGITS))?;
@@ -153,16 +161,22 @@ fn print(
     if found.trivial {
         writeln!(
             stdout,
-            "  This is only the trivial bound n * lambda_max(M) (n for a projection): no weights did better than equal ones."
+            "  This is only the trivial bound n * lambda_max(M) (n for a projection): no\n  weights were better than equal ones."
         )?;
     }
     writeln!(
         stdout,
-        "solver       {method}, {} iterations, {} products, {:.2} s; stopped: {}",
-        found.iterations,
-        found.products,
-        found.seconds_solve,
-        stop_name(found.stop)
+        "{}",
+        wrapped(
+            &format!(
+                "solver       {method}, {} iterations, {} products, {:.2} s; stopped: {}",
+                found.iterations,
+                found.products,
+                found.seconds_solve,
+                stop_name(found.stop)
+            ),
+            13
+        )
     )?;
     writeln!(stdout, "proof        {:.2} s", found.seconds_check)?;
     match peak_memory() {

@@ -1,7 +1,7 @@
 //! `gambeson reproduce`: makes the missing runs of an experiment, then its table and figure.
 
-use crate::ended::Ended;
 use crate::args::{ObjectName, ReproduceArguments};
+use crate::ended::Ended;
 use crate::progress::say;
 use crate::reproduce::experiment::load;
 use crate::reproduce::plan::{End, Planned, RecordOf, Runs};
@@ -89,11 +89,7 @@ impl<W: Write> Session<'_, W> {
         let arguments = self.arguments;
         let path = file(&self.stem(), "jsonl");
         let (mut store, mut records): (_, Vec<RecordOf<P>>) = if arguments.render_only {
-            ensure!(
-                path.exists(),
-                "{}: no records yet; run it without --render-only",
-                path.display()
-            );
+            ensure!(path.exists(), "{}: no records yet; run it without --render-only", path.display());
             (None, read(&path)?)
         } else {
             std::fs::create_dir_all(&arguments.results)

@@ -5,8 +5,8 @@ mod prove;
 mod report;
 
 use super::certify::cosines;
-use crate::ended::Ended;
 use crate::args::{AnalyzeArguments, FigureFiles, Radius};
+use crate::ended::Ended;
 use crate::output::writable;
 use crate::progress::say;
 use anyhow::{Context, bail};

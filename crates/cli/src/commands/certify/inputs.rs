@@ -1,9 +1,10 @@
-//! One input after the other, for `certify` and `predict` alike: what is there already, what stops it, what is kept.
+//! One input after the other, for `certify` and `predict` alike: what was recorded before, what stops the run, what is
+//! kept.
 
-use super::live::Live;
+use super::live::{Draws, Live};
 use super::setup::Setup;
-use crate::ended::Ended;
 use crate::args::SmoothArguments;
+use crate::ended::Ended;
 use crate::progress::{catch_interrupts, say};
 use anyhow::Context;
 use gambeson_data::error::DataError;
@@ -24,14 +25,14 @@ pub(super) struct Finished<R> {
 }
 
 impl<R> Finished<R> {
-    /// Forward passes a second.
+    /// Forward passes per second.
     pub(super) fn rate(&self) -> f64 {
         self.draws as f64 / self.seconds.max(1e-9)
     }
 
     pub(super) fn outcome(&self) -> Ended {
         if self.stopped {
-            say("stopped early: the same command goes on where it was, if it has --out");
+            say("stopped early; with --out, the same command continues where it stopped");
             return Ended::FellShort;
         }
         Ended::AsAsked
@@ -45,6 +46,7 @@ impl<R> Finished<R> {
 pub(super) fn each_input<F, R>(
     setup: &Setup,
     arguments: &SmoothArguments,
+    draws: Draws,
     mut there: BTreeMap<u64, R>,
     mut make: impl FnMut(usize, &(dyn Fn(u64) -> ControlFlow<()> + Sync)) -> anyhow::Result<Option<F>>,
     mut keep: impl FnMut(usize, F, f64) -> anyhow::Result<R>,
@@ -52,11 +54,11 @@ pub(super) fn each_input<F, R>(
     let asked = setup.indices.iter().map(|&index| index as u64);
     let mut records: BTreeMap<u64, R> = asked.filter_map(|index| there.remove_entry(&index)).collect();
     let resumed = records.len();
-    let (started, mut live) = (Instant::now(), Live::new(setup.indices.len(), arguments.time_limit));
+    let left = setup.indices.len() - resumed;
+    let (started, mut live) = (Instant::now(), Live::new(left, resumed, draws, arguments.time_limit));
     let mut stopped = false;
     for &index in &setup.indices {
         if records.contains_key(&(index as u64)) {
-            live.skip();
             continue;
         }
         let begun = Instant::now();
@@ -74,10 +76,10 @@ pub(super) fn each_input<F, R>(
 
 /// Work that Ctrl-C may end while data are still being read.
 pub(super) fn interruptible(work: impl FnOnce() -> anyhow::Result<Ended>) -> anyhow::Result<Ended> {
-    catch_interrupts("stopping; finished inputs are kept (press again to quit)");
+    catch_interrupts("stopping; finished inputs are kept (press Ctrl-C again to quit)");
     match work() {
         Err(error) if matches!(error.downcast_ref(), Some(DataError::Stopped)) => {
-            say("stopped; nothing was drawn");
+            say("stopped before the first draw");
             Ok(Ended::FellShort)
         }
         other => other,

@@ -1,33 +1,44 @@
-//! The progress of a run over inputs: how far, how fast, how long still; and what stops it.
+//! The progress of a run over inputs: how far, how fast, how much longer; and what stops it.
 
-use crate::progress::{interrupted, live_line};
+use crate::progress::{duration, interrupted, live_line, say};
 use indicatif::ProgressBar;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+/// Seconds of drawing after which the rate is known well enough to say how long all of it will take.
+const WARM: f64 = 0.3;
+
+/// How many draws an input takes.
+#[derive(Clone, Copy)]
+pub(super) struct Draws {
+    pub(super) count: u64,
+    /// Whether it may take fewer.
+    pub(super) at_most: bool,
+}
 
 pub(super) struct Live {
     bar: ProgressBar,
     started: Instant,
     deadline: Option<Instant>,
+    per_input: Draws,
     draws: AtomicU64,
+    estimated: AtomicBool,
     /// Inputs done in this run, and still to do.
     done: usize,
     left: usize,
 }
 
 impl Live {
-    pub(super) fn new(inputs: usize, limit: Option<Duration>) -> Self {
-        let bar = live_line(Some(inputs as u64), "{spinner} {elapsed} [{bar:30}] {pos}/{len} inputs{msg}");
+    /// For `inputs` still to do, after `skipped` that were recorded before.
+    pub(super) fn new(inputs: usize, skipped: usize, per_input: Draws, limit: Option<Duration>) -> Self {
+        let template = "{spinner} {elapsed} [{bar:20}] {pos} of {len} inputs{wide_msg}";
+        let bar = live_line(Some((inputs + skipped) as u64), template);
+        bar.set_position(skipped as u64);
         let started = Instant::now();
         let deadline = limit.and_then(|limit| started.checked_add(limit));
-        Self { bar, started, deadline, draws: AtomicU64::new(0), done: 0, left: inputs }
-    }
-
-    /// An input that was there before.
-    pub(super) fn skip(&mut self) {
-        self.bar.inc(1);
-        self.left -= 1;
+        let (draws, estimated) = (AtomicU64::new(0), AtomicBool::new(false));
+        Self { bar, started, deadline, per_input, draws, estimated, done: 0, left: inputs }
     }
 
     /// An input is finished.
@@ -42,13 +53,22 @@ impl Live {
         let draws = self.draws.fetch_add(count, Ordering::Relaxed) + count;
         let elapsed = self.started.elapsed().as_secs_f64();
         let rate = draws as f64 / elapsed.max(1e-9);
+        let whole = self.per_input.count as f64 * (self.done + self.left) as f64;
+        if elapsed >= WARM && !self.estimated.swap(true, Ordering::Relaxed) {
+            let most = if self.per_input.at_most { "at most " } else { "about " };
+            say(&format!(
+                "{most}{} for {} inputs of {} draws each, at {rate:.0} draws per second",
+                duration(whole / rate),
+                self.left,
+                self.per_input.count
+            ));
+        }
         let left = if self.done == 0 {
-            String::new()
+            (whole / rate - elapsed).max(0.0)
         } else {
-            let seconds = elapsed / self.done as f64 * self.left as f64;
-            format!(", {} left", indicatif::HumanDuration(Duration::from_secs_f64(seconds.min(1e9))))
+            elapsed / self.done as f64 * self.left as f64
         };
-        self.bar.set_message(format!(", {rate:.0} draws/s{left}"));
+        self.bar.set_message(format!(", {rate:.0} draws/s, {} left", duration(left)));
         if interrupted() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return ControlFlow::Break(());
         }

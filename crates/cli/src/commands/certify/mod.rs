@@ -1,5 +1,6 @@
 //! `gambeson certify`: counts and radii for the inputs of a data set, one record each.
 
+mod accuracy;
 mod inputs;
 mod live;
 mod model;
@@ -7,9 +8,11 @@ pub(super) mod predict;
 mod setup;
 mod tsv;
 
-use crate::ended::Ended;
 use crate::args::CertifyArguments;
+use crate::ended::Ended;
 use crate::report::decimal::down;
+use crate::screen::wrapped;
+use accuracy::Accuracy;
 use anyhow::bail;
 use gambeson_checker::SamplingRule;
 use gambeson_lowrank::projection::representation::Representation;
@@ -18,6 +21,7 @@ use gambeson_smooth::record::{Derived, Record, RecordLog, Rule, Run, VERSION};
 use gambeson_smooth::sequential::{Goal, RadiusNorm};
 use gambeson_smooth::smoother::{Certification, Certified, Smoother, SmoothingParams, Watch};
 use inputs::{Finished, each_input, interruptible};
+use live::Draws;
 pub(crate) use model::{vector, vector_sha256};
 use serde::Serialize;
 use setup::{Setup, padded};
@@ -37,19 +41,20 @@ struct Summary {
     abstained: usize,
     /// Answers that are the label; null without labels.
     correct: Option<usize>,
-    /// Half of the answers, abstentions counted as 0, have a radius of at least this.
+    /// Half of the answers have a radius of at least this; abstentions count as 0.
     median_l2: f64,
     median_linf: f64,
     /// Selection and estimation draws of this run.
     draws: u64,
-    /// Estimation draws an input, on average.
+    /// Estimation draws per input, on average.
     mean_estimation: f64,
     seconds: f64,
-    /// Forward passes a second, noise included.
+    /// Forward passes per second, noise included.
     rate: f64,
     /// Whether Ctrl-C or the time limit cut it short.
     stopped: bool,
     out: Option<PathBuf>,
+    accuracy: Accuracy,
 }
 
 pub(crate) fn run(
@@ -109,12 +114,13 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
             let proven = smoother.encoding_error(&setup.values(index))?;
             if record.encoding_error < proven {
                 bail!(
-                    "the record of input {index} has the encoding error {}, but {proven} is what is proven",
+                    "the record of input {index} has the encoding error {}, but only {proven} is proven",
                     record.encoding_error
                 );
             }
         }
     }
+    let draws = Draws { count: arguments.n0 + arguments.n, at_most: arguments.sequential };
     let make =
         |index: usize, watch: Watch<'_>| Ok(smoother.certify(index as u64, &setup.values(index), watch)?);
     let keep = |index, found: Certification, seconds| {
@@ -124,11 +130,12 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
         }
         Ok(record)
     };
-    let finished = each_input(&setup, smooth, there, make, keep)?;
+    let finished = each_input(&setup, smooth, draws, there, make, keep)?;
     if let Some(path) = &smooth.tsv {
         tsv::write(path, &tsv::certified(finished.records.values()))?;
     }
-    let summary = summary(&finished, &setup, smooth.out.clone());
+    let accuracy = Accuracy::new(finished.records.values(), &run, setup.labelled());
+    let summary = summary(&finished, &setup, accuracy, smooth.out.clone());
     if smooth.json {
         writeln!(stdout, "{}", serde_json::to_string(&summary)?)?;
     } else {
@@ -187,7 +194,7 @@ fn record(
     }
 }
 
-fn summary(finished: &Finished<Record>, setup: &Setup, out: Option<PathBuf>) -> Summary {
+fn summary(finished: &Finished<Record>, setup: &Setup, accuracy: Accuracy, out: Option<PathBuf>) -> Summary {
     let records = &finished.records;
     let median = |radius: fn(&Derived) -> Option<f64>| {
         let mut radii: Vec<f64> =
@@ -212,31 +219,25 @@ fn summary(finished: &Finished<Record>, setup: &Setup, out: Option<PathBuf>) -> 
         rate: finished.rate(),
         stopped: finished.stopped,
         out,
+        accuracy,
     }
 }
 
 fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::Result<()> {
     let Summary { inputs, done, resumed, abstained, .. } = summary;
-    writeln!(stdout, "{}", setup.describe())?;
+    writeln!(stdout, "{}", wrapped(&setup.describe(), 2))?;
     let before = if *resumed > 0 { format!(", {resumed} of them before") } else { String::new() };
     writeln!(stdout, "inputs       {done} of {inputs}{before}; {abstained} abstentions")?;
-    if let Some(correct) = summary.correct {
-        let share = 100.0 * correct as f64 / (*done).max(1) as f64;
-        writeln!(
-            stdout,
-            "correct      {correct}, {share:.1} % of these inputs: certified accuracy at radius 0"
-        )?;
-    }
     let (l2, linf) = (down(summary.median_l2, 4), down(summary.median_linf, 4));
     let of = if cosines(setup.representation) { " of cosine coefficients" } else { "" };
     writeln!(stdout, "median       l2 radius {l2}, l_inf radius {linf}{of}")?;
     writeln!(
         stdout,
-        "draws        {} in {:.1} s, {:.0} a second; {:.0} counted an input",
+        "draws        {} in {:.1} s, {:.0} per second; {:.0} counted per input",
         summary.draws, summary.seconds, summary.rate, summary.mean_estimation
     )?;
-    match &summary.out {
-        Some(out) => writeln!(stdout, "records      {}", out.display()),
-        None => Ok(()),
+    if let Some(out) = &summary.out {
+        writeln!(stdout, "records      {}", out.display())?;
     }
+    summary.accuracy.print(setup.representation, stdout)
 }

@@ -1,13 +1,15 @@
 //! `gambeson predict`: the class of the smoothed classifier for the inputs of a data set, or an abstention.
 //!
-//! Records are lines of JSON as those of `certify`, with counts of one kind of draws and no radius; they begin with
+//! Records are lines of JSON like those of `certify`, with counts of one kind of draws and no radius; they begin with
 //! `{"kind":"prediction"`, so that neither is taken for the other.
 
 use super::inputs::{each_input, interruptible};
+use super::live::Draws;
 use super::setup::{self, Setup, padded};
 use super::tsv;
-use crate::ended::Ended;
 use crate::args::PredictArguments;
+use crate::ended::Ended;
+use crate::screen::wrapped;
 use gambeson_smooth::noise::GENERATOR;
 use gambeson_smooth::record::{PredictionLog, PredictionRecord, PredictionRun};
 use gambeson_smooth::smoother::{Counts, Prediction, Smoother, SmoothingParams, Watch};
@@ -27,7 +29,7 @@ struct Summary {
     correct: Option<usize>,
     draws: u64,
     seconds: f64,
-    /// Forward passes a second, noise included.
+    /// Forward passes per second, noise included.
     rate: f64,
     stopped: bool,
     out: Option<PathBuf>,
@@ -70,6 +72,7 @@ fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize
         Some(out) => PredictionLog::open_to_append(out, &run).map(|(log, there)| (Some(log), there))?,
         None => (None, BTreeMap::new()),
     };
+    let draws = Draws { count: arguments.n, at_most: false };
     let make =
         |index: usize, watch: Watch<'_>| Ok(smoother.predict(index as u64, &setup.values(index), watch)?);
     let keep = |index, found: Prediction, seconds| {
@@ -81,7 +84,7 @@ fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize
         }
         Ok(record)
     };
-    let finished = each_input(&setup, smooth, there, make, keep)?;
+    let finished = each_input(&setup, smooth, draws, there, make, keep)?;
     let records = &finished.records;
     let right = |record: &&PredictionRecord| record.class.is_some() && record.class == record.label;
     let summary = Summary {
@@ -113,16 +116,27 @@ fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize
 }
 
 fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::Result<()> {
-    let Summary { inputs, done, abstained, .. } = summary;
-    writeln!(stdout, "{}", setup.describe())?;
-    writeln!(stdout, "inputs       {done} of {inputs}; {abstained} abstentions")?;
-    if let Some(correct) = summary.correct {
-        let share = 100.0 * correct as f64 / (*done).max(1) as f64;
-        writeln!(stdout, "correct      {correct}, {share:.1} %")?;
-    }
+    let Summary { inputs, done, resumed, abstained, .. } = summary;
+    writeln!(stdout, "{}", wrapped(&setup.describe(), 2))?;
+    let before = if *resumed > 0 { format!(", {resumed} of them before") } else { String::new() };
+    writeln!(stdout, "inputs       {done} of {inputs}{before}; {abstained} abstentions")?;
     writeln!(
         stdout,
-        "draws        {} in {:.1} s, {:.0} a second",
+        "draws        {} in {:.1} s, {:.0} per second",
         summary.draws, summary.seconds, summary.rate
-    )
+    )?;
+    if let Some(out) = &summary.out {
+        writeln!(stdout, "records      {}", out.display())?;
+    }
+    let share = |count: usize| 100.0 * count as f64 / (*done).max(1) as f64;
+    match summary.correct {
+        Some(correct) => {
+            writeln!(
+                stdout,
+                "accuracy     {:.1} % ({correct} of {done}; abstentions count as wrong)",
+                share(correct)
+            )
+        }
+        None => writeln!(stdout, "answered     {:.1} %; the data have no labels", share(done - abstained)),
+    }
 }

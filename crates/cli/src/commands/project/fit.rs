@@ -1,12 +1,13 @@
-//! `gambeson project fit`.
+//! `gambeson project fit`: a projection with a proven kappa, and its certificate.
 
 use super::{Fittable, LiveFit, method_of};
-use crate::ended::Ended;
 use crate::args::FitArguments;
+use crate::ended::Ended;
 use crate::json::{ChannelRecord, FitRecord};
 use crate::output::writable;
 use crate::progress::say;
 use crate::report::decimal::{down, up, up_to_places};
+use crate::screen::wrapped;
 use anyhow::{Context, bail};
 use gambeson_checker::InfToTwoBound;
 use gambeson_lowrank::projection::certificate::ProjectionCertificate;
@@ -31,7 +32,7 @@ pub(super) fn run(
         writable(out)?;
         writable(certificate)?;
         if out == certificate {
-            bail!("{}: the projection and its certificate need a file each", out.display());
+            bail!("{}: the projection and its certificate need two different files", out.display());
         }
     }
     let data = Fittable::load(&arguments.data)?;
@@ -67,7 +68,7 @@ pub(super) fn run(
     }
     stdout.flush()?;
     if stopped {
-        say("stopped early: the best there was");
+        say("stopped early with the best projection so far");
     }
     Ok(if stopped { Ended::FellShort } else { Ended::AsAsked })
 }
@@ -76,7 +77,7 @@ fn target(arguments: &FitArguments) -> anyhow::Result<Target> {
     use crate::args::FitMethodName::Algorithm3;
     Ok(match (arguments.rank, arguments.error, arguments.kappa) {
         (Some(_), Some(_), _) if arguments.method != Algorithm3 => {
-            bail!("--rank and --error together go with --method algorithm3 only: give one of them")
+            bail!("--rank and --error together need --method algorithm3; otherwise give one of them")
         }
         (Some(rank), ..) => Target::Rank(rank),
         (None, Some(error), _) => Target::Error(error),
@@ -176,7 +177,7 @@ fn write(
 }
 
 fn print(record: &FitRecord, title: &str, stdout: &mut impl Write) -> anyhow::Result<()> {
-    writeln!(stdout, "{title}, method {}", record.method)?;
+    writeln!(stdout, "{}", wrapped(&format!("{title}, method {}", record.method), 2))?;
     writeln!(
         stdout,
         "{:>7} {:>5} {:>10} {:>9} {:>9} {:>7}  found",
@@ -185,11 +186,13 @@ fn print(record: &FitRecord, title: &str, stdout: &mut impl Write) -> anyhow::Re
     let mut line = |name: &str, rank: usize, kappa: f64, error: f64, limit: f64, how: &str| {
         let (kappa_text, error) = (up(kappa, 7), up_to_places(error, 6));
         let (limit_text, ratio) = (down(limit, 6), up_to_places(kappa / limit, 4));
-        writeln!(stdout, "{name:>7} {rank:>5} {kappa_text:>10} {error:>9} {limit_text:>9} {ratio:>7}  {how}")
+        let row =
+            format!("{name:>7} {rank:>5} {kappa_text:>10} {error:>9} {limit_text:>9} {ratio:>7}  {how}");
+        writeln!(stdout, "{}", wrapped(row.trim_end(), 54))
     };
     for (c, channel) in record.channels.iter().enumerate() {
         let how = if channel.trivial {
-            format!("{} (no better than the trivial sqrt n)", channel.how)
+            format!("{} (no better than sqrt n, which is trivial)", channel.how)
         } else {
             channel.how.clone()
         };
@@ -198,7 +201,7 @@ fn print(record: &FitRecord, title: &str, stdout: &mut impl Write) -> anyhow::Re
     let rank = record.channels.iter().map(|channel| channel.rank).sum();
     line("all", rank, record.kappa, record.error, record.limit, "")?;
     if let (Some(projection), Some(certificate)) = (&record.projection, &record.certificate) {
-        writeln!(stdout, "written to {}, certificate {}", projection.display(), certificate.display())?;
+        writeln!(stdout, "projection   {}\ncertificate  {}", projection.display(), certificate.display())?;
     }
     Ok(())
 }

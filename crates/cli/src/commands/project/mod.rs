@@ -6,9 +6,10 @@ mod inspect;
 mod spectrum;
 mod sweep;
 
-use crate::ended::Ended;
 use crate::args::{BasisName, FitDataArguments, FitMethodName, ProjectCommand, SparseArguments};
-use crate::commands::data::{LiveData, data_dir, options};
+use crate::commands::data::{data_dir, options};
+use crate::ended::Ended;
+use crate::live_data::LiveData;
 use crate::progress::{catch_interrupts, interrupted, live_line};
 use anyhow::{Context, bail};
 use gambeson_data::dataset::{Dataset, Shape};
@@ -29,7 +30,7 @@ pub(crate) fn run(
     stdout: &mut impl Write,
     threads: usize,
 ) -> anyhow::Result<Ended> {
-    catch_interrupts("stopping with the best there is (press again to quit)");
+    catch_interrupts("stopping with the best result so far (press Ctrl-C again to quit)");
     let done = match command {
         ProjectCommand::Fit(arguments) => fit::run(arguments, stdout, threads),
         ProjectCommand::Inspect(arguments) => inspect::run(arguments, stdout, threads),
@@ -73,11 +74,11 @@ impl Fittable {
         let shape = data.shape();
         let grid = arguments.grid.map(|grid| grid as usize);
         if grid.is_some() && arguments.basis == BasisName::Pixel {
-            bail!("--grid is about frequencies: it does not go with --basis pixel");
+            bail!("--grid selects frequencies: it does not work with --basis pixel");
         }
         let most = if shape.height == 1 { shape.width } else { shape.height.min(shape.width) };
         if let Some(grid) = grid.filter(|&grid| grid > most) {
-            bail!("--grid {grid}: {} has {most} frequencies at most", data.name());
+            bail!("--grid {grid}: {} has only {most} frequencies", data.name());
         }
         let representation = match (arguments.basis, shape.height) {
             (BasisName::Pixel, _) => Representation::Pixel,
@@ -183,7 +184,7 @@ impl FitObserver for LiveFit {
                 (*kind).clone_into(&mut self.stage);
                 String::new()
             }
-            FitStep::Solver(progress) => format!(", round {}", progress.iteration),
+            FitStep::Solver(progress) => format!(", iteration {}", progress.iteration),
         };
         self.bar.set_message(format!("{}{}{detail}", self.prefix, self.stage));
         if interrupted() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {

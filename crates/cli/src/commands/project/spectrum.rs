@@ -97,8 +97,7 @@ fn draw(record: &SpectrumRecord) -> Figure {
     for (at, (name, channel)) in names(record).iter().zip(&record.channels).enumerate() {
         let style = Style::channel(name, at);
         let before = if name.is_empty() { String::new() } else { format!("{name}, ") };
-        let curves =
-            [("PCA", &channel.pca, style), ("coordinates", &channel.coordinates, style.thin())];
+        let curves = [("PCA", &channel.pca, style), ("coordinates", &channel.coordinates, style.thin())];
         series.extend(curves.map(|(what, errors, style)| Series {
             label: format!("{before}{what}"),
             points: curve(errors),

@@ -19,7 +19,8 @@ pub(super) struct Entry {
 pub(super) fn legend(series: &[Series], room: f64) -> Vec<Entry> {
     let labels: Vec<String> =
         series.iter().map(|series| shortened(&series.label, room - LEGEND_SAMPLE)).collect();
-    let widths: Vec<f64> = labels.iter().map(|label| LEGEND_SAMPLE + font::width(label, LEGEND_TEXT)).collect();
+    let widths: Vec<f64> =
+        labels.iter().map(|label| LEGEND_SAMPLE + font::width(label, LEGEND_TEXT)).collect();
     let columns = |count: usize| -> Vec<f64> {
         let widest = |column| widths.iter().skip(column).step_by(count).copied().fold(0.0, f64::max);
         (0..count).map(|column| widest(column) + LEGEND_SPACE).collect()

@@ -1,0 +1,95 @@
+//! What a certification run ends with: clean accuracy, and certified accuracy at a few radii.
+
+use crate::commands::certify::cosines;
+use gambeson_lowrank::projection::representation::Representation;
+use gambeson_smooth::record::{Derived, Record, Run};
+use serde::Serialize;
+use std::io::Write;
+
+/// Radii shown, in units of σ.
+const MULTIPLES: [f64; 4] = [0.0, 0.5, 1.0, 2.0];
+
+/// Fractions of the inputs that have a record.
+#[derive(Serialize)]
+pub(super) struct Accuracy {
+    /// The most frequent class of all draws is the label; null without labels.
+    clean: Option<f64>,
+    l2: Certified,
+    /// Null without a projection.
+    linf: Option<Certified>,
+}
+
+/// Answered correctly (without labels: answered) with at least each of the radii.
+#[derive(Serialize)]
+struct Certified {
+    radii: Vec<f64>,
+    accuracy: Vec<f64>,
+}
+
+impl Accuracy {
+    pub(super) fn new<'a>(
+        records: impl Iterator<Item = &'a Record> + Clone,
+        run: &Run,
+        labelled: bool,
+    ) -> Self {
+        let total = records.clone().count().max(1) as f64;
+        let share =
+            |of: &dyn Fn(&Record) -> bool| records.clone().filter(|record| of(record)).count() as f64 / total;
+        let right = |record: &Record| !labelled || record.derived.class == record.label;
+        let certified = |unit: f64, radius: fn(&Derived) -> Option<f64>| {
+            let radii: Vec<f64> = MULTIPLES.iter().map(|multiple| round(multiple * unit)).collect();
+            let reaches = |least: f64| {
+                share(&|record| {
+                    right(record) && radius(&record.derived).is_some_and(|radius| radius >= least)
+                })
+            };
+            Certified { accuracy: radii.iter().map(|&least| reaches(least)).collect(), radii }
+        };
+        Self {
+            clean: labelled.then(|| share(&|record| most_frequent(record) == record.label)),
+            l2: certified(run.sigma / run.spectral.unwrap_or(1.0), |derived| derived.l2),
+            linf: run.kappa.map(|kappa| certified(run.sigma / kappa, |derived| derived.linf)),
+        }
+    }
+
+    pub(super) fn print(
+        &self,
+        representation: Option<Representation>,
+        stdout: &mut impl Write,
+    ) -> std::io::Result<()> {
+        if let Some(clean) = self.clean {
+            writeln!(
+                stdout,
+                "clean        {:.1} % accuracy (most frequent class of all draws)",
+                100.0 * clean
+            )?;
+        }
+        let what = if self.clean.is_some() { "certified accuracy" } else { "fraction certified" };
+        let cosines = if cosines(representation) { " of cosine coefficients" } else { "" };
+        let mut table = |norm: &str, of: &str, Certified { radii, accuracy }: &Certified| {
+            let cells =
+                |values: &[String]| values.iter().map(|value| format!(" {value:>10}")).collect::<String>();
+            let radii: Vec<String> = radii.iter().map(ToString::to_string).collect();
+            let accuracy: Vec<String> =
+                accuracy.iter().map(|part| format!("{:.1} %", 100.0 * part)).collect();
+            writeln!(stdout, "{norm:<5} radius {}{of}", cells(&radii))?;
+            writeln!(stdout, "  certified  {}", cells(&accuracy))
+        };
+        table("l2", "", &self.l2)?;
+        if let Some(linf) = &self.linf {
+            table("l_inf", cosines, linf)?;
+        }
+        writeln!(stdout, "  ({what}: the share of these inputs with at least that radius)")
+    }
+}
+
+/// To three significant digits, so that the radius shown is the radius meant.
+fn round(value: f64) -> f64 {
+    format!("{value:.2e}").parse().unwrap_or(value)
+}
+
+fn most_frequent(record: &Record) -> Option<u32> {
+    let counts = record.selection.iter().zip(&record.estimation).map(|(first, second)| first + second);
+    let most = counts.enumerate().max_by_key(|&(class, count)| (count, std::cmp::Reverse(class)))?;
+    u32::try_from(most.0).ok().filter(|_| most.1 > 0)
+}
