@@ -28,7 +28,10 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = args::Arguments::parse(); // clap ends the program with 2 if the line is wrong
+    let arguments = match args::Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return refused(&error),
+    };
     match commands::run(arguments) {
         Ok(ended) => ended.into(),
         Err(error) => {
@@ -36,4 +39,14 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Prints help, the version, or what is wrong with the command line.
+fn refused(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = error.print(); // a reader that has left is no error
+        return ExitCode::SUCCESS;
+    }
+    progress::complain(&error.render());
+    ExitCode::from(2)
 }

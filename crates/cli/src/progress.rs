@@ -45,13 +45,19 @@ pub(crate) fn interrupted() -> bool {
 
 /// A message on stderr, above the live line.
 pub(crate) fn say(message: &str) {
-    above(|| print(&screen::wrapped(message, 0)));
+    above(|| print(&screen::message(message)));
 }
 
 /// Takes the live line off the screen and prints the error that ends the program.
 pub(crate) fn fail(error: &anyhow::Error) {
     clear();
-    print(&format!("{} {error:#}", screen::error()));
+    print(&screen::message(&format!("{} {error:#}", screen::error())));
+}
+
+/// Prints what is wrong with the command line.
+pub(crate) fn complain(text: &clap::builder::StyledStr) {
+    let text = if screen::coloured(&std::io::stderr()) { text.ansi().to_string() } else { text.to_string() };
+    print(screen::message(&text).trim_end());
 }
 
 #[allow(clippy::print_stderr)]
@@ -61,7 +67,8 @@ fn print(text: &str) {
 
 /// Prints something while the live line is off the screen.
 pub(crate) fn above<T>(print: impl FnOnce() -> T) -> T {
-    match live().clone() {
+    let line = live().clone();
+    match line {
         Some(line) if !line.is_finished() => line.suspend(print),
         _ => print(),
     }
@@ -86,6 +93,14 @@ pub(crate) fn live_line(length: Option<u64>, template: &str) -> ProgressBar {
     bar.enable_steady_tick(Duration::from_millis(200));
     *live() = Some(bar.clone());
     bar
+}
+
+/// Shows a message, cut so that the line ends before the edge of 80 columns: the `^C` that a terminal echoes must not
+/// begin another line.
+pub(crate) fn show(bar: &ProgressBar, message: &str) {
+    const MOST: usize = 66;
+    let cut: String = message.chars().take(MOST).collect();
+    bar.set_message(cut);
 }
 
 /// Another template for the line.
@@ -121,7 +136,7 @@ impl LiveBracket {
     }
 
     pub(crate) fn message(&self, message: &str) {
-        self.bar.set_message(message.to_owned());
+        show(&self.bar, message);
     }
 
     pub(crate) fn finish(&self) {
@@ -139,7 +154,7 @@ impl Observer<Progress> for LiveBracket {
         } else {
             format!("at most {upper:.7}")
         };
-        self.bar.set_message(format!("iteration {}, estimate {bracket}", progress.iteration));
+        show(&self.bar, &format!("iteration {}, estimate {bracket}", progress.iteration));
         if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

@@ -22,10 +22,15 @@ pub(crate) fn error() -> String {
     painted("error:", AnsiColor::Red, &std::io::stderr())
 }
 
-fn painted(text: &str, colour: AnsiColor, stream: &impl IsTerminal) -> String {
+/// Whether a stream shows colours.
+pub(crate) fn coloured(stream: &impl IsTerminal) -> bool {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let dumb = set("TERM").is_some_and(|term| term == "dumb");
-    if !stream.is_terminal() || set("NO_COLOR").is_some() || dumb {
+    stream.is_terminal() && set("NO_COLOR").is_none() && !dumb
+}
+
+fn painted(text: &str, colour: AnsiColor, stream: &impl IsTerminal) -> String {
+    if !coloured(stream) {
         return text.to_owned();
     }
     let style = Style::new().bold().fg_color(Some(colour.into()));
@@ -37,7 +42,6 @@ fn painted(text: &str, colour: AnsiColor, stream: &impl IsTerminal) -> String {
 pub(crate) fn wrapped(text: &str, indent: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
-        let length = |text: &str| text.chars().count();
         match lines.last_mut() {
             Some(line) if length(line) + 1 + length(word) <= COLUMNS => {
                 line.push(' ');
@@ -48,6 +52,20 @@ pub(crate) fn wrapped(text: &str, indent: usize) -> String {
         }
     }
     lines.join("\n")
+}
+
+/// A message for stderr, line by line: wrapped on a terminal, as it is in a pipe, where programs read it.
+pub(crate) fn message(text: &str) -> String {
+    if !std::io::stderr().is_terminal() {
+        return text.to_owned();
+    }
+    text.lines().map(|line| wrapped(line, 0)).collect::<Vec<_>>().join("\n")
+}
+
+/// Columns of a text, colours not counted.
+fn length(text: &str) -> usize {
+    let coloured = text.split('\x1b').skip(1).filter_map(|part| part.find('m')).map(|end| end + 2);
+    text.chars().count() - coloured.sum::<usize>()
 }
 
 #[cfg(test)]
@@ -65,5 +83,6 @@ mod tests {
         assert_eq!(lines.iter().flat_map(|line| line.split_whitespace()).count(), 40);
         let long = "x".repeat(100);
         assert_eq!(wrapped(&format!("a {long} b"), 1), format!("a\n {long}\n b"));
+        assert_eq!(length("\x1b[1m\x1b[32mPROVEN\x1b[0m: it"), "PROVEN: it".len());
     }
 }

@@ -141,13 +141,12 @@ fn check_projection(
     } else if let Some(reason) = &reason {
         writeln!(stdout, "{}", wrapped(&format!("{}: {reason}", rejected()), 2))?;
     } else if let Some(bound) = bound {
-        writeln!(
-            stdout,
-            "{}: |U'|_{{inf->2}} <= {} for the bases as stored, in {} coordinates",
-            proven(),
-            up(bound.kappa.value(), 17),
-            projection.representation().name()
-        )?;
+        let (kappa, basis) = (up(bound.kappa.value(), 17), projection.representation().name());
+        let text = format!(
+            "{}: |U'|_{{inf->2}} <= {kappa} for the bases as stored, in {basis} coordinates",
+            proven()
+        );
+        writeln!(stdout, "{}", wrapped(&text, 2))?;
         for (c, (square, spectral)) in bound.squares.iter().zip(&bound.spectral).enumerate() {
             let (kappa, spectral) = (up(square.sqrt().value(), 17), up(spectral.value(), 17));
             writeln!(stdout, "  channel {c}: kappa <= {kappa}, singular values <= {spectral}")?;

@@ -24,6 +24,21 @@ impl Run {
     }
 }
 
+/// Words with one space between them, however they were laid out.
+pub(crate) fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether text for the terminal has all cells, captions and notes of a table in Markdown, in 80 columns.
+pub(crate) fn shows(text: &str, markdown: &str) -> bool {
+    let shown = words(text);
+    let rows = markdown.lines().filter(|line| line.starts_with('|')).skip(2);
+    let cells = rows.flat_map(|row| row.trim_matches('|').split(" | ")).map(str::trim);
+    let lines = markdown.lines().filter(|line| !line.starts_with('|'));
+    text.lines().all(|line| line.chars().count() <= 80)
+        && cells.chain(lines).all(|part| shown.contains(&words(part)))
+}
+
 impl std::fmt::Debug for Run {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "exit {}\nstdout: {}\nstderr: {}", self.code, self.stdout, self.stderr)

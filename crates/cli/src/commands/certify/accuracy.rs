@@ -60,26 +60,26 @@ impl Accuracy {
         if let Some(clean) = self.clean {
             writeln!(
                 stdout,
-                "clean        {:.1} % accuracy (most frequent class of all draws)",
+                "clean        accuracy {:.1} % (most frequent class of all draws)",
                 100.0 * clean
             )?;
         }
-        let what = if self.clean.is_some() { "certified accuracy" } else { "fraction certified" };
-        let cosines = if cosines(representation) { " of cosine coefficients" } else { "" };
-        let mut table = |norm: &str, of: &str, Certified { radii, accuracy }: &Certified| {
+        let share = if self.clean.is_some() { "accuracy" } else { "share" };
+        let mut table = |first: &str, norm: &str, Certified { radii, accuracy }: &Certified| {
             let cells =
-                |values: &[String]| values.iter().map(|value| format!(" {value:>10}")).collect::<String>();
-            let radii: Vec<String> = radii.iter().map(ToString::to_string).collect();
-            let accuracy: Vec<String> =
-                accuracy.iter().map(|part| format!("{:.1} %", 100.0 * part)).collect();
-            writeln!(stdout, "{norm:<5} radius {}{of}", cells(&radii))?;
-            writeln!(stdout, "  certified  {}", cells(&accuracy))
+                |values: Vec<String>| values.iter().map(|cell| format!("{cell:>10}")).collect::<String>();
+            let radii = cells(radii.iter().map(ToString::to_string).collect());
+            let accuracy = cells(accuracy.iter().map(|part| format!("{:.1} %", 100.0 * part)).collect());
+            writeln!(stdout, "{first:<12} {norm:<12}{radii}\n{:<12} {share:<12}{accuracy}", "")
         };
-        table("l2", "", &self.l2)?;
+        table("certified", "l2 radius", &self.l2)?;
         if let Some(linf) = &self.linf {
-            table("l_inf", cosines, linf)?;
+            table("", "l_inf radius", linf)?;
+            if cosines(representation) {
+                writeln!(stdout, "{:<12} (l_inf of cosine coefficients)", "")?;
+            }
         }
-        writeln!(stdout, "  ({what}: the share of these inputs with at least that radius)")
+        Ok(())
     }
 }
 

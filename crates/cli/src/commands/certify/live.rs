@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 /// Seconds of drawing after which the rate is known well enough to say how long all of it will take.
 const WARM: f64 = 0.3;
 
+/// Seconds of a run that needs no estimate.
+const SHORT: f64 = 3.0;
+
 /// How many draws an input takes.
 #[derive(Clone, Copy)]
 pub(super) struct Draws {
@@ -54,12 +57,14 @@ impl Live {
         let elapsed = self.started.elapsed().as_secs_f64();
         let rate = draws as f64 / elapsed.max(1e-9);
         let whole = self.per_input.count as f64 * (self.done + self.left) as f64;
-        if elapsed >= WARM && !self.estimated.swap(true, Ordering::Relaxed) {
+        // A short run is over before anybody has read how long it takes.
+        let short = whole / rate < SHORT;
+        if elapsed >= WARM && !self.estimated.swap(true, Ordering::Relaxed) && !short {
             let most = if self.per_input.at_most { "at most " } else { "about " };
             say(&format!(
                 "{most}{} for {} inputs of {} draws each, at {rate:.0} draws per second",
                 duration(whole / rate),
-                self.left,
+                self.done + self.left,
                 self.per_input.count
             ));
         }

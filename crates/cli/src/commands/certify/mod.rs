@@ -227,7 +227,7 @@ fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::
     let Summary { inputs, done, resumed, abstained, .. } = summary;
     writeln!(stdout, "{}", wrapped(&setup.describe(), 2))?;
     let before = if *resumed > 0 { format!(", {resumed} of them before") } else { String::new() };
-    writeln!(stdout, "inputs       {done} of {inputs}{before}; {abstained} abstentions")?;
+    writeln!(stdout, "inputs       {done} of {inputs}{before}; {abstained} abstained")?;
     let (l2, linf) = (down(summary.median_l2, 4), down(summary.median_linf, 4));
     let of = if cosines(setup.representation) { " of cosine coefficients" } else { "" };
     writeln!(stdout, "median       l2 radius {l2}, l_inf radius {linf}{of}")?;

@@ -119,7 +119,7 @@ fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::
     let Summary { inputs, done, resumed, abstained, .. } = summary;
     writeln!(stdout, "{}", wrapped(&setup.describe(), 2))?;
     let before = if *resumed > 0 { format!(", {resumed} of them before") } else { String::new() };
-    writeln!(stdout, "inputs       {done} of {inputs}{before}; {abstained} abstentions")?;
+    writeln!(stdout, "inputs       {done} of {inputs}{before}; {abstained} abstained")?;
     writeln!(
         stdout,
         "draws        {} in {:.1} s, {:.0} per second",

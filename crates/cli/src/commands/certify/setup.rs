@@ -59,7 +59,7 @@ impl Setup {
         let classes = data.classes().len();
         if classes > model.classes() {
             crate::progress::say(&format!(
-                "{} has {} classes, but the data have {classes}: the others are never answered",
+                "{} has {} classes, but the data have {classes}: it never answers the others",
                 arguments.model,
                 model.classes()
             ));

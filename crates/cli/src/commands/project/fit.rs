@@ -1,6 +1,6 @@
 //! `gambeson project fit`: a projection with a proven kappa, and its certificate.
 
-use super::{Fittable, LiveFit, method_of};
+use super::{Fittable, LiveFit, found, method_of};
 use crate::args::FitArguments;
 use crate::ended::Ended;
 use crate::json::{ChannelRecord, FitRecord};
@@ -191,11 +191,10 @@ fn print(record: &FitRecord, title: &str, stdout: &mut impl Write) -> anyhow::Re
         writeln!(stdout, "{}", wrapped(row.trim_end(), 54))
     };
     for (c, channel) in record.channels.iter().enumerate() {
-        let how = if channel.trivial {
-            format!("{} (no better than sqrt n, which is trivial)", channel.how)
-        } else {
-            channel.how.clone()
-        };
+        let mut how = found(&channel.how, channel.rank);
+        if channel.trivial {
+            how.push_str(" (no better than sqrt n, which is trivial)");
+        }
         line(&c.to_string(), channel.rank, channel.kappa, channel.error, channel.limit, &how)?;
     }
     let rank = record.channels.iter().map(|channel| channel.rank).sum();

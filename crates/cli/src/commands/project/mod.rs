@@ -10,7 +10,7 @@ use crate::args::{BasisName, FitDataArguments, FitMethodName, ProjectCommand, Sp
 use crate::commands::data::{data_dir, options};
 use crate::ended::Ended;
 use crate::live_data::LiveData;
-use crate::progress::{catch_interrupts, interrupted, live_line};
+use crate::progress::{catch_interrupts, interrupted, live_line, show};
 use anyhow::{Context, bail};
 use gambeson_data::dataset::{Dataset, Shape};
 use gambeson_data::error::DataError;
@@ -120,6 +120,16 @@ impl Fittable {
     }
 }
 
+/// How a projection was found, in few words beside its rank.
+fn found(how: &str, rank: usize) -> String {
+    match how.split_once(" principal and ") {
+        Some((principal, rest)) => {
+            format!("{principal} principal, {}", rest.trim_end_matches(" components"))
+        }
+        None => how.strip_prefix(&format!("{rank} ")).unwrap_or(how).to_owned(),
+    }
+}
+
 /// The method with its parameters.
 fn method_of(
     name: FitMethodName,
@@ -186,7 +196,7 @@ impl FitObserver for LiveFit {
             }
             FitStep::Solver(progress) => format!(", iteration {}", progress.iteration),
         };
-        self.bar.set_message(format!("{}{}{detail}", self.prefix, self.stage));
+        show(&self.bar, &format!("{}{}{detail}", self.prefix, self.stage));
         if interrupted() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             self.stopped = true;
             return ControlFlow::Break(());

@@ -2,7 +2,7 @@
 
 use super::fit::root_down;
 use super::frontier::frontier;
-use super::{Fittable, LiveFit, method_of};
+use super::{Fittable, LiveFit, found, method_of};
 use crate::args::{FitMethodName, SweepArguments};
 use crate::ended::Ended;
 use crate::json::SweepPoint;
@@ -114,7 +114,7 @@ fn print_head(title: &str, channel: usize, stdout: &mut impl Write) -> std::io::
     let [kappa, limit, ratio] = ["kappa", "limit", "ratio"];
     writeln!(
         stdout,
-        "{method:<10} {budget:>6} {error:>8} {rank:>5} {kappa:>9} {limit:>8} {ratio:>6}  found"
+        "{method:<10} {budget:>6} {error:>8} {rank:>4} {kappa:>8} {limit:>7} {ratio:>6}  found"
     )?;
     stdout.flush()
 }
@@ -125,17 +125,17 @@ fn print_point(point: &SweepPoint, json: bool, stdout: &mut impl Write) -> anyho
         writeln!(stdout, "{}", serde_json::to_string(point)?)?;
     } else {
         let row = format!(
-            "{:<10} {:>6} {:>8} {:>5} {:>9} {:>8} {:>6}  {}",
+            "{:<10} {:>6} {:>8} {:>4} {:>8} {:>7} {:>6}  {}",
             point.method,
             point.budget,
             up_to_places(point.error, 6),
             point.rank,
-            up(point.kappa, 7),
+            up(point.kappa, 6),
             down(point.limit, 6),
             up_to_places(point.kappa / point.limit, 4),
-            point.how
+            found(&point.how, point.rank)
         );
-        writeln!(stdout, "{}", wrapped(&row, 60))?;
+        writeln!(stdout, "{}", wrapped(&row, 57))?;
     }
     Ok(stdout.flush()?)
 }
