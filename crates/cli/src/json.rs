@@ -20,22 +20,22 @@ pub(crate) struct BoundRecord {
     pub(crate) lower: f64,
     /// Proven lower end for the relaxation.
     pub(crate) sdp_lower: f64,
-    /// upper/sdp_lower − 1; null where that is infinite.
+    /// upper/sdp_lower − 1; null if infinite.
     pub(crate) gap: Option<f64>,
     pub(crate) kappa: Option<f64>,
     pub(crate) iterations: usize,
-    /// Seconds for reading the matrix, or generating it.
+    /// Seconds to read or generate the matrix.
     pub(crate) seconds_read: f64,
     pub(crate) seconds_solve: f64,
     pub(crate) seconds_check: f64,
-    /// The most memory the process has held, in bytes; null where the system does not tell.
+    /// Peak memory of the process, in bytes; null if the system does not report it.
     pub(crate) peak_memory: Option<u64>,
     pub(crate) stop: String,
     pub(crate) trivial: bool,
 }
 
 impl BoundRecord {
-    /// Whether the solver did all iterations it was allowed.
+    /// Whether the solver used all its iterations.
     pub(crate) fn used_all_iterations(&self) -> bool {
         self.stop == stop_name(Stop::Solver(StopReason::IterationLimit))
     }
@@ -82,11 +82,11 @@ pub(crate) struct CheckRecord {
     pub(crate) kappa: Option<f64>,
     /// Why the certificate was rejected.
     pub(crate) reason: Option<String>,
-    /// Seconds for reading the matrix, or generating it.
+    /// Seconds to read or generate the matrix.
     pub(crate) seconds_read: f64,
     /// Seconds for the proof, without reading and hashing the matrix.
     pub(crate) seconds_check: f64,
-    /// The most memory the process has held, in bytes; null where the system does not tell.
+    /// Peak memory of the process, in bytes; null if the system does not report it.
     pub(crate) peak_memory: Option<u64>,
 }
 
@@ -160,7 +160,7 @@ pub(crate) struct SpectrumRecord {
     pub(crate) seconds_eigen: f64,
 }
 
-/// Part of the energy lost, by rank from 0 to the number of coordinates.
+/// Fraction of the energy lost, by rank from 0 to the number of coordinates.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ChannelSpectrum {
     /// By principal components; no orthogonal projection of that rank loses less.

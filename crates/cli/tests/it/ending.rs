@@ -1,7 +1,7 @@
 //! What `certify` and `predict` end with: accuracies, against the records.
 
 use crate::certify::{TOY, lines, number, ok};
-use crate::support::{Bench, words};
+use crate::support::{Bench, unwrapped};
 use serde_json::Value;
 
 /// Of all records, those for which something holds.
@@ -33,7 +33,7 @@ fn certification_ends_with_clean_and_certified_accuracy() {
         let clean = share(&records, |record| record["label"] == most_frequent(record));
         assert_eq!(number(&accuracy["clean"]), clean);
         assert!(
-            clean > 0.0 && words(&text).contains(&format!("clean accuracy {:.1} %", 100.0 * clean)),
+            clean > 0.0 && unwrapped(&text).contains(&format!("clean accuracy {:.1} %", 100.0 * clean)),
             "{text}"
         );
         assert_eq!(accuracy["linf"].is_null(), kappa.is_none());
@@ -55,7 +55,7 @@ fn certification_ends_with_clean_and_certified_accuracy() {
                 accuracy[norm]["accuracy"].as_array().expect("parts").iter().map(number).collect();
             assert_eq!(told, parts, "{norm}");
             let cells: Vec<String> = parts.iter().map(|part| format!("{:.1} %", 100.0 * part)).collect();
-            assert!(words(&text).contains(&format!("accuracy {}", cells.join(" "))), "{norm}: {text}");
+            assert!(unwrapped(&text).contains(&format!("accuracy {}", cells.join(" "))), "{norm}: {text}");
         }
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         assert_eq!(text.contains("of cosine coefficients)"), kappa.is_some(), "{text}");
@@ -69,5 +69,5 @@ fn prediction_ends_with_accuracy() {
     let records = lines(&bench, "p.jsonl");
     let right = share(&records, |record| record["class"] == record["label"]);
     let last = text.lines().last().expect("a line");
-    assert!(words(last).starts_with(&format!("accuracy {:.1} %", 100.0 * right)), "{text}");
+    assert!(unwrapped(last).starts_with(&format!("accuracy {:.1} %", 100.0 * right)), "{text}");
 }

@@ -1,6 +1,6 @@
 //! Help, manual pages, colours and the width of a page.
 
-use crate::support::{Bench, words};
+use crate::support::{Bench, unwrapped};
 use std::process::{Command, Stdio};
 
 /// All verbs, with those below them.
@@ -38,11 +38,11 @@ fn help_fits_into_eighty_columns_without_breaking_words() {
         }
         // The manual has the same paragraphs unwrapped: every word of it is whole in the help.
         if !verb.is_empty() {
-            let help = words(&bench.run(&format!("{verb} --help")).stdout);
+            let help = unwrapped(&bench.run(&format!("{verb} --help")).stdout);
             let page = bench.run(&format!("man {verb}")).stdout;
             let text = page.lines().skip_while(|line| !line.starts_with(".SH DESCRIPTION")).nth(1);
             let text = text.expect("a description").replace('\\', "");
-            assert!(help.contains(&words(&text)), "{verb}: {text} in {help}");
+            assert!(help.contains(&unwrapped(&text)), "{verb}: {text} in {help}");
         }
     }
 }
@@ -118,7 +118,7 @@ fn messages_on_a_terminal_are_wrapped_between_words() {
         let Some(text) = on_a_terminal(&bench, line, &[("NO_COLOR", "1")]) else { return };
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         let piped = bench.run(line).stderr;
-        assert_eq!(words(&text), words(&piped), "the same words");
+        assert_eq!(unwrapped(&text), unwrapped(&piped), "the same words");
         assert!(piped.lines().any(|line| line.len() > 80), "or there was nothing to wrap");
     }
 }

@@ -1,6 +1,6 @@
 //! `reproduce`: runs, records, and what becomes of broken ones.
 
-use crate::support::{Bench, Run, shows, words};
+use crate::support::{Bench, Run, shows, unwrapped};
 use serde_json::Value;
 use std::process::Stdio;
 
@@ -218,7 +218,7 @@ fn falling_short_is_shown_and_told() {
     assert_eq!(run.code, 1, "{run:?}");
     let note = "Fell short of what was asked: gambeson, n = 12, trial 1; gambeson, n = 12, trial 2";
     assert!(
-        words(&run.stdout).contains(note) && run.stderr.contains("gambeson, n = 12, trial 3: fell short"),
+        unwrapped(&run.stdout).contains(note) && run.stderr.contains("gambeson, n = 12, trial 3: fell short"),
         "{run:?}"
     );
     assert_eq!(records(&bench).len(), 9);

@@ -1,6 +1,6 @@
 //! `reproduce` with experiments on projections: runs on small data, and tables and figures against made-up records.
 
-use crate::support::{Bench, Run, shows, words};
+use crate::support::{Bench, Run, shows, unwrapped};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -103,7 +103,7 @@ fn a_fit_may_be_asked_for_the_error_of_another() {
     let run = bench.run(LINE);
     let table = bench.read("results/table-norms.desk.md");
     assert!(run.code == 0 && shows(&run.stdout, &table), "{run:?}");
-    assert!(run.stdout.contains("\nAlgorithm 3, mean taken off: not for nothing.\n"), "{run:?}");
+    assert!(run.stdout.contains("\nAlgorithm 3, mean subtracted: not for nothing.\n"), "{run:?}");
     let whole = bench.read(RECORDS);
     let all = records(&bench, RECORDS);
     let labels: Vec<_> = all.iter().filter_map(|record| record["solver"].as_str()).collect();
@@ -248,7 +248,7 @@ fn sound_files_are_found_by_variable_or_option() {
     assert!(all[0]["fit"]["data_sha256"] == all[1]["fit"]["data_sha256"], "one draw a trial");
     assert!(all[0]["fit"]["data_sha256"] != all[2]["fit"]["data_sha256"], "and another for the next");
     let table = rows(&bench.read("results/table-audio.desk.md"));
-    let shown = words(&run.stdout);
+    let shown = unwrapped(&run.stdout);
     assert!(shown.starts_with("Proven") && shown.contains("some noise"), "{run:?}");
     assert!(shown.contains("than Algorithm 3 in ") && shown.contains(" of 2 trials"), "{run:?}");
     for (row, pair) in table.iter().zip(all.chunks(2)) {
@@ -265,7 +265,7 @@ fn sound_files_are_found_by_variable_or_option() {
     assert!(run.code == 0 && bench.read(path) == whole && run.stdout.contains("noise"), "{run:?}");
     std::fs::rename(bench.path("reference/noise"), bench.path("clatter")).expect("renamed");
     let run = run_in(&bench, &format!("{line} --data clatter --render-only"), &[]);
-    assert!(run.code == 1 && words(&run.stdout).contains("sound: clatter."), "{run:?}");
+    assert!(run.code == 1 && unwrapped(&run.stdout).contains("sound: clatter."), "{run:?}");
 }
 
 #[test]
@@ -330,7 +330,7 @@ fn norms_are_those_of_the_records() {
     ];
     bench.write(RECORDS, made.iter().map(|record| record.to_string() + "\n").collect::<String>());
     let run = bench.run("reproduce table-norms --render-only");
-    let shown = words(&run.stdout);
+    let shown = unwrapped(&run.stdout);
     assert!(run.code == 1 && shown.contains("Incomplete: 2 of 16 runs"), "{run:?}");
     assert!(shown.contains("Abacus 9") && shown.contains("The paper's numbers: Table 1"), "{run:?}");
     assert!(shows(&run.stdout, &bench.read("results/table-norms.desk.md")), "{run:?}");
@@ -351,7 +351,7 @@ fn norms_are_those_of_the_records() {
     );
     for (record, row) in made.iter().zip([
         find("CIFAR-10", "kept", "Algorithm 3, rank 200, error ≤ 0.0345"),
-        find("CIFAR-100", "taken off", "gambeson, error ≤ 0.0345"),
+        find("CIFAR-100", "subtracted", "gambeson, error ≤ 0.0345"),
     ]) {
         let fit = &record["fit"];
         for (c, name) in ["R", "G", "B"].iter().enumerate() {

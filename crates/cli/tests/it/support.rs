@@ -25,18 +25,18 @@ impl Run {
 }
 
 /// Words with one space between them, however they were laid out.
-pub(crate) fn words(text: &str) -> String {
+pub(crate) fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Whether text for the terminal has all cells, captions and notes of a table in Markdown, in 80 columns.
 pub(crate) fn shows(text: &str, markdown: &str) -> bool {
-    let shown = words(text);
+    let shown = unwrapped(text);
     let rows = markdown.lines().filter(|line| line.starts_with('|')).skip(2);
     let cells = rows.flat_map(|row| row.trim_matches('|').split(" | ")).map(str::trim);
     let lines = markdown.lines().filter(|line| !line.starts_with('|'));
     text.lines().all(|line| line.chars().count() <= 80)
-        && cells.chain(lines).all(|part| shown.contains(&words(part)))
+        && cells.chain(lines).all(|part| shown.contains(&unwrapped(part)))
 }
 
 impl std::fmt::Debug for Run {

@@ -32,7 +32,7 @@ fn channels<'a>(data: &'a Data, record: Option<&'a SpectrumRecord>) -> Vec<(Stri
 }
 
 fn pca_error_table(results: &SpectrumResults) -> Table {
-    let mut notes = vec!["Part of the energy lost, rounded up.".to_owned()];
+    let mut notes = vec!["Fraction of the energy lost, rounded up.".to_owned()];
     notes.extend(results.runs.measured());
     notes.extend(results.runs.incomplete().map(|missing| missing + "."));
     notes.extend(results.runs.fell_short());
@@ -78,7 +78,7 @@ fn pca_error_figure(results: &SpectrumResults) -> Figure {
         Panel {
             title: data.label.clone(),
             x: Axis::linear("number of components d"),
-            y: Axis::log("part of the energy lost"),
+            y: Axis::log("fraction of the energy lost"),
             series,
         }
     };

@@ -17,7 +17,7 @@ pub(crate) struct SpectrumExperiment {
     pub(crate) data: Vec<Data>,
     /// The most components shown.
     pub(crate) components: usize,
-    /// Whether the mean is taken off.
+    /// Whether the mean is subtracted.
     #[serde(default)]
     centre: bool,
 }

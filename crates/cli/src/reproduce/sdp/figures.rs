@@ -66,8 +66,8 @@ fn table(results: &Results) -> Table {
     table
 }
 
-const ERROR_NOTE: &str = "error: by how much the value exceeds the proven lower end of the solver with the smallest gap, \
-                          on the same matrix. gap: the largest of the trials, upper/sdp_lower − 1, proven.";
+const ERROR_NOTE: &str = "error: how far the value exceeds the proven lower end of the solver with the smallest gap, on the \
+                          same matrix. gap: upper/sdp_lower − 1, proven, the largest of the trials.";
 
 fn figure(results: &Results) -> Figure {
     let solvers = &results.experiment.solvers;

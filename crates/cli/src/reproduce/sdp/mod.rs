@@ -243,7 +243,7 @@ impl Planned for PlannedBound<'_> {
             return Ok(None);
         };
         if printed.was_interrupted() {
-            return Ok(None); // Ctrl-C reaches both processes, and not at one moment
+            return Ok(None); // Ctrl-C reaches both processes, not at the same moment
         }
         let mut proof = Proof { bound: printed, check: None };
         if self.solver.check {
@@ -264,12 +264,12 @@ impl std::fmt::Display for PlannedBound<'_> {
 }
 
 fn dimensions(all: &[usize]) -> anyhow::Result<()> {
-    ensure!(!all.is_empty(), "empty, at least one dimension is needed");
+    ensure!(!all.is_empty(), "empty: at least one dimension is needed");
     if let Some(n) = all.iter().find(|n| !DIMENSIONS.contains(n)) {
         bail!("dimension {n} is not in {DIMENSIONS:?}");
     }
     if let Some((first, second)) = all.iter().zip(&all[1..]).find(|(first, second)| first >= second) {
-        bail!("{second} after {first}: dimensions ascend");
+        bail!("{second} after {first}: dimensions must ascend");
     }
     Ok(())
 }

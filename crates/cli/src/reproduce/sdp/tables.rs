@@ -68,8 +68,8 @@ pub(crate) fn large_n(results: &Results) -> Rendered {
     Rendered { table, figure: None }
 }
 
-const MEMORY_NOTE: &str = "gap: the largest of the trials, upper/sdp_lower − 1, proven. Memory: the largest peak of the \
-                           trials, and as a multiple of the matrix of 8n² bytes.";
+const MEMORY_NOTE: &str = "gap: upper/sdp_lower − 1, proven, the largest of the trials. Memory: the largest peak of the \
+                           trials, also as a multiple of the matrix of 8n² bytes.";
 
 /// Peak memory in GB and as a multiple of the matrix.
 fn memory(
