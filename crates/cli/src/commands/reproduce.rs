@@ -4,13 +4,14 @@ use crate::args::{ObjectName, ReproduceArguments};
 use crate::ended::Ended;
 use crate::progress::say;
 use crate::reproduce::experiment::load;
+use crate::reproduce::objects::{Family, object};
 use crate::reproduce::plan::{End, Planned, RecordOf, Runs};
 use crate::reproduce::projection::spectrum::{SpectrumExperiment, SpectrumResults};
 use crate::reproduce::projection::{FitExperiment, FitResults};
 use crate::reproduce::record::{Setup, Store, read};
+use crate::reproduce::rendered::{Rendered, file};
 use crate::reproduce::sdp::SdpExperiment;
 use crate::reproduce::sdp::results::Results;
-use crate::reproduce::{Family, Rendered, file, object};
 use crate::screen::wrapped;
 use anyhow::{Context, bail, ensure};
 use clap::ValueEnum;
@@ -36,7 +37,7 @@ pub(crate) fn run(
     match object.family {
         Family::Sdp(render) => {
             session.has_no_sound()?;
-            let experiment: SdpExperiment = load(&object, folder)?;
+            let experiment: SdpExperiment = load(object.name.name(), object.toml, folder)?;
             let scale = experiment.scale(arguments.scale);
             let peers = arguments.results.join("peers-sdp.jsonl");
             let peers = if peers.exists() { read(&peers)? } else { Vec::new() };
@@ -44,7 +45,7 @@ pub(crate) fn run(
             session.run(plan, |runs| render(&Results::new(&experiment, scale, runs, peers)))
         }
         Family::Fit(render) => {
-            let experiment: FitExperiment = load(&object, folder)?;
+            let experiment: FitExperiment = load(object.name.name(), object.toml, folder)?;
             if !experiment.has_sound() {
                 session.has_no_sound()?;
             }
@@ -53,7 +54,7 @@ pub(crate) fn run(
         }
         Family::Spectrum(render) => {
             session.has_no_sound()?;
-            let experiment: SpectrumExperiment = load(&object, folder)?;
+            let experiment: SpectrumExperiment = load(object.name.name(), object.toml, folder)?;
             session.run(experiment.plan(), |runs| render(&SpectrumResults { experiment: &experiment, runs }))
         }
     }

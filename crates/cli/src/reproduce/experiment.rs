@@ -1,7 +1,6 @@
 //! Experiments as files: `experiments/NAME.toml`, validated before anything is run.
 
 use crate::report::table::latex_letter;
-use crate::reproduce::Object;
 use anyhow::{Context, bail, ensure};
 use serde::de::DeserializeOwned;
 use std::path::Path;
@@ -13,16 +12,16 @@ pub(crate) trait Experiment: DeserializeOwned {
 }
 
 /// The experiment in `folder` if there is one, otherwise the built-in one.
-pub(crate) fn load<E: Experiment>(object: &Object, folder: Option<&Path>) -> anyhow::Result<E> {
-    let file = format!("{}.toml", object.name.name());
+pub(crate) fn load<E: Experiment>(name: &str, built_in: &str, folder: Option<&Path>) -> anyhow::Result<E> {
+    let file = format!("{name}.toml");
     let Some(folder) = folder else {
-        return parse(object.toml, &format!("experiments/{file} (built in)"));
+        return parse(built_in, &format!("experiments/{file} (built in)"));
     };
     ensure!(folder.is_dir(), "{}: is not a folder", folder.display());
     let path = folder.join(file);
     match std::fs::read_to_string(&path) {
         Ok(text) => parse(&text, &path.display().to_string()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => load(object, None),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => load(name, built_in, None),
         Err(error) => Err(error).with_context(|| path.display().to_string()),
     }
 }

@@ -1,6 +1,6 @@
 //! Certified accuracy against the radius, and how p_A is distributed.
 
-use super::{Analysis, Log};
+use super::analysis::{Analysis, Log};
 use crate::report::figure::{Axis, Figure, Panel, Point, Series, Style};
 use gambeson_smooth::analysis::{RadiusNorm, Scores, best_at};
 

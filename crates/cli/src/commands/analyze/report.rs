@@ -1,6 +1,6 @@
 //! Tables, CSV and JSON.
 
-use super::{Analysis, Log};
+use super::analysis::{Analysis, Log, in_cosines};
 use crate::args::{AnalyzeArguments, CertificationName};
 use crate::report::decimal::down;
 use crate::report::table::Table;
@@ -113,7 +113,7 @@ fn certified(log: &Log, arguments: &AnalyzeArguments) -> Option<String> {
             format!(" κ = {kappa} and σ_max as recorded: --projection proves them again.")
         }
     });
-    let cosines = if super::in_cosines(source) { " ℓ∞ is of cosine coefficients." } else { "" };
+    let cosines = if in_cosines(source) { " ℓ∞ is of cosine coefficients." } else { "" };
     let goal = run.and_then(|run| run.goal.as_ref()).map_or_else(String::new, |goal| {
         let targets: Vec<String> = goal.targets.iter().map(ToString::to_string).collect();
         let tolerance = goal.tolerance.map_or_else(String::new, |tolerance| format!(" within {tolerance}"));

@@ -1,7 +1,5 @@
 //! What a certification run ends with: clean accuracy, and certified accuracy at a few radii.
 
-use crate::commands::certify::cosines;
-use gambeson_lowrank::projection::representation::Representation;
 use gambeson_smooth::record::{Derived, Record, Run};
 use serde::Serialize;
 use std::io::Write;
@@ -52,11 +50,8 @@ impl Accuracy {
         }
     }
 
-    pub(super) fn print(
-        &self,
-        representation: Option<Representation>,
-        stdout: &mut impl Write,
-    ) -> std::io::Result<()> {
+    /// `cosines`: whether ℓ∞ is of cosine coefficients.
+    pub(super) fn print(&self, cosines: bool, stdout: &mut impl Write) -> std::io::Result<()> {
         if let Some(clean) = self.clean {
             writeln!(
                 stdout,
@@ -75,7 +70,7 @@ impl Accuracy {
         table("certified", "l2 radius", &self.l2)?;
         if let Some(linf) = &self.linf {
             table("", "l_inf radius", linf)?;
-            if cosines(representation) {
+            if cosines {
                 writeln!(stdout, "{:<12} (l_inf of cosine coefficients)", "")?;
             }
         }

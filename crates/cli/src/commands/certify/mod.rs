@@ -239,5 +239,5 @@ fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::
     if let Some(out) = &summary.out {
         writeln!(stdout, "records      {}", out.display())?;
     }
-    summary.accuracy.print(setup.representation, stdout)
+    summary.accuracy.print(cosines(setup.representation), stdout)
 }

@@ -1,6 +1,8 @@
 //! `gambeson project fit`: a projection with a proven kappa, and its certificate.
 
-use super::{Fittable, LiveFit, found, method_of};
+use super::fittable::Fittable;
+use super::live::LiveFit;
+use super::method::{found, method_of};
 use crate::args::FitArguments;
 use crate::ended::Ended;
 use crate::json::{ChannelRecord, FitRecord};

@@ -1,6 +1,6 @@
 //! `gambeson project spectrum`: the error of principal components and of coordinates, by rank.
 
-use super::Fittable;
+use super::fittable::Fittable;
 use crate::args::SpectrumArguments;
 use crate::ended::Ended;
 use crate::json::{ChannelSpectrum, SpectrumRecord};

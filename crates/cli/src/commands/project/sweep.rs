@@ -1,8 +1,10 @@
 //! `gambeson project sweep`: kappa against error, method by method. Rows are printed as they are found.
 
 use super::fit::root_down;
+use super::fittable::Fittable;
 use super::frontier::frontier;
-use super::{Fittable, LiveFit, found, method_of};
+use super::live::LiveFit;
+use super::method::{found, method_of};
 use crate::args::{FitMethodName, SweepArguments};
 use crate::ended::Ended;
 use crate::json::SweepPoint;

@@ -3,7 +3,7 @@
 use crate::report::decimal::down;
 use crate::report::spread::{Largest, NOTHING, bound_cell, cell};
 use crate::report::table::Table;
-use crate::reproduce::Rendered;
+use crate::reproduce::rendered::Rendered;
 use crate::reproduce::sdp::results::{Results, published_cell, seconds};
 use crate::reproduce::sdp::{PublishedSeries, SdpRecord, Solver};
 
