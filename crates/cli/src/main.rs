@@ -4,7 +4,7 @@
 //!
 //! * [`args`] is the command line: verbs, options, help;
 //! * [`screen`] is colour and the width of a page; [`progress`] and [`live_data`] the live line on stderr and Ctrl-C; [`output`] stdout and
-//!   files to be written; [`machine`] what the system says about itself; [`ended`] the exit codes;
+//!   files to be written; [`machine`] what the system reports about itself; [`ended`] the exit codes;
 //! * [`json`] has the objects that commands print with `--json` and `reproduce` reads back;
 //! * [`report`] shows numbers: decimals rounded to the safe side, tables, figures;
 //! * [`reproduce`] has the experiments of the paper as data: plans, records, tables and figures made from them;
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
 /// Prints help, the version, or what is wrong with the command line.
 fn refused(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
-        let _ = error.print(); // a reader that has left is no error
+        let _ = error.print(); // a reader that has left is not an error
         return ExitCode::SUCCESS;
     }
     progress::complain(&error.render());

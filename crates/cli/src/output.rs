@@ -1,4 +1,4 @@
-//! Where results go: stdout, and files that had better be writable before long work begins.
+//! Where results go: stdout, and whether files can be written, before long work begins.
 
 use anyhow::bail;
 use std::io::{self, ErrorKind, Write};

@@ -54,7 +54,7 @@ pub(crate) fn wrapped(text: &str, indent: usize) -> String {
     lines.join("\n")
 }
 
-/// A message for stderr, line by line: wrapped on a terminal, as it is in a pipe, where programs read it.
+/// A message for stderr, line by line: wrapped on a terminal, unchanged in a pipe, where programs read it.
 pub(crate) fn message(text: &str) -> String {
     if !std::io::stderr().is_terminal() {
         return text.to_owned();

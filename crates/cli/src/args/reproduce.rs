@@ -49,17 +49,17 @@ pub(crate) struct ReproduceArguments {
 /// A table or figure of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ObjectName {
-    /// Figure 8: time, value and error of Algorithm 2 on positive semidefinite matrices
+    /// Figure 8: Algorithm 2 on positive semidefinite matrices
     FigMwuPsd,
-    /// Figure 9: the same on symmetric matrices with a non-negative diagonal
+    /// Figure 9: Algorithm 2 on matrices with a non-negative diagonal
     FigMwuQp,
-    /// Table 2: run time on positive semidefinite matrices, n = 500 to 4500
+    /// Table 2: run time, positive semidefinite, n = 500 to 4500
     TableRuntime,
     /// Table 3: run time and memory on large matrices, n = 5000 to 20000
     TableLargeN,
     /// Table 1: proven kappa of projections of CIFAR-10 and CIFAR-100
     TableNorms,
-    /// Figure 5: error of principal components of CIFAR-10 and CIFAR-100
+    /// Figure 5: error of principal components of both CIFARs
     FigPcaError,
     /// Table 4: proven kappa of projections of speech, six draws of files
     TableAudio,

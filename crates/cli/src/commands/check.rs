@@ -174,11 +174,11 @@ struct Question {
 
 impl Question {
     /// A certificate is not trusted to say what it proves. A symmetric matrix is a quadratic form unless the caller
-    /// says otherwise. Any other matrix is not, so what the caller left open is the certificate's to say.
+    /// says otherwise. For any other matrix, the certificate decides what the caller left open.
     fn new(asked: &Asked, file: &CertificateFile, matrix: &Matrix, kind: InputKind) -> Self {
         let symmetric = matrix.is_symmetric();
         let norm = asked.norm.unwrap_or(if symmetric { Norm::Quadratic } else { file.norm });
-        // A norm that is asked for by name is that of the matrix as it is: A and its transpose have different ones.
+        // A norm asked for by name is that of the matrix itself: A and its transpose have different ones.
         let open = !symmetric && asked.norm.is_none_or(|norm| norm == Norm::Quadratic);
         let gram = asked.gram || open && file.gram;
         let reading = if gram { Reading::Gram } else { Reading::Plain };

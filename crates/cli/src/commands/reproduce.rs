@@ -12,7 +12,6 @@ use crate::reproduce::record::{Setup, Store, read};
 use crate::reproduce::rendered::{Rendered, file};
 use crate::reproduce::sdp::SdpExperiment;
 use crate::reproduce::sdp::results::Results;
-use crate::screen::wrapped;
 use anyhow::{Context, bail, ensure};
 use clap::ValueEnum;
 use std::io::Write;
@@ -26,7 +25,7 @@ pub(crate) fn run(
     if arguments.list {
         for value in ObjectName::value_variants().iter().filter_map(ValueEnum::to_possible_value) {
             let about = value.get_help().map(ToString::to_string).unwrap_or_default();
-            writeln!(stdout, "{}", wrapped(&format!("{:15} {about}", value.get_name()), 16))?;
+            writeln!(stdout, "{:15} {about}", value.get_name())?;
         }
         stdout.flush()?;
         return Ok(Ended::AsAsked);

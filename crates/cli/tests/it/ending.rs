@@ -25,7 +25,7 @@ fn certification_ends_with_clean_and_certified_accuracy() {
     let bench = Bench::new();
     ok(bench.run("project fit --data fashion --method axis --rank 20 --out p.safetensors"));
     for (more, kappa) in [("", None), (" --projection p.safetensors", Some(20_f64.sqrt()))] {
-        let line = format!("certify {TOY} --n 500 --stop 120{more} --out run{}.jsonl", kappa.is_some());
+        let line = format!("certify {TOY} --n 500 --stop 400{more} --out run{}.jsonl", kappa.is_some());
         let text = ok(bench.run(&line)).stdout;
         let summary = ok(bench.run(&format!("{line} --json"))).json();
         let records = lines(&bench, &format!("run{}.jsonl", kappa.is_some()));

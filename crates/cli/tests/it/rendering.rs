@@ -302,7 +302,7 @@ fn a_figure_shows_the_records_and_nothing_else() {
     assert_eq!(circles + polygons, 7 * 6 + 2 * 7);
     let picture =
         tiny_skia::Pixmap::decode_png(&bench.read_bytes("results/fig-mwu-psd.desk.png")).expect("a PNG");
-    assert_eq!((picture.width(), picture.height()), (3000, 1058));
+    assert_eq!((picture.width(), picture.height()), (3000, 1012));
     let of_colour = |red, green, blue| {
         picture
             .pixels()

@@ -171,7 +171,7 @@ fn bad_experiments_on_projections_are_refused_by_file_and_key() {
         ("{ of = \"PCA\" }", "{ of = \"Algorithm 3\" }", &["ours at its error", "before it"]),
         ("{ of = \"PCA\" }", "{ of = \"PCA\" }\ncentre = true", &["ours at its error", "centred"]),
         ("method = \"pca\"", "method = \"magic\"", &["method", "magic"]),
-        ("label = \"ours at its error\"", "label = \"PCA\"", &["fit", "`PCA` is there twice"]),
+        ("label = \"ours at its error\"", "label = \"PCA\"", &["fit", "`PCA` appears twice"]),
         ("name = \"tiny.npy\"", "name = \"\"", &["tiny", "name"]),
         ("kappa = [3.25]", "kappa = [0.5]", &["tiny", "paper", "0.5"]),
         ("gap = 1e-3", "gap = 0.0", &["Algorithm 3", "gap"]),
@@ -250,7 +250,10 @@ fn sound_files_are_found_by_variable_or_option() {
     let table = rows(&bench.read("results/table-audio.desk.md"));
     let shown = unwrapped(&run.stdout);
     assert!(shown.starts_with("Proven") && shown.contains("some noise"), "{run:?}");
-    assert!(shown.contains("than Algorithm 3 in ") && shown.contains(" of 2 trials"), "{run:?}");
+    assert!(
+        shown.contains("than Algorithm 3, at no larger error, in ") && shown.contains(" of 2 trials"),
+        "{run:?}"
+    );
     for (row, pair) in table.iter().zip(all.chunks(2)) {
         assert_eq!(cell(row, "here: frames"), pair[0]["fit"]["samples"].to_string());
         rounded_up(cell(row, "Algorithm 3: κ ≤"), number(&pair[0]["fit"]["kappa"]), 7.0);

@@ -41,8 +41,8 @@ impl<R> Finished<R> {
 
 /// Makes a record of every input asked for that has none `there`, and keeps it before the next begins.
 ///
-/// `make` is given the index, and what to ask after a batch with the number of its draws; none where that ended it. The
-/// seconds it took are for `keep`.
+/// `make` gets the index and a function to call after each batch with its number of draws; it returns None if that ended
+/// the run. `keep` also gets the seconds it took.
 pub(super) fn each_input<F, R>(
     setup: &Setup,
     arguments: &SmoothArguments,

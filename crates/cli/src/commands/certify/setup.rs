@@ -175,7 +175,7 @@ pub(super) fn noise(arguments: &SmoothArguments) -> anyhow::Result<NoiseLevel> {
 fn indices(arguments: &SmoothArguments, len: usize) -> anyhow::Result<Vec<usize>> {
     let stop = arguments.stop.unwrap_or(len);
     if stop > len {
-        bail!("--stop {stop}: there are {len} inputs");
+        bail!("--stop {stop}: the data have only {len} inputs");
     }
     let shard = arguments.shard;
     let all = (arguments.start..stop).step_by(arguments.every);

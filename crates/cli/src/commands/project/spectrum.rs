@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &SpectrumArguments, stdout: &mut impl Write) -> any
     Ok(Ended::AsAsked)
 }
 
-/// Names of the channels: R, G and B of pictures in colour, none of a single one.
+/// Names of the channels: R, G and B for pictures in colour, empty for a single one.
 fn names(record: &SpectrumRecord) -> Vec<String> {
     match record.shape {
         [1, ..] => vec![String::new()],

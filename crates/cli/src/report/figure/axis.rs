@@ -91,7 +91,7 @@ impl Range {
             .collect()
     }
 
-    /// Powers of ten; where there are fewer than three, 2 and 5 times them as well.
+    /// Powers of ten; also 2 and 5 times them, if there are fewer than three.
     fn log_ticks(&self) -> Vec<Tick> {
         let (first, last) = (whole(self.low.floor()), whole(self.high.ceil()));
         let inside = |value: f64| (self.low..=self.high).contains(&value.log10());
@@ -146,7 +146,7 @@ fn raised(power: i32) -> String {
     power.to_string().chars().map(raise).collect()
 }
 
-/// A true minus, and thin spaces between thousands where there are five digits or more.
+/// A true minus, and thin spaces between thousands from five digits on.
 fn grouped(number: &str) -> String {
     let (sign, number) = number.strip_prefix('-').map_or(("", number), |rest| ("−", rest));
     let (whole, places) = number

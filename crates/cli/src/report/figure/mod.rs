@@ -51,12 +51,12 @@ pub(crate) struct Panel {
 
 pub(crate) struct Series {
     pub(crate) label: String,
-    /// By ascending x; none where a number is missing: the line is broken there.
+    /// By ascending x; None for a missing number, where the line is interrupted.
     pub(crate) points: Vec<Option<Point>>,
     pub(crate) style: Style,
 }
 
-/// A mean, with an error bar of one standard deviation where there is one.
+/// A mean, with an error bar of one standard deviation if known.
 #[derive(Clone, Copy)]
 pub(crate) struct Point {
     x: f64,

@@ -40,7 +40,7 @@ fn latex(text: &str) -> String {
     one_line(text).chars().map(|letter| latex_letter(letter).unwrap_or_else(|| "?".to_owned())).collect()
 }
 
-/// A letter as pdfLaTeX takes it without further packages; none if it takes none such.
+/// A letter as pdfLaTeX accepts it without further packages; None if it cannot be written.
 pub(crate) fn latex_letter(letter: char) -> Option<String> {
     let command = match letter {
         '&' | '%' | '$' | '#' | '_' | '{' | '}' => return Some(format!("\\{letter}")),

@@ -11,14 +11,15 @@ use crate::screen::wrapped;
 const SPACE: usize = 2;
 /// Headings up to this long are not wrapped.
 const HEADING: usize = 12;
-/// Of the columns that every block repeats, as many as this; longer names are cut in the middle.
-const KEYS: usize = 48;
+/// The columns that every block repeats are at most this wide: longer names are wrapped, longer words cut in the middle.
+const KEYS: usize = 44;
 
 /// A column as text.
 struct Laid {
     group: String,
     heading: Vec<String>,
-    cells: Vec<String>,
+    /// Lines of each cell; a number has one.
+    cells: Vec<Vec<String>>,
     words: bool,
     width: usize,
 }
@@ -32,7 +33,7 @@ impl Table {
             words => words,
         };
         let rest = columns.split_off(keys);
-        shorten(&mut columns);
+        narrow(&mut columns);
         let room = COLUMNS.saturating_sub(width(&columns));
         let mut parts = vec![wrapped(&one_line(&self.caption), 2)];
         let blocks = blocks(rest, room);
@@ -55,6 +56,7 @@ impl Table {
             let widest = cells.iter().map(|cell| count(cell)).max().unwrap_or(0);
             let heading = heading(&one_line(&column.heading), widest.max(HEADING));
             let width = heading.iter().map(|line| count(line)).max().unwrap_or(0).max(widest);
+            let cells = cells.into_iter().map(|cell| vec![cell]).collect();
             Laid { group: one_line(&column.group), heading, cells, words: column.words, width }
         };
         self.columns.iter().enumerate().map(lay).collect()
@@ -82,8 +84,8 @@ fn heading(text: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// Cuts the longest names until the columns fit.
-fn shorten(columns: &mut [Laid]) {
+/// Wraps the longest names until the columns fit.
+fn narrow(columns: &mut [Laid]) {
     while width(columns) > KEYS {
         let Some(widest) = columns.iter_mut().max_by_key(|column| column.width) else { return };
         if widest.width <= HEADING {
@@ -91,13 +93,22 @@ fn shorten(columns: &mut [Laid]) {
         }
         widest.width -= 1;
         let most = widest.width;
-        widest.cells.iter_mut().filter(|cell| count(cell) > most).for_each(|cell| {
-            let letters: Vec<char> = cell.chars().filter(|letter| *letter != '…').collect();
-            let (kept, end) = (most - 1, (most - 1) / 2);
-            *cell =
-                [&letters[..kept - end], &['…'], &letters[letters.len() - end..]].concat().iter().collect();
-        });
+        for cell in &mut widest.cells {
+            let words: Vec<String> = cell.join(" ").split(' ').map(|word| shortened(word, most)).collect();
+            *cell = heading(&words.join(" "), most);
+        }
     }
+}
+
+/// A word of at most `most` letters, cut in the middle.
+fn shortened(word: &str, most: usize) -> String {
+    let letters: Vec<char> = word.chars().collect();
+    if letters.len() <= most {
+        return word.to_owned();
+    }
+    let letters: Vec<char> = letters.into_iter().filter(|letter| *letter != '…').collect();
+    let (kept, end) = (most - 1, (most - 1) / 2);
+    [&letters[..kept - end], &['…'], &letters[letters.len() - end..]].concat().iter().collect()
 }
 
 /// Columns in blocks that fit, groups whole if they can be.
@@ -154,7 +165,12 @@ fn lines(keys: &[Laid], block: &[Laid], rows: usize) -> String {
             at.checked_sub(above).map_or(String::new(), |at| column.heading[at].clone())
         }));
     }
-    lines.extend((0..rows).map(|row| line(&|column| column.cells[row].clone())));
+    for row in 0..rows {
+        let high = all().map(|column| column.cells[row].len()).max().unwrap_or(0);
+        lines.extend(
+            (0..high).map(|at| line(&|column| column.cells[row].get(at).cloned().unwrap_or_default())),
+        );
+    }
     lines.join("\n")
 }
 
@@ -209,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_are_cut_in_the_middle() {
+    fn long_names_are_wrapped_and_long_words_cut_in_the_middle() {
         let rows = ["runs/of/a/very/long/path/that/does/not/end/soon/at/all/sigma_0.25"];
         let mut table = Table::new(String::new(), Vec::new());
         table.words("log", &rows, str::to_owned);
@@ -218,5 +234,14 @@ mod tests {
         let line = text.lines().last().expect("a row");
         assert!(line.starts_with("runs/of/a/very") && line.contains('…') && count(line) <= COLUMNS, "{text}");
         assert!(line.contains("sigma_0.25"), "{text}");
+        let rows = ["a method with a name of many words that does not fit into a line of the table"];
+        let mut table = Table::new(String::new(), Vec::new());
+        table.words("method", &rows, str::to_owned);
+        table.column("", "x", &rows, |_| "17".to_owned());
+        let text = table.terminal();
+        assert!(text.lines().all(|line| count(line) <= KEYS + SPACE + 2) && !text.contains('…'), "{text}");
+        let words: Vec<&str> = text.split_whitespace().filter(|word| *word != "17").skip(2).collect();
+        assert_eq!(words.join(" "), rows[0], "{text}");
+        assert!(text.lines().any(|line| line.starts_with("a method") && line.ends_with(" 17")), "{text}");
     }
 }

@@ -146,7 +146,10 @@ impl Fit {
             }
             Some(Budget::Of { of }) => {
                 let known = before.iter().any(|other| other.is(of, self.centre));
-                ensure!(known, "error: no earlier fit with the same centring has the label `{of}`");
+                ensure!(
+                    known,
+                    "error: no fit before it that is centred in the same way has the label `{of}`"
+                );
             }
             None => ensure!(self.rank.is_some(), "a rank or an error is needed"),
         }

@@ -134,7 +134,7 @@ pub(crate) fn norms(results: &FitResults) -> Rendered {
     Rendered { table, figure: None }
 }
 
-/// As the experiment names them; numbers where there are more in the data.
+/// As the experiment names them; numbers for further channels in the data.
 fn channels(results: &FitResults) -> Vec<String> {
     let named = results.experiment.data.iter().map(|data| data.channels.len()).max().unwrap_or(0);
     let there = results.runs.records().map(|record| record.output.fit.channels.len()).max().unwrap_or(1);
