@@ -1,28 +1,25 @@
-//! `gambeson data`: what data sets are, fetching and importing them.
+//! `gambeson data`: describes data sets, fetches and imports them.
 
-use crate::Outcome;
 use crate::args::{DataCommand, FetchArguments, ImportArguments, InfoArguments, SourceName};
-use crate::progress::{catch_interrupts, interrupted, live_line, say};
+use crate::ended::Ended;
+use crate::live_data::LiveData;
+use crate::progress::{catch_interrupts, say};
+use crate::screen::wrapped;
 use anyhow::Context;
 use gambeson_data::dataset::{Dataset, Split, Values};
 use gambeson_data::error::DataError;
 use gambeson_data::fetch::{self, Provider};
 use gambeson_data::format::audio::FrameParams;
 use gambeson_data::format::cifar::Cifar;
-use gambeson_data::progress::{LoadProgress, Stage};
 use gambeson_data::source::{self, DataSource, FileChoice, LoadOptions};
 use gambeson_data::statistics::channel_statistics;
 use gambeson_data::store;
-use gambeson_lowrank::observe::Observer;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::io::Write;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-pub(crate) fn run(command: &DataCommand, stdout: &mut impl Write) -> anyhow::Result<Outcome> {
-    catch_interrupts("stopping (press again to quit)");
+pub(crate) fn run(command: &DataCommand, stdout: &mut impl Write) -> anyhow::Result<Ended> {
+    catch_interrupts("stopping (press Ctrl-C again to quit)");
     let done = match command {
         DataCommand::Info(arguments) => info(arguments, stdout),
         DataCommand::Fetch(arguments) => fetch(arguments, stdout),
@@ -30,70 +27,18 @@ pub(crate) fn run(command: &DataCommand, stdout: &mut impl Write) -> anyhow::Res
     };
     stdout.flush()?;
     match done {
-        Ok(()) => Ok(Outcome::Success),
+        Ok(()) => Ok(Ended::AsAsked),
         Err(error) if matches!(error.downcast_ref(), Some(DataError::Stopped)) => {
-            say("stopped; no data set was changed (the same command goes on with a download that was begun)");
-            Ok(Outcome::FellShort)
+            say("stopped; no data set was changed (the same command continues a download)");
+            Ok(Ended::FellShort)
         }
         Err(error) => Err(error),
     }
 }
 
-/// Where data live.
+/// Where data are stored.
 pub(crate) fn data_dir() -> anyhow::Result<PathBuf> {
-    source::data_dir().context("there is no place for data: set GAMBESON_DATA to a folder")
-}
-
-/// A live line for long work with data; Ctrl-C stops it.
-pub(crate) struct LiveData {
-    bar: ProgressBar,
-    shown: Option<(Stage, Option<Arc<str>>)>,
-}
-
-impl LiveData {
-    pub(crate) fn new() -> Self {
-        Self { bar: live_line(None, "{spinner} {elapsed}"), shown: None }
-    }
-
-    /// Does long work behind the line and clears it.
-    pub(crate) fn watch<T>(work: impl FnOnce(&mut dyn Observer<LoadProgress>) -> T) -> T {
-        let mut live = Self::new();
-        let result = work(&mut live);
-        live.bar.finish_and_clear();
-        result
-    }
-}
-
-impl Observer<LoadProgress> for LiveData {
-    fn observe(&mut self, step: &LoadProgress) -> ControlFlow<()> {
-        let shown = Some((step.stage, step.provider.clone()));
-        if self.shown != shown {
-            self.shown = shown;
-            let (words, counts) = match step.stage {
-                Stage::Read => ("reading", ""),
-                Stage::Decode => ("decoding", "{pos}/{len} files"),
-                Stage::Wait => ("waiting", ""),
-                Stage::Download => ("downloading", "{bytes}/{total_bytes}, {bytes_per_sec}, {eta} left"),
-                Stage::Unpack => ("unpacking", "{bytes}/{total_bytes}, {eta} left"),
-                Stage::Convert => ("converting", "{pos}/{len} files"),
-                Stage::Write => ("writing", "{bytes}/{total_bytes}"),
-                Stage::Sum => ("adding up", "{pos}/{len} samples, {eta} left"),
-            };
-            let from = step.provider.as_deref().map(|name| format!(" from {name}")).unwrap_or_default();
-            let bar = if step.stage == Stage::Wait { "" } else { "[{bar:30}] " };
-            if let Ok(style) =
-                ProgressStyle::with_template(&format!("{{spinner}} {{elapsed}} {words}{from} {bar}{counts}"))
-            {
-                self.bar.set_style(style.progress_chars("=> "));
-            }
-            self.bar.reset_eta();
-        }
-        if let Some(total) = step.total {
-            self.bar.set_length(total);
-            self.bar.set_position(step.done);
-        }
-        if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
+    source::data_dir().context("no data folder: set GAMBESON_DATA to a folder")
 }
 
 pub(crate) fn options(audio: &crate::args::AudioArguments, split: Split, data_dir: PathBuf) -> LoadOptions {
@@ -109,7 +54,7 @@ pub(crate) fn options(audio: &crate::args::AudioArguments, split: Split, data_di
 fn terms(source: &DataSource) -> Option<&'static str> {
     match source {
         DataSource::Fashion => {
-            Some("MIT, Zalando SE 2017; a part of Fashion-MNIST (Xiao, Rasul, Vollgraf, 2017)")
+            Some("MIT, Zalando SE 2017; part of Fashion-MNIST (Xiao, Rasul, Vollgraf, 2017)")
         }
         DataSource::Cifar(..) => Some(
             "no formal licence; cite Krizhevsky, Learning multiple layers of features from tiny images, 2009",
@@ -133,11 +78,11 @@ struct Info<'a> {
     scale: f64,
     smallest: f64,
     largest: f64,
-    /// One a channel, of the values.
+    /// One per channel, of the values.
     mean: Vec<f64>,
     deviation: Vec<f64>,
     classes: Vec<ClassCount<'a>>,
-    /// Files the samples came from; 0 where that was not kept.
+    /// Files the samples came from; 0 if unknown.
     files: usize,
     sha256: &'a str,
     terms: Option<&'static str>,
@@ -184,7 +129,7 @@ impl<'a> Info<'a> {
     }
 
     fn print(&self, has_parts: bool, stdout: &mut impl Write) -> std::io::Result<()> {
-        let part = if has_parts { format!(", {} part", self.split) } else { String::new() };
+        let part = if has_parts { format!(", {} split", self.split) } else { String::new() };
         writeln!(stdout, "data         {}{part}", self.name)?;
         write!(stdout, "samples      {}", self.samples)?;
         match self.files {
@@ -196,23 +141,23 @@ impl<'a> Info<'a> {
         let scale = match self.storage {
             "u8" => "u8, value = raw / 255",
             "i16" => "i16, value = raw / 32768",
-            _ => "f32, as it is",
+            _ => "f32, unchanged",
         };
         writeln!(stdout, "values       {scale}; from {:.4} to {:.4}", self.smallest, self.largest)?;
         for (k, (mean, deviation)) in self.mean.iter().zip(&self.deviation).enumerate() {
             writeln!(stdout, "channel {k:<4} mean {mean:.4}, standard deviation {deviation:.4}")?;
         }
         if self.classes.is_empty() {
-            writeln!(stdout, "classes      none: the samples have no labels")?;
+            writeln!(stdout, "classes      none (the samples have no labels)")?;
         } else {
-            writeln!(stdout, "classes      {}, with their numbers of samples", self.classes.len())?;
+            writeln!(stdout, "classes      {}, with the number of samples of each", self.classes.len())?;
             for class in &self.classes {
                 writeln!(stdout, "  {:>8} {}", class.samples, class.name)?;
             }
         }
         writeln!(stdout, "sha256       {}", self.sha256)?;
         if let Some(terms) = self.terms {
-            writeln!(stdout, "terms        {terms}")?;
+            writeln!(stdout, "{}", wrapped(&format!("terms        {terms}"), 13))?;
         }
         Ok(())
     }
@@ -233,7 +178,7 @@ fn info(arguments: &InfoArguments, stdout: &mut impl Write) -> anyhow::Result<()
     Ok(())
 }
 
-/// What is known, and what of it is there.
+/// All data sets that are known, and whether they are installed.
 fn list(data_dir: &Path, json: bool, stdout: &mut impl Write) -> anyhow::Result<()> {
     #[derive(Serialize)]
     struct Listed {
@@ -257,7 +202,7 @@ fn list(data_dir: &Path, json: bool, stdout: &mut impl Write) -> anyhow::Result<
         writeln!(stdout, "{list}")?;
         return Ok(());
     }
-    writeln!(stdout, "data directory {}", data_dir.display())?;
+    writeln!(stdout, "data folder  {}", data_dir.display())?;
     for set in sets {
         let state = match set.state {
             "built-in" => "built in".to_owned(),
@@ -282,7 +227,7 @@ fn fetch(arguments: &FetchArguments, stdout: &mut impl Write) -> anyhow::Result<
             None => Provider::by_default(set),
         },
     };
-    let fetched = LiveData::watch(|progress| {
+    let fetched = LiveData::named(set.name(), |progress| {
         if fetch::is_installed(set, &data_dir, progress)? {
             return Ok(None);
         }
@@ -300,8 +245,8 @@ fn fetch(arguments: &FetchArguments, stdout: &mut impl Write) -> anyhow::Result<
             serde_json::json!({ "name": set.name(), "folder": folder, "fetched": fetched, "verified": true });
         writeln!(stdout, "{record}")?;
     } else {
-        let state = if fetched { "installed and verified" } else { "was there already; verified" };
-        writeln!(stdout, "{}: {state}: {}", set.name(), folder.display())?;
+        let state = if fetched { "installed and verified" } else { "was installed already; verified" };
+        writeln!(stdout, "{}: {state} in {}", set.name(), folder.display())?;
     }
     Ok(())
 }
@@ -351,13 +296,8 @@ fn import(arguments: &ImportArguments, stdout: &mut impl Write) -> anyhow::Resul
     }
     for (data, (path, split)) in data.iter().zip(paths.iter().zip(&splits)) {
         let (samples, shape) = (data.len(), data.shape());
-        writeln!(
-            stdout,
-            "{} {}: {samples} samples of {shape}: {}",
-            arguments.name,
-            split.name(),
-            path.display()
-        )?;
+        let name = &arguments.name;
+        writeln!(stdout, "{name} {}: {samples} samples of {shape} in {}", split.name(), path.display())?;
     }
     Ok(())
 }

@@ -17,4 +17,5 @@ pub(crate) mod orthonormal;
 pub(crate) mod products;
 pub(crate) mod single;
 pub(crate) mod sphere;
+mod symmetric;
 pub mod unit_rows;

@@ -1,27 +1,46 @@
-//! The progress of a run over inputs: how far, how fast, how long still; and what stops it.
+//! The progress of a run over inputs: how far, how fast, how much longer; and what stops it.
 
-use crate::progress::{interrupted, live_line};
+use crate::progress::{duration, interrupted, live_line, say};
 use gambeson_lowrank::observe::Observer;
 use gambeson_smooth::runs::RunProgress;
 use indicatif::ProgressBar;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+/// Seconds of drawing after which the rate is known well enough to say how long all of it will take.
+const WARM: f64 = 0.3;
+
+/// Seconds of a run that needs no estimate.
+const SHORT: f64 = 3.0;
+
+/// How many draws an input takes.
+#[derive(Clone, Copy)]
+pub(super) struct Draws {
+    pub(super) count: u64,
+    /// Whether it may take fewer.
+    pub(super) at_most: bool,
+}
+
 pub(super) struct Live {
     bar: ProgressBar,
     limit: Option<Duration>,
     /// When drawing began.
     started: Instant,
+    per_input: Draws,
     draws: u64,
+    /// Whether it was said how long all of it will take.
+    estimated: bool,
     /// Inputs done in this run, and still to do.
     done: usize,
     left: usize,
 }
 
 impl Live {
-    pub(super) fn new(inputs: usize, limit: Option<Duration>) -> Self {
-        let bar = live_line(Some(inputs as u64), "{spinner} {elapsed} [{bar:30}] {pos}/{len} inputs{msg}");
-        Self { bar, limit, started: Instant::now(), draws: 0, done: 0, left: inputs }
+    pub(super) fn new(inputs: usize, per_input: Draws, limit: Option<Duration>) -> Self {
+        let template = "{spinner} {elapsed} [{bar:20}] {pos} of {len} inputs{wide_msg}";
+        let bar = live_line(Some(inputs as u64), template);
+        let started = Instant::now();
+        Self { bar, limit, started, per_input, draws: 0, estimated: false, done: 0, left: inputs }
     }
 
     fn input(&mut self) {
@@ -29,16 +48,29 @@ impl Live {
         self.left -= 1;
     }
 
-    fn show(&self) {
+    fn show(&mut self) {
         let elapsed = self.started.elapsed().as_secs_f64();
         let rate = self.draws as f64 / elapsed.max(1e-9);
+        let whole = self.per_input.count as f64 * (self.done + self.left) as f64;
+        if elapsed >= WARM && !self.estimated {
+            self.estimated = true;
+            // A short run is over before anybody has read how long it takes.
+            if whole / rate >= SHORT {
+                let most = if self.per_input.at_most { "at most " } else { "about " };
+                say(&format!(
+                    "{most}{} for {} inputs of {} draws each, at {rate:.0} draws per second",
+                    duration(whole / rate),
+                    self.done + self.left,
+                    self.per_input.count
+                ));
+            }
+        }
         let left = if self.done == 0 {
-            String::new()
+            (whole / rate - elapsed).max(0.0)
         } else {
-            let seconds = elapsed / self.done as f64 * self.left as f64;
-            format!(", {} left", indicatif::HumanDuration(Duration::from_secs_f64(seconds.min(1e9))))
+            elapsed / self.done as f64 * self.left as f64
         };
-        self.bar.set_message(format!(", {rate:.0} draws/s{left}"));
+        self.bar.set_message(format!(", {rate:.0} draws/s, {} left", duration(left)));
     }
 
     /// Clears the line.

@@ -1,5 +1,6 @@
 //! `gambeson certify`: counts and radii for the inputs of a data set, one record each.
 
+mod accuracy;
 mod inputs;
 mod live;
 mod model;
@@ -7,17 +8,19 @@ pub(super) mod predict;
 mod setup;
 mod tsv;
 
-use crate::Outcome;
 use crate::args::CertifyArguments;
+use crate::ended::Ended;
 use crate::report::decimal::down;
+use crate::screen::wrapped;
+use accuracy::Accuracy;
 use gambeson_checker::NoiseLevel;
 use gambeson_lowrank::projection::representation::Representation;
 use gambeson_smooth::record::{Derived, Record};
 use gambeson_smooth::runs::{Finished, certify_inputs};
 use gambeson_smooth::sequential::{Goal, RadiusNorm};
 use gambeson_smooth::smoother::{Smoother, SmoothingParams, default_targets};
-use inputs::{interruptible, outcome};
-use live::Live;
+use inputs::{ended, interruptible};
+use live::{Draws, Live};
 pub(crate) use model::vector;
 use serde::Serialize;
 use setup::Setup;
@@ -36,30 +39,31 @@ struct Summary {
     abstained: usize,
     /// Answers that are the label; null without labels.
     correct: Option<usize>,
-    /// Half of the answers, abstentions counted as 0, have a radius of at least this.
+    /// Half of the answers have a radius of at least this; abstentions count as 0.
     median_l2: f64,
     median_linf: f64,
     /// Selection and estimation draws of this run.
     draws: u64,
-    /// Estimation draws an input, on average.
+    /// Estimation draws per input, on average.
     mean_estimation: f64,
     seconds: f64,
-    /// Forward passes a second, noise included.
+    /// Forward passes per second, noise included.
     rate: f64,
     /// Whether Ctrl-C or the time limit cut it short.
     stopped: bool,
     out: Option<PathBuf>,
+    accuracy: Accuracy,
 }
 
 pub(crate) fn run(
     arguments: &CertifyArguments,
     stdout: &mut impl Write,
     threads: usize,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Ended> {
     interruptible(|| certify(arguments, stdout, threads))
 }
 
-fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize) -> anyhow::Result<Outcome> {
+fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize) -> anyhow::Result<Ended> {
     let smooth = &arguments.smooth;
     let failure = setup::failure(smooth)?;
     let noise = setup::noise(smooth)?;
@@ -76,21 +80,23 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
     };
     let smoother = Smoother::new(&setup.model, &setup.space, params)?;
     let run = setup.run_params(smooth);
-    let mut live = Live::new(run.indices.len(), smooth.time_limit);
+    let draws = Draws { count: arguments.n0 + arguments.n, at_most: arguments.sequential };
+    let mut live = Live::new(run.indices.len(), draws, smooth.time_limit);
     let finished = certify_inputs(&smoother, &run, |index| setup.row(index), &mut live);
     live.finish();
     let finished = finished?;
     if let Some(path) = &smooth.tsv {
         tsv::write(path, &tsv::certified(finished.records.values()))?;
     }
-    let summary = summary(&finished, &setup, smooth.out.clone());
+    let accuracy = Accuracy::new(finished.records.values(), &setup.space, noise.value(), setup.labelled());
+    let summary = summary(&finished, &setup, accuracy, smooth.out.clone());
     if smooth.json {
         writeln!(stdout, "{}", serde_json::to_string(&summary)?)?;
     } else {
         print(&summary, &setup, stdout)?;
     }
     stdout.flush()?;
-    Ok(outcome(&finished))
+    Ok(ended(&finished))
 }
 
 /// Whether ℓ∞ is measured in coefficients of a cosine transform, which is not ℓ∞ of pixels or samples.
@@ -108,7 +114,7 @@ fn goal(arguments: &CertifyArguments, noise: NoiseLevel, setup: &Setup) -> Goal 
     Goal { targets, tolerance: arguments.tolerance, norm }
 }
 
-fn summary(finished: &Finished<Record>, setup: &Setup, out: Option<PathBuf>) -> Summary {
+fn summary(finished: &Finished<Record>, setup: &Setup, accuracy: Accuracy, out: Option<PathBuf>) -> Summary {
     let records = &finished.records;
     let median = |radius: fn(&Derived) -> Option<f64>| {
         let mut radii: Vec<f64> =
@@ -133,31 +139,25 @@ fn summary(finished: &Finished<Record>, setup: &Setup, out: Option<PathBuf>) -> 
         rate: finished.rate(),
         stopped: finished.stopped,
         out,
+        accuracy,
     }
 }
 
 fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::Result<()> {
     let Summary { inputs, done, resumed, abstained, .. } = summary;
-    writeln!(stdout, "{}", setup.describe())?;
+    writeln!(stdout, "{}", wrapped(&setup.describe(), 2))?;
     let before = if *resumed > 0 { format!(", {resumed} of them before") } else { String::new() };
-    writeln!(stdout, "inputs       {done} of {inputs}{before}; {abstained} abstentions")?;
-    if let Some(correct) = summary.correct {
-        let share = 100.0 * correct as f64 / (*done).max(1) as f64;
-        writeln!(
-            stdout,
-            "correct      {correct}, {share:.1} % of these inputs: certified accuracy at radius 0"
-        )?;
-    }
+    writeln!(stdout, "inputs       {done} of {inputs}{before}; {abstained} abstained")?;
     let (l2, linf) = (down(summary.median_l2, 4), down(summary.median_linf, 4));
     let of = if cosines(setup.space.representation()) { " of cosine coefficients" } else { "" };
     writeln!(stdout, "median       l2 radius {l2}, l_inf radius {linf}{of}")?;
     writeln!(
         stdout,
-        "draws        {} in {:.1} s, {:.0} a second; {:.0} counted an input",
+        "draws        {} in {:.1} s, {:.0} per second; {:.0} counted per input",
         summary.draws, summary.seconds, summary.rate, summary.mean_estimation
     )?;
-    match &summary.out {
-        Some(out) => writeln!(stdout, "records      {}", out.display()),
-        None => Ok(()),
+    if let Some(out) = &summary.out {
+        writeln!(stdout, "records      {}", out.display())?;
     }
+    summary.accuracy.print(cosines(setup.space.representation()), stdout)
 }

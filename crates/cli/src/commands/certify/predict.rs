@@ -1,14 +1,15 @@
 //! `gambeson predict`: the class of the smoothed classifier for the inputs of a data set, or an abstention.
 //!
-//! Records are lines of JSON as those of `certify`, with counts of one kind of draws and no radius; they begin with
+//! Records are lines of JSON like those of `certify`, with counts of one kind of draws and no radius; they begin with
 //! `{"kind":"prediction"`, so that neither is taken for the other.
 
-use super::inputs::{interruptible, outcome};
-use super::live::Live;
+use super::inputs::{ended, interruptible};
+use super::live::{Draws, Live};
 use super::setup::{self, Setup};
 use super::tsv;
-use crate::Outcome;
 use crate::args::PredictArguments;
+use crate::ended::Ended;
+use crate::screen::wrapped;
 use gambeson_smooth::record::PredictionRecord;
 use gambeson_smooth::runs::predict_inputs;
 use gambeson_smooth::smoother::{Smoother, SmoothingParams};
@@ -27,7 +28,7 @@ struct Summary {
     correct: Option<usize>,
     draws: u64,
     seconds: f64,
-    /// Forward passes a second, noise included.
+    /// Forward passes per second, noise included.
     rate: f64,
     stopped: bool,
     out: Option<PathBuf>,
@@ -37,11 +38,11 @@ pub(crate) fn run(
     arguments: &PredictArguments,
     stdout: &mut impl Write,
     threads: usize,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Ended> {
     interruptible(|| predict(arguments, stdout, threads))
 }
 
-fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize) -> anyhow::Result<Outcome> {
+fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize) -> anyhow::Result<Ended> {
     let smooth = &arguments.smooth;
     let (failure, noise) = (setup::failure(smooth)?, setup::noise(smooth)?);
     let setup = Setup::load(smooth, threads)?;
@@ -56,7 +57,8 @@ fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize
     };
     let smoother = Smoother::new(&setup.model, &setup.space, params)?;
     let run = setup.run_params(smooth);
-    let mut live = Live::new(run.indices.len(), smooth.time_limit);
+    let draws = Draws { count: arguments.n, at_most: false };
+    let mut live = Live::new(run.indices.len(), draws, smooth.time_limit);
     let finished = predict_inputs(&smoother, &run, |index| setup.row(index), &mut live);
     live.finish();
     let finished = finished?;
@@ -87,20 +89,31 @@ fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize
         print(&summary, &setup, stdout)?;
     }
     stdout.flush()?;
-    Ok(outcome(&finished))
+    Ok(ended(&finished))
 }
 
 fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::Result<()> {
-    let Summary { inputs, done, abstained, .. } = summary;
-    writeln!(stdout, "{}", setup.describe())?;
-    writeln!(stdout, "inputs       {done} of {inputs}; {abstained} abstentions")?;
-    if let Some(correct) = summary.correct {
-        let share = 100.0 * correct as f64 / (*done).max(1) as f64;
-        writeln!(stdout, "correct      {correct}, {share:.1} %")?;
-    }
+    let Summary { inputs, done, resumed, abstained, .. } = summary;
+    writeln!(stdout, "{}", wrapped(&setup.describe(), 2))?;
+    let before = if *resumed > 0 { format!(", {resumed} of them before") } else { String::new() };
+    writeln!(stdout, "inputs       {done} of {inputs}{before}; {abstained} abstained")?;
     writeln!(
         stdout,
-        "draws        {} in {:.1} s, {:.0} a second",
+        "draws        {} in {:.1} s, {:.0} per second",
         summary.draws, summary.seconds, summary.rate
-    )
+    )?;
+    if let Some(out) = &summary.out {
+        writeln!(stdout, "records      {}", out.display())?;
+    }
+    let share = |count: usize| 100.0 * count as f64 / (*done).max(1) as f64;
+    match summary.correct {
+        Some(correct) => {
+            writeln!(
+                stdout,
+                "accuracy     {:.1} % ({correct} of {done}; abstentions count as wrong)",
+                share(correct)
+            )
+        }
+        None => writeln!(stdout, "answered     {:.1} %; the data have no labels", share(done - abstained)),
+    }
 }

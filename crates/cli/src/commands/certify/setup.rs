@@ -2,7 +2,8 @@
 
 use super::model::{self, Loaded, Model};
 use crate::args::SmoothArguments;
-use crate::commands::data::{LiveData, data_dir};
+use crate::commands::data::data_dir;
+use crate::live_data::LiveData;
 use crate::output::writable;
 use anyhow::{Context, bail};
 use gambeson_checker::{FailureProbability, NoiseLevel};
@@ -34,7 +35,7 @@ impl Setup {
         if let (Some(out), Some(tsv)) = (&arguments.out, &arguments.tsv)
             && std::path::absolute(out)? == std::path::absolute(tsv)?
         {
-            bail!("{}: both --out and --tsv; give two files", out.display());
+            bail!("{}: is both --out and --tsv; give two files", out.display());
         }
         let options = LoadOptions {
             split: arguments.split.into(),
@@ -43,7 +44,7 @@ impl Setup {
         };
         let data = LiveData::watch(|progress| source::load(&arguments.data, &options, progress))?;
         if arguments.tsv.is_some() && data.labels().is_none() {
-            bail!("{}: the data have no labels, which the table of --tsv needs; leave it out", data.name());
+            bail!("{}: the data have no labels, which --tsv needs; leave it out", data.name());
         }
         let indices = indices(arguments, data.len())?;
         let shape = data.shape();
@@ -52,7 +53,7 @@ impl Setup {
         let classes = data.classes().len();
         if classes > model.classes() {
             crate::progress::say(&format!(
-                "{} has {} classes, the data {classes}: the others are never answered",
+                "{} has {} classes, but the data have {classes}: it never answers the others",
                 arguments.model,
                 model.classes()
             ));
@@ -68,7 +69,7 @@ impl Setup {
         match &arguments.projection {
             Some(path) => setup.project(path, arguments, taken, threads)?,
             None if taken != shape => bail!(
-                "{}: it takes images of {taken}, but the data are {shape}; a --projection can decode smaller ones",
+                "{}: takes images of {taken}, but the data are {shape}; a --projection can decode smaller ones",
                 arguments.model
             ),
             None => {}
@@ -146,13 +147,13 @@ pub(super) fn noise(arguments: &SmoothArguments) -> anyhow::Result<NoiseLevel> {
 fn indices(arguments: &SmoothArguments, len: usize) -> anyhow::Result<Vec<usize>> {
     let stop = arguments.stop.unwrap_or(len);
     if stop > len {
-        bail!("--stop {stop}: there are {len} inputs");
+        bail!("--stop {stop}: the data have only {len} inputs");
     }
     let shard = arguments.shard;
     let all = (arguments.start..stop).step_by(arguments.every);
     let chosen: Vec<usize> = all.skip(shard.index).step_by(shard.count).collect();
     if chosen.is_empty() {
-        bail!("--start, --stop, --every and --shard leave none of the {len} inputs");
+        bail!("--start, --stop, --every and --shard select none of the {len} inputs");
     }
     Ok(chosen)
 }

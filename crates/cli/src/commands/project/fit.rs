@@ -1,76 +1,27 @@
-//! `gambeson project fit`.
+//! `gambeson project fit`: a projection with a proven kappa, and its certificate.
 
-use super::{Fittable, LiveFit, method_of};
-use crate::Outcome;
+use super::fittable::Fittable;
+use super::live::LiveFit;
+use super::method::{found, method_of};
 use crate::args::FitArguments;
+use crate::ended::Ended;
+use crate::json::{ChannelRecord, FitRecord};
 use crate::output::writable;
 use crate::progress::say;
 use crate::report::decimal::{down, up, up_to_places};
+use crate::screen::wrapped;
 use anyhow::{Context, bail};
 use gambeson_lowrank::projection::certificate::certificate_path;
 use gambeson_lowrank::projection::fit::{FitData, Fitted, FittedProjection, Target, fit_projection};
 use gambeson_lowrank::sdp::bracket::BoundParams;
-use serde::{Deserialize, Serialize};
 use std::io::Write;
-use std::path::PathBuf;
 use std::time::Instant;
-
-/// What `project fit --json` prints.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct FitRecord {
-    pub(crate) channels: Vec<ChannelRecord>,
-    /// Proven, of all channels together.
-    pub(crate) kappa: f64,
-    /// Lost of the energy of all channels together.
-    pub(crate) error: f64,
-    /// √ of the sum of the ranks PCA needs for the channels' errors: the least kappa of a projection that treats each
-    /// channel by itself and loses that much of each. Rounded down.
-    pub(crate) limit: f64,
-    /// kappa / limit.
-    pub(crate) ratio: f64,
-    pub(crate) method: String,
-    pub(crate) centred: bool,
-    /// pixel, dct1 or dct2.
-    pub(crate) basis: String,
-    /// Low block of frequencies used, if not all.
-    pub(crate) grid: Option<usize>,
-    pub(crate) data: String,
-    pub(crate) data_sha256: String,
-    pub(crate) samples: usize,
-    /// channels, height, width.
-    pub(crate) shape: [usize; 3],
-    /// Whether Ctrl-C or the time limit cut it short.
-    pub(crate) stopped: bool,
-    /// Reading the data and adding up their moments.
-    pub(crate) seconds_read: f64,
-    pub(crate) seconds_fit: f64,
-    pub(crate) projection: Option<PathBuf>,
-    pub(crate) certificate: Option<PathBuf>,
-}
-
-/// One channel of a [`FitRecord`].
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct ChannelRecord {
-    pub(crate) rank: usize,
-    /// Proven.
-    pub(crate) kappa: f64,
-    pub(crate) error: f64,
-    /// √ of the rank PCA needs for that error, rounded down.
-    pub(crate) limit: f64,
-    /// How it was found, for people.
-    pub(crate) how: String,
-    /// Algorithm 3: the r it chose.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) split: Option<usize>,
-    /// kappa is no better than √n, which needs no proof.
-    pub(crate) trivial: bool,
-}
 
 pub(super) fn run(
     arguments: &FitArguments,
     stdout: &mut impl Write,
     threads: usize,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Ended> {
     let target = target(arguments)?;
     let certificate = arguments
         .out
@@ -80,7 +31,7 @@ pub(super) fn run(
         writable(out)?;
         writable(certificate)?;
         if out == certificate {
-            bail!("{}: the projection and its certificate need a file each", out.display());
+            bail!("{}: the projection and its certificate need two different files", out.display());
         }
     }
     let data = Fittable::load(&arguments.data)?;
@@ -118,16 +69,16 @@ pub(super) fn run(
     }
     stdout.flush()?;
     if stopped {
-        say("stopped early: the best there was");
+        say("stopped early with the best projection so far");
     }
-    Ok(if stopped { Outcome::FellShort } else { Outcome::Success })
+    Ok(if stopped { Ended::FellShort } else { Ended::AsAsked })
 }
 
 fn target(arguments: &FitArguments) -> anyhow::Result<Target> {
     use crate::args::FitMethodName::Algorithm3;
     Ok(match (arguments.rank, arguments.error, arguments.kappa) {
         (Some(_), Some(_), _) if arguments.method != Algorithm3 => {
-            bail!("--rank and --error together go with --method algorithm3 only: give one of them")
+            bail!("--rank and --error together need --method algorithm3; otherwise give one of them")
         }
         (Some(rank), ..) => Target::Rank(rank),
         (None, Some(error), _) => Target::Error(error),
@@ -188,7 +139,7 @@ fn record(
 }
 
 fn print(record: &FitRecord, title: &str, stdout: &mut impl Write) -> anyhow::Result<()> {
-    writeln!(stdout, "{title}, method {}", record.method)?;
+    writeln!(stdout, "{}", wrapped(&format!("{title}, method {}", record.method), 2))?;
     writeln!(
         stdout,
         "{:>7} {:>5} {:>10} {:>9} {:>9} {:>7}  found",
@@ -197,20 +148,21 @@ fn print(record: &FitRecord, title: &str, stdout: &mut impl Write) -> anyhow::Re
     let mut line = |name: &str, rank: usize, kappa: f64, error: f64, limit: f64, how: &str| {
         let (kappa_text, error) = (up(kappa, 7), up_to_places(error, 6));
         let (limit_text, ratio) = (down(limit, 6), up_to_places(kappa / limit, 4));
-        writeln!(stdout, "{name:>7} {rank:>5} {kappa_text:>10} {error:>9} {limit_text:>9} {ratio:>7}  {how}")
+        let row =
+            format!("{name:>7} {rank:>5} {kappa_text:>10} {error:>9} {limit_text:>9} {ratio:>7}  {how}");
+        writeln!(stdout, "{}", wrapped(row.trim_end(), 54))
     };
     for (c, channel) in record.channels.iter().enumerate() {
-        let how = if channel.trivial {
-            format!("{} (no better than the trivial sqrt n)", channel.how)
-        } else {
-            channel.how.clone()
-        };
+        let mut how = found(&channel.how, channel.rank);
+        if channel.trivial {
+            how.push_str(" (no better than sqrt n, which is trivial)");
+        }
         line(&c.to_string(), channel.rank, channel.kappa, channel.error, channel.limit, &how)?;
     }
     let rank = record.channels.iter().map(|channel| channel.rank).sum();
     line("all", rank, record.kappa, record.error, record.limit, "")?;
     if let (Some(projection), Some(certificate)) = (&record.projection, &record.certificate) {
-        writeln!(stdout, "written to {}, certificate {}", projection.display(), certificate.display())?;
+        writeln!(stdout, "projection   {}\ncertificate  {}", projection.display(), certificate.display())?;
     }
     Ok(())
 }
