@@ -21,6 +21,11 @@ const SWEEP_HELP: &str = "\
 Rows are printed as they are found, the largest error first. The default takes about a minute on the built-in data \
 (--data fashion); --full asks for smaller errors too, which takes several times longer.";
 
+const FIT_USAGE: &str = "\
+gambeson project fit [OPTIONS] --data <NAME|PATH> --error <E>
+       gambeson project fit [OPTIONS] --data <NAME|PATH> --rank <R>
+       gambeson project fit [OPTIONS] --data <NAME|PATH> --kappa <K>";
+
 const FIT_HELP: &str = "\
 Give one of --rank, --error and --kappa; algorithm3 also takes --rank and --error together.";
 
@@ -30,7 +35,7 @@ const SEARCH: &str = "Search";
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProjectCommand {
     /// Fit a projection to data, prove its kappa, and write it with its certificate.
-    #[command(after_help = FIT_HELP)]
+    #[command(override_usage = FIT_USAGE, after_help = FIT_HELP)]
     Fit(FitArguments),
     /// Describe a projection file and what its certificate proves.
     Inspect(InspectArguments),

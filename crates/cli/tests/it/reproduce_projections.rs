@@ -103,7 +103,7 @@ fn a_fit_may_be_asked_for_the_error_of_another() {
     let run = bench.run(LINE);
     let table = bench.read("results/table-norms.desk.md");
     assert!(run.code == 0 && shows(&run.stdout, &table), "{run:?}");
-    assert!(run.stdout.contains("\nAlgorithm 3, mean subtracted: not for nothing.\n"), "{run:?}");
+    assert!(run.stdout.contains("\nAlgorithm 3, mean removed: not for nothing.\n"), "{run:?}");
     let whole = bench.read(RECORDS);
     let all = records(&bench, RECORDS);
     let labels: Vec<_> = all.iter().filter_map(|record| record["solver"].as_str()).collect();
@@ -354,7 +354,7 @@ fn norms_are_those_of_the_records() {
     );
     for (record, row) in made.iter().zip([
         find("CIFAR-10", "kept", "Algorithm 3, rank 200, error ≤ 0.0345"),
-        find("CIFAR-100", "subtracted", "gambeson, error ≤ 0.0345"),
+        find("CIFAR-100", "removed", "gambeson, error ≤ 0.0345"),
     ]) {
         let fit = &record["fit"];
         for (c, name) in ["R", "G", "B"].iter().enumerate() {

@@ -12,7 +12,9 @@ const SPACE: usize = 2;
 /// Headings up to this long are not wrapped.
 const HEADING: usize = 12;
 /// The columns that every block repeats are at most this wide: longer names are wrapped, longer words cut in the middle.
-const KEYS: usize = 44;
+const KEYS: usize = 48;
+/// Names are made narrower, down to this, if the table then fits without further blocks.
+const LEAST: usize = 20;
 
 /// A column as text.
 struct Laid {
@@ -33,14 +35,17 @@ impl Table {
             words => words,
         };
         let rest = columns.split_off(keys);
-        narrow(&mut columns);
+        let over = (width(&columns) + SPACE + width(&rest)).saturating_sub(COLUMNS);
+        match width(&columns).checked_sub(over) {
+            Some(fitting) if fitting >= LEAST => narrow(&mut columns, fitting),
+            _ => narrow(&mut columns, KEYS),
+        }
         let room = COLUMNS.saturating_sub(width(&columns));
-        let mut parts = vec![wrapped(&one_line(&self.caption), 2)];
         let blocks = blocks(rest, room);
-        let many = blocks.len() > 1;
-        for block in blocks {
-            let text = lines(&columns, &block, self.rows.len());
-            parts.push(if many { text + "\n" } else { text });
+        let texts: Vec<String> = blocks.iter().map(|block| lines(&columns, block, self.rows.len())).collect();
+        let mut parts = vec![wrapped(&one_line(&self.caption), 2), texts.join("\n\n")];
+        if texts.len() > 1 && !self.notes.is_empty() {
+            parts.push(String::new());
         }
         parts.extend(self.notes.iter().map(|note| wrapped(&one_line(note), 2)));
         parts.join("\n") + "\n"
@@ -85,8 +90,8 @@ fn heading(text: &str, most: usize) -> Vec<String> {
 }
 
 /// Wraps the longest names until the columns fit.
-fn narrow(columns: &mut [Laid]) {
-    while width(columns) > KEYS {
+fn narrow(columns: &mut [Laid], most: usize) {
+    while width(columns) > most {
         let Some(widest) = columns.iter_mut().max_by_key(|column| column.width) else { return };
         if widest.width <= HEADING {
             return;
@@ -222,6 +227,17 @@ mod tests {
             }
         }
         assert_eq!(table(3).terminal().matches("method 0").count(), 1, "a narrow one is one block");
+    }
+
+    #[test]
+    fn names_give_way_if_the_table_then_fits() {
+        let rows = ["cifar10_resnet50_votes_of_a_run_somewhere"];
+        let mut table = Table::new(String::new(), Vec::new());
+        table.words("log", &rows, str::to_owned);
+        (0..6).for_each(|at| table.column("", &format!("r = {at}"), &rows, |_| "0.125".to_owned()));
+        let text = table.terminal();
+        assert_eq!(text.lines().count(), 3, "{text}");
+        assert!(text.lines().any(|line| count(line) == COLUMNS), "{text}");
     }
 
     #[test]

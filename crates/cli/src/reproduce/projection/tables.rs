@@ -14,7 +14,7 @@ const KAPPA_DIGITS: usize = 6;
 const DIGITS: usize = 4;
 
 const NORMS_NOTE: &str = "κ is proven: changing each coordinate by at most ε moves the code by at most κ·ε. error: the \
-    fraction of the energy lost: of the sum of squares of all values or, with the mean subtracted, of the squares around \
+    fraction of the energy lost: of the sum of squares of all values or, with the mean removed, of the squares around \
     it. limit: the root of the rank PCA needs for that error; no orthogonal projection has a smaller κ. r: the number of \
     principal components Algorithm 3 chose; the rest of its rank is sparse.";
 
@@ -44,7 +44,7 @@ impl<'a> NormsRow<'a> {
     fn mean(self) -> String {
         match self {
             Self::Paper(..) => NOTHING,
-            Self::Here(_, fit, _) if fit.centre => "subtracted",
+            Self::Here(_, fit, _) if fit.centre => "removed",
             Self::Here(..) => "kept",
         }
         .to_owned()
@@ -254,7 +254,7 @@ fn notes(results: &FitResults) -> Vec<String> {
     notes.extend(results.runs.measured());
     notes.extend(results.experiment.paper.as_ref().map(|paper| format!("The paper's numbers: {paper}.")));
     for fit in &results.experiment.fits {
-        let mean = if fit.centre { ", mean subtracted" } else { "" };
+        let mean = if fit.centre { ", mean removed" } else { "" };
         notes.extend(fit.note.as_ref().map(|note| format!("{}{mean}: {note}.", fit.label)));
     }
     notes.extend(results.runs.incomplete().map(|missing| missing + "."));
