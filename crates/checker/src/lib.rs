@@ -67,26 +67,30 @@ mod encoding;
 mod error;
 pub mod kernel;
 mod quadratic;
-mod rounding;
+pub mod rounding;
 mod statistics;
 mod threads;
 
-pub use encoding::cosine::{CosineCoordinates, CosineTransform};
+pub use encoding::cosine::CosineTransform;
 pub use encoding::product::{
-    encoding_error, encoding_error_of_blocks, encoding_error_of_both, encoding_error_of_moved, storage_error,
+    Coordinates, encode, encoding_error_of_blocks, encoding_error_of_both, encoding_error_of_moved,
+    storage_error,
 };
 pub use error::{CheckError, MatrixProblem, Rejected};
 pub use quadratic::check::{
-    InfToOneBound, InfToTwoBound, QuadraticBound, RelaxationValue, SpectralBound, VertexValue, check,
-    check_dilation, relaxation_value, spectral_norm, vertex_value,
+    InfToOneBound, InfToTwoBound, QuadraticBound, RelaxationValue, SpectralBound, VertexValue,
+    relaxation_value, verify, vertex_value,
 };
 pub use quadratic::form::Quadratic;
-pub use statistics::limit::{LowerLimit, UpperLimit, lower_limit, upper_limit};
-pub use statistics::quantile::{normal_quantile_above, normal_quantile_below};
-pub use statistics::radius::{L2Radius, LatentRadius, LinfRadius, smoothing_radius, two_sided_radius};
+pub use quadratic::gram::{PreparedBasis, PreparedFactor, WeightedGram};
+pub use quadratic::prepared::PreparedForm;
+pub use statistics::limit::{LimitAttempt, LimitCandidate, LimitTrial, LowerLimit, UpperLimit};
+pub use statistics::quantile::{NormalQuantile, QuantileTrial, Side};
+pub use statistics::radius::{L2Radius, LatentRadius, LinfRadius};
 pub use statistics::sampling::{
-    FailureProbability, Look, MOST_TRIALS, Method, NoiseLevel, SamplingRule, StatisticsError, Tally,
+    FailureProbability, LimitMethod, Look, MOST_TRIALS, NoiseLevel, SamplingRule, StatisticsError, Tally,
 };
+pub use statistics::special::{exponential, logarithm};
 
 /// Where x may lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,7 @@
 //! The matrix of the quadratic form, borrowed as it is stored, and what makes it admissible.
 
-use crate::kernel::self_product::self_product;
-use crate::kernel::{Isa, dot};
-use crate::rounding::{add_up, gamma, mul_up, sum_up};
 use crate::threads::{share, worthwhile};
 use crate::{Domain, MatrixProblem};
-use std::borrow::Cow;
 use std::sync::Mutex;
 
 /// A symmetric matrix M of dimension `dim`. What is bounded is xᵀMx for exactly these stored numbers.
@@ -110,6 +106,20 @@ impl<'a> Quadratic<'a> {
         }
     }
 
+    /// True where no entry of row i counts: on the vertices the diagonal of a stored matrix does not.
+    pub(crate) fn is_zero_row(&self, i: usize, domain: Domain) -> bool {
+        let counts = |j: usize, value: f64| value != 0.0 && (domain == Domain::Cube || j != i);
+        match *self {
+            Quadratic::Dense { entries, dim } => {
+                !entries[i * dim..][..dim].iter().enumerate().any(|(j, &value)| counts(j, value))
+            }
+            Quadratic::Sparse { offsets, indices, values, .. } => {
+                !(offsets[i]..offsets[i + 1]).any(|at| counts(indices[at], values[at]))
+            }
+            Quadratic::Gram { factor, rank, .. } => factor[i * rank..][..rank].iter().all(|&u| u == 0.0),
+        }
+    }
+
     /// tr M as an iterator of its terms; nothing for Gram forms, which treat both domains alike.
     pub(crate) fn trace_terms(&self) -> impl Iterator<Item = f64> + use<'a> {
         let this = *self;
@@ -199,153 +209,4 @@ fn validate_sparse(
         }
     }
     Ok(())
-}
-
-/// A validated matrix without the rows that are zero throughout: x_i is then free and costs nothing.
-/// On [`Domain::Vertices`] the diagonal is zero here too; its sum is added as a constant elsewhere.
-pub(crate) struct Reduced<'a> {
-    storage: Storage<'a>,
-    /// Rows kept, increasing.
-    pub(crate) kept: Vec<usize>,
-    zero_diagonal: bool,
-    /// Where the stored numbers were computed: e_i such that |M − stored|_ij ≤ √(e_i·e_j) for kept rows.
-    pub(crate) error: Option<Vec<f64>>,
-}
-
-enum Storage<'a> {
-    Dense { entries: Cow<'a, [f64]>, dim: usize },
-    Sparse { offsets: &'a [usize], indices: &'a [usize], values: &'a [f64] },
-}
-
-impl<'a> Reduced<'a> {
-    /// Gram forms are multiplied out, with a bound on the rounding errors.
-    pub(crate) fn new(matrix: &Quadratic<'a>, domain: Domain, threads: usize) -> Self {
-        let zero_diagonal = domain == Domain::Vertices;
-        match *matrix {
-            Quadratic::Dense { entries, dim } => {
-                let nonzero = |i: usize| {
-                    let row = &entries[i * dim..(i + 1) * dim];
-                    let off_diagonal = row[..i].iter().chain(&row[i + 1..]);
-                    (!zero_diagonal && row[i] != 0.0) || off_diagonal.copied().any(|value| value != 0.0)
-                };
-                let kept = (0..dim).filter(|&i| nonzero(i)).collect();
-                let storage = Storage::Dense { entries: Cow::Borrowed(entries), dim };
-                Self { storage, kept, zero_diagonal, error: None }
-            }
-            Quadratic::Sparse { dim, offsets, indices, values } => {
-                let nonzero = |&i: &usize| {
-                    (offsets[i]..offsets[i + 1])
-                        .any(|at| values[at] != 0.0 && !(zero_diagonal && indices[at] == i))
-                };
-                let kept = (0..dim).filter(nonzero).collect();
-                let storage = Storage::Sparse { offsets, indices, values };
-                Self { storage, kept, zero_diagonal, error: None }
-            }
-            Quadratic::Gram { factor, dim, rank } => {
-                let row = |i: usize| &factor[i * rank..(i + 1) * rank];
-                let product =
-                    self_product(dim, rank, threads, |i, range, out| out.copy_from_slice(&row(i)[range]));
-                let kept: Vec<usize> = (0..dim).filter(|&i| row(i).iter().any(|&u| u != 0.0)).collect();
-                // An entry is a sum of `rank` products in some order: |error| ≤ γ·|u_i|·|u_j| + underflow.
-                let scale = gamma(rank + 2);
-                let lost = mul_up(rank as f64, f64::from_bits(4)); // four times the least positive number
-                let error = kept.iter().map(|&i| {
-                    let square = sum_up(row(i).iter().map(|&u| mul_up(u, u)));
-                    add_up(mul_up(scale, square), lost)
-                });
-                let error = Some(error.collect());
-                let storage = Storage::Dense { entries: Cow::Owned(product), dim };
-                // The multiplied-out diagonal is kept: a Gram form is bounded on the cube.
-                Self { storage, kept, zero_diagonal: false, error }
-            }
-        }
-    }
-
-    /// The largest |M_ij| stored; at least the least normal number.
-    pub(crate) fn largest_entry(&self) -> f64 {
-        let entries: &[f64] = match &self.storage {
-            Storage::Dense { entries, .. } => entries,
-            Storage::Sparse { values, .. } => values,
-        };
-        entries.iter().fold(f64::MIN_POSITIVE, |most, entry| most.max(entry.abs()))
-    }
-
-    /// Number of kept rows.
-    pub(crate) fn len(&self) -> usize {
-        self.kept.len()
-    }
-
-    pub(crate) fn is_sparse(&self) -> bool {
-        matches!(self.storage, Storage::Sparse { .. })
-    }
-
-    /// The diagonal entry of kept row k.
-    pub(crate) fn diagonal(&self, k: usize) -> f64 {
-        let i = self.kept[k];
-        match &self.storage {
-            _ if self.zero_diagonal => 0.0,
-            Storage::Dense { entries, dim } => entries[i * dim + i],
-            Storage::Sparse { .. } => {
-                self.sparse_row(k).find(|&(j, _)| j == i).map_or(0.0, |(_, value)| value)
-            }
-        }
-    }
-
-    /// Column of kept row `k` at kept rows `first..first + out.len()`, diagonal as stored.
-    pub(crate) fn dense_column(&self, k: usize, first: usize, out: &mut [f64]) {
-        let Storage::Dense { entries, dim } = &self.storage else {
-            unreachable!("only dense storage has dense columns")
-        };
-        // Symmetric, so the column is read as a row: contiguous in memory.
-        let row = &entries[self.kept[k] * dim..][..*dim];
-        if self.kept.len() == *dim {
-            out.copy_from_slice(&row[first..first + out.len()]);
-        } else {
-            out.iter_mut().zip(&self.kept[first..]).for_each(|(out, &i)| *out = row[i]);
-        }
-    }
-
-    /// Entries of kept row `k` of sparse storage: original column, value.
-    pub(crate) fn sparse_row(&self, k: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let Storage::Sparse { offsets, indices, values } = &self.storage else {
-            unreachable!("only sparse storage has sparse rows")
-        };
-        let range = offsets[self.kept[k]]..offsets[self.kept[k] + 1];
-        indices[range.clone()].iter().copied().zip(values[range].iter().copied())
-    }
-
-    /// y ← M·x on the kept rows, in plain arithmetic: for estimates only.
-    pub(crate) fn multiply(&self, x: &[f64], y: &mut [f64], threads: usize) {
-        const BLOCK: usize = 128;
-        match &self.storage {
-            Storage::Dense { entries, dim } => {
-                let mut full = vec![0.0; *dim];
-                self.kept.iter().zip(x).for_each(|(&i, &value)| full[i] = value);
-                let (full, threads, isa) = (&full, worthwhile(threads, dim * dim), Isa::detect());
-                share(threads, y.chunks_mut(BLOCK).enumerate(), |(block, y)| {
-                    for (k, y) in (block * BLOCK..).zip(y) {
-                        let i = self.kept[k];
-                        let row = &entries[i * dim..][..*dim];
-                        // A large diagonal taken off afterwards would take the rest with it.
-                        *y = if self.zero_diagonal {
-                            dot(isa, &row[..i], &full[..i]) + dot(isa, &row[i + 1..], &full[i + 1..])
-                        } else {
-                            dot(isa, row, full)
-                        };
-                    }
-                });
-            }
-            Storage::Sparse { offsets, .. } => {
-                let mut full = vec![0.0; offsets.len() - 1];
-                self.kept.iter().zip(x).for_each(|(&i, &value)| full[i] = value);
-                for (k, y) in y.iter_mut().enumerate() {
-                    let own = self.kept[k];
-                    *y = self
-                        .sparse_row(k)
-                        .map(|(j, value)| if self.zero_diagonal && j == own { 0.0 } else { value * full[j] })
-                        .sum();
-                }
-            }
-        }
-    }
 }

@@ -27,7 +27,7 @@
 
 use crate::rounding::{div_down, mul_down, sqrt_up, sub_down};
 use crate::statistics::limit::{LowerLimit, UpperLimit};
-use crate::statistics::quantile::{normal_quantile_above, normal_quantile_below};
+use crate::statistics::quantile::{NormalQuantile, QuantileTrial, Question};
 use crate::{InfToTwoBound, NoiseLevel, SpectralBound};
 
 /// Proven: the answer is constant within this ℓ2 distance in the coordinates z. Positive.
@@ -54,39 +54,33 @@ macro_rules! value {
 }
 value!(LatentRadius, L2Radius, LinfRadius);
 
-/// σ·Φ⁻¹(p_A) with p_A the limit; `None`, abstain, where the limit is not above one half.
-pub fn smoothing_radius(lower: LowerLimit, noise: NoiseLevel) -> Option<LatentRadius> {
-    if !(lower.value() > 0.5) {
-        return None;
+impl LowerLimit {
+    /// The question for a lower bound on Φ⁻¹(p), from whichever of p and 1 − p has more digits.
+    pub fn quantile(self) -> QuantileTrial {
+        QuantileTrial::new(self.question())
     }
-    positive(mul_down(noise.value(), quantile_below(lower)))
-}
 
-/// σ/2·(Φ⁻¹(p_A) − Φ⁻¹(p_B)); `None`, abstain, where that is not positive.
-///
-/// `upper` is the largest upper limit over all classes but A. Both limits hold together only if each was derived at
-/// half of α: see the head of this file. Where both hold, p_B ≤ 1 − p_A too, and the smaller of the two is used.
-pub fn two_sided_radius(lower: LowerLimit, upper: UpperLimit, noise: NoiseLevel) -> Option<LatentRadius> {
-    let a = quantile_below(lower);
-    let b = quantile_above(upper).min(-a); // Φ⁻¹(1 − p_A) = −Φ⁻¹(p_A)
-    positive(mul_down(noise.value(), sub_down(a, b) / 2.0))
-}
-
-/// Φ⁻¹ of a lower limit, rounded down, from whichever of p and 1 − p has more digits.
-fn quantile_below(limit: LowerLimit) -> f64 {
-    if limit.value() < 0.5 {
-        normal_quantile_below(limit.value())
-    } else {
-        -normal_quantile_above(limit.complement())
+    fn question(self) -> Question {
+        if self.value() < 0.5 {
+            Question::below(self.value())
+        } else {
+            Question::above(self.complement()).negated()
+        }
     }
 }
 
-/// Φ⁻¹ of an upper limit, rounded up.
-fn quantile_above(limit: UpperLimit) -> f64 {
-    if limit.value() <= 0.5 {
-        normal_quantile_above(limit.value())
-    } else {
-        -normal_quantile_below(limit.complement())
+impl UpperLimit {
+    /// The question for an upper bound on Φ⁻¹(p).
+    pub fn quantile(self) -> QuantileTrial {
+        QuantileTrial::new(self.question())
+    }
+
+    fn question(self) -> Question {
+        if self.value() <= 0.5 {
+            Question::above(self.value())
+        } else {
+            Question::below(self.complement()).negated()
+        }
     }
 }
 
@@ -95,8 +89,35 @@ fn positive(radius: f64) -> Option<LatentRadius> {
 }
 
 impl LatentRadius {
+    /// σ·Φ⁻¹(p_A) with p_A the limit; `None`, abstain, where the limit is not above one half. `quantile` must answer
+    /// [`LowerLimit::quantile`] of this limit; from another, nothing follows.
+    pub fn one_sided(lower: LowerLimit, quantile: NormalQuantile, noise: NoiseLevel) -> Option<Self> {
+        if !(lower.value() > 0.5 && quantile.question == lower.question()) {
+            return None;
+        }
+        positive(mul_down(noise.value(), quantile.value()))
+    }
+
+    /// σ/2·(Φ⁻¹(p_A) − Φ⁻¹(p_B)); `None`, abstain, where that is not positive.
+    ///
+    /// `upper` is the largest upper limit over all classes but A. Both limits hold together only if each was derived at
+    /// half of α: see the head of this file. Where both hold, p_B ≤ 1 − p_A too, and the smaller of the two is used.
+    /// Each limit comes with the answer to its own question for a quantile.
+    pub fn two_sided(
+        (lower, a): (LowerLimit, NormalQuantile),
+        (upper, b): (UpperLimit, NormalQuantile),
+        noise: NoiseLevel,
+    ) -> Option<Self> {
+        if a.question != lower.question() || b.question != upper.question() {
+            return None;
+        }
+        let a = a.value();
+        let b = b.value().min(-a); // Φ⁻¹(1 − p_A) = −Φ⁻¹(p_A)
+        positive(mul_down(noise.value(), sub_down(a, b) / 2.0))
+    }
+
     /// The radius around the true z where only one within `encoding_error` of it is known
-    /// ([`crate::encoding_error`]): so much less. `None` where nothing is left, or the error is not a number from 0 on.
+    /// ([`crate::encode`]): less by that much. `None` where nothing is left, or the error is not a number from 0 on.
     #[must_use]
     pub fn less(self, encoding_error: f64) -> Option<Self> {
         if encoding_error == 0.0 {

@@ -121,11 +121,11 @@ pub enum SamplingRule {
 
 impl SamplingRule {
     /// The sharpest method that is valid for this rule.
-    pub fn method(&self) -> Method {
+    pub fn method(&self) -> LimitMethod {
         match self {
-            SamplingRule::Fixed => Method::ClopperPearson,
-            SamplingRule::Staged { .. } => Method::Spending,
-            SamplingRule::Anytime => Method::Mixture,
+            SamplingRule::Fixed => LimitMethod::ClopperPearson,
+            SamplingRule::Staged { .. } => LimitMethod::Spending,
+            SamplingRule::Anytime => LimitMethod::Mixture,
         }
     }
 
@@ -191,7 +191,7 @@ fn fixed_point_up(share: f64) -> u128 {
 
 /// How a limit is derived from counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
+pub enum LimitMethod {
     /// The exact limit of Clopper and Pearson (1934). For [`SamplingRule::Fixed`] only.
     ClopperPearson,
     /// The same at a look's share of α. For [`SamplingRule::Staged`] only, and only at its looks.
@@ -200,13 +200,13 @@ pub enum Method {
     Mixture,
 }
 
-impl Method {
+impl LimitMethod {
     /// One word: `clopper-pearson`, `spending` or `mixture`.
     pub fn name(self) -> &'static str {
         match self {
-            Method::ClopperPearson => "clopper-pearson",
-            Method::Spending => "spending",
-            Method::Mixture => "mixture",
+            LimitMethod::ClopperPearson => "clopper-pearson",
+            LimitMethod::Spending => "spending",
+            LimitMethod::Mixture => "mixture",
         }
     }
 }
@@ -235,11 +235,11 @@ pub enum StatisticsError {
     /// The method is not valid for counts sampled by this rule.
     WrongLimit {
         /// The method asked for.
-        method: Method,
+        method: LimitMethod,
         /// The name of the rule.
         rule: &'static str,
     },
-    /// The number of draws is none of the looks that were planned.
+    /// No look was planned at this number of draws.
     NotALook {
         /// Draws made.
         trials: u64,
@@ -279,7 +279,7 @@ impl fmt::Display for StatisticsError {
                 write!(f, "a noise level must be positive and finite, not {value}")
             }
             StatisticsError::Tally { successes, trials } => {
-                write!(f, "{successes} of {trials} is no count: there must be 1 to {MOST_TRIALS} draws")
+                write!(f, "{successes} of {trials} is not a count: there must be 1 to {MOST_TRIALS} draws")
             }
             StatisticsError::WrongLimit { method, rule } => write!(
                 f,
@@ -287,7 +287,7 @@ impl fmt::Display for StatisticsError {
                 method.name()
             ),
             StatisticsError::NotALook { trials } => {
-                write!(f, "{trials} draws is none of the looks that were planned; use mixture")
+                write!(f, "no look was planned at {trials} draws; use mixture")
             }
             StatisticsError::NoLooks => write!(f, "a staged rule needs at least one look"),
             StatisticsError::LooksNotRising { index, trials } => {

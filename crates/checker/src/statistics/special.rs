@@ -3,7 +3,7 @@
 //!
 //! # Logarithm
 //! x = 2^e·m with m in [0.707, 1.415], s = (m − 1)/(m + 1), w = s² ≤ 0.02948 < 2^−5.08, and
-//! ln m = 2s·(1 + w/3 + w²·Q), Q = 1/5 + w/7 + …, in double-double ([`Double`], relative error 2⁻¹⁰² an operation)
+//! ln m = 2s·(1 + w/3 + w²·Q), Q = 1/5 + w/7 + …, in double-double ([`Double`], relative error 2⁻¹⁰² per operation)
 //! except for w²·Q. Relative errors, against a sum of at least 1:
 //! * the double-double operations, fewer than 16 of them: below 2⁻⁹⁸ together;
 //! * w²·Q in `f64`, cut after w¹¹/27: Q is off by at most 8u = 2⁻⁵⁰ (each level is damped by w), the products by two
@@ -73,6 +73,17 @@ pub(crate) fn ln(x: Double) -> Double {
     let series = w * THIRD + Double::from(w.hi * w.hi * rest);
     let mantissa = (s + s * series).scaled(2.0);
     if e == 0 { mantissa } else { LN_TWO * f64::from(e) + mantissa }
+}
+
+/// ln x of a positive, finite x, to the nearest `f64` or the next: the same bits on every machine.
+pub fn logarithm(x: f64) -> f64 {
+    ln(x.into()).hi
+}
+
+/// e^t for |t| ≤ 700, and the nearest end of that range beyond it, within 2⁻⁴⁹ of itself: the same bits on every
+/// machine.
+pub fn exponential(t: f64) -> f64 {
+    exp(t)
 }
 
 /// e^t within [`EXP_ERROR`] for |t| ≤ 700; the nearest end of that range beyond it.

@@ -1,6 +1,6 @@
 //! Memory for the kernels: numbers that begin with a line of the cache.
 
-use gambeson_checker::kernel::Real;
+use crate::linalg::kernel::Real;
 
 /// Bytes a vector register and a line of the cache have at most.
 const LINE: usize = 64;

@@ -2,6 +2,7 @@
 
 pub(crate) mod aligned;
 pub mod eigen;
+pub mod kernel;
 pub mod lanczos;
 pub mod matrix;
 pub mod operator;

@@ -8,6 +8,7 @@ pub mod mwu;
 pub mod primal;
 pub mod problem;
 pub mod progress;
+pub mod scale;
 mod upper;
 pub mod vertex;
 mod watch;

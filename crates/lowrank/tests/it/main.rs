@@ -18,6 +18,8 @@ mod moments;
 mod mwu;
 /// Cosine transforms, projections and their files.
 mod projection;
+/// Bounds to the bit.
+mod same_bits;
 /// Sparse principal components.
 mod sparse_pca;
 /// Oracles and generators for the others.

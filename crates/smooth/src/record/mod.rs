@@ -14,7 +14,7 @@ mod log;
 mod prediction;
 
 pub use derive::{Certification, Proven};
-pub(crate) use derive::{Counts, certify, quotient_below, root_above};
+pub(crate) use derive::{Counts, certify};
 pub use error::{RecordError, RecordProblem};
 pub(crate) use log::{Entry, Line, Merged, parse_records, recognises};
 pub use log::{RecordLog, merge_records, read_records};

@@ -4,6 +4,8 @@
 mod analysis;
 /// Files of certification records.
 mod record;
+/// Limits, quantiles and radii to the bit.
+mod same_bits;
 /// Randomized smoothing.
 mod smoothing;
 /// Generators for the others.
