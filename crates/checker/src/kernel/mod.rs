@@ -33,14 +33,13 @@ fn multiply_add(a: f64, b: f64, sum: f64) -> f64 {
 pub struct Isa(Level);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 enum Level {
     /// Nothing beyond what the target of the build has.
     Portable,
     /// AVX2 and FMA.
-    #[cfg(target_arch = "x86_64")]
     Avx2,
     /// AVX-512F (which includes 512-bit FMA).
-    #[cfg(target_arch = "x86_64")]
     Avx512,
 }
 
@@ -51,15 +50,9 @@ impl Isa {
     /// The widest instruction set this machine has and there is code for.
     pub fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
-        {
-            let avx2 =
-                std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma");
-            if avx2 && std::arch::is_x86_feature_detected!("avx512f") {
-                return Isa(Level::Avx512);
-            }
-            if avx2 {
-                return Isa(Level::Avx2);
-            }
+        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+            let wider = std::arch::is_x86_feature_detected!("avx512f");
+            return Isa(if wider { Level::Avx512 } else { Level::Avx2 });
         }
         Isa::PORTABLE
     }
@@ -70,9 +63,6 @@ impl Isa {
 
     /// Whether AVX-512F was found.
     pub fn has_avx512(self) -> bool {
-        #[cfg(target_arch = "x86_64")]
-        return self.0 == Level::Avx512;
-        #[cfg(not(target_arch = "x86_64"))]
-        false
+        self.0 == Level::Avx512
     }
 }

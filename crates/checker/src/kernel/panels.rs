@@ -46,13 +46,13 @@ pub(crate) fn subtract_product(
     );
     let job = Job { left: left.as_chunks().0, right: right.as_chunks().0, rows };
     match isa.0 {
-        Level::Portable => portable(result, &job),
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `Isa::detect` makes `Avx2` only after finding AVX2 and FMA.
         Level::Avx2 => unsafe { avx2(result, &job) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `Isa::detect` makes `Avx512` only after finding AVX-512F.
         Level::Avx512 => unsafe { avx512(result, &job) },
+        _ => portable(result, &job),
     }
 }
 

@@ -15,10 +15,10 @@ pub(crate) const ROWS: usize = 4;
 /// `columns` values.
 pub(crate) fn add_rows_times(isa: Isa, rows: &[&[f64]], v: &[f64], columns: usize, out: &mut [f64]) {
     match isa.0 {
-        Level::Portable => in_blocks::<NATIVE_FMA>(rows, v, columns, out),
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `Isa::detect` makes both only after finding AVX2 and FMA.
         Level::Avx2 | Level::Avx512 => unsafe { with_avx2(rows, v, columns, out) },
+        _ => in_blocks::<NATIVE_FMA>(rows, v, columns, out),
     }
 }
 

@@ -31,17 +31,7 @@ pub struct VertexValue(f64);
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct RelaxationValue(f64);
 
-macro_rules! value {
-    ($($name:ident),*) => {$(
-        impl $name {
-            /// The number, already rounded towards safety.
-            pub fn value(self) -> f64 {
-                self.0
-            }
-        }
-    )*};
-}
-value!(QuadraticBound, InfToTwoBound, InfToOneBound, SpectralBound, VertexValue, RelaxationValue);
+proven_numbers!(QuadraticBound, InfToTwoBound, InfToOneBound, SpectralBound, VertexValue, RelaxationValue);
 
 impl QuadraticBound {
     /// κ for M = AᵀA: the square root, rounded up.

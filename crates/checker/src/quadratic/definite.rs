@@ -73,13 +73,12 @@ pub(crate) fn dominates(form: &PreparedForm<'_>, duals: &[f64]) -> bool {
         sum_up(error.iter().enumerate().map(|(i, &e)| mul_up(mul_up(e, scale[i]), scale[i])))
     });
     match form.stored() {
-        Quadratic::Sparse { dim, offsets, indices, values } => {
+        matrix @ Quadratic::Sparse { dim, .. } => {
             let Some(diagonal) = lowered_diagonal(&diagonal, |_| n, perturbation) else { return false };
             let mut place = vec![usize::MAX; dim];
             kept.iter().enumerate().for_each(|(k, &i)| place[i] = k);
             let row = |k: usize| {
-                let entries = (offsets[kept[k]]..offsets[kept[k] + 1]).map(|at| (indices[at], values[at]));
-                let entries = entries.filter(|&(j, value)| value != 0.0 && j != kept[k]);
+                let entries = matrix.row(kept[k]).filter(|&(j, value)| value != 0.0 && j != kept[k]);
                 entries.map(|(j, value)| (place[j], -scaled(value, k, place[j]))).collect()
             };
             elimination_completes((0..n).map(row).collect(), diagonal, form.threads)

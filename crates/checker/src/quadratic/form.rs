@@ -2,7 +2,7 @@
 
 use crate::threads::{share, worthwhile};
 use crate::{Domain, MatrixProblem};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A symmetric matrix M of dimension `dim`. What is bounded is xᵀMx for exactly these stored numbers.
 #[derive(Clone, Copy, Debug)]
@@ -87,37 +87,33 @@ impl<'a> Quadratic<'a> {
         }
     }
 
+    /// What is stored of row i, as columns and values; of a Gram form row i of the factor.
+    pub(crate) fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + use<'a> {
+        let (columns, values) = match *self {
+            Quadratic::Dense { entries: rows, dim: length }
+            | Quadratic::Gram { factor: rows, rank: length, .. } => (None, &rows[i * length..][..length]),
+            Quadratic::Sparse { offsets, indices, values, .. } => {
+                let range = offsets[i]..offsets[i + 1];
+                (Some(&indices[range.clone()]), &values[range])
+            }
+        };
+        values.iter().enumerate().map(move |(at, &value)| (columns.map_or(at, |columns| columns[at]), value))
+    }
+
     /// The first entry in row order that is not zero among the places asked for, of a validated matrix.
     /// Gram forms store no entries and answer with the first place.
     pub(crate) fn first_nonzero(&self, asked: impl Fn(usize, usize) -> bool) -> Option<(usize, usize)> {
-        match *self {
-            Quadratic::Dense { entries, dim } => {
-                let places = (0..dim).flat_map(|i| (0..dim).map(move |j| (i, j)));
-                places
-                    .zip(entries)
-                    .find(|&((i, j), &value)| value != 0.0 && asked(i, j))
-                    .map(|(place, _)| place)
-            }
-            Quadratic::Sparse { dim, offsets, indices, values } => (0..dim)
-                .flat_map(|i| (offsets[i]..offsets[i + 1]).map(move |at| (i, at)))
-                .find(|&(i, at)| values[at] != 0.0 && asked(i, indices[at]))
-                .map(|(i, at)| (i, indices[at])),
-            Quadratic::Gram { .. } => Some((0, 0)),
+        if matches!(self, Quadratic::Gram { .. }) {
+            return Some((0, 0));
         }
+        let first = |i| self.row(i).find(|&(j, value)| value != 0.0 && asked(i, j)).map(|(j, _)| (i, j));
+        (0..self.dim()).find_map(first)
     }
 
     /// True where no entry of row i counts: on the vertices the diagonal of a stored matrix does not.
     pub(crate) fn is_zero_row(&self, i: usize, domain: Domain) -> bool {
-        let counts = |j: usize, value: f64| value != 0.0 && (domain == Domain::Cube || j != i);
-        match *self {
-            Quadratic::Dense { entries, dim } => {
-                !entries[i * dim..][..dim].iter().enumerate().any(|(j, &value)| counts(j, value))
-            }
-            Quadratic::Sparse { offsets, indices, values, .. } => {
-                !(offsets[i]..offsets[i + 1]).any(|at| counts(indices[at], values[at]))
-            }
-            Quadratic::Gram { factor, rank, .. } => factor[i * rank..][..rank].iter().all(|&u| u == 0.0),
-        }
+        let all = domain == Domain::Cube || matches!(self, Quadratic::Gram { .. });
+        self.row(i).all(|(j, value)| value == 0.0 || (!all && j == i))
     }
 
     /// tr M as an iterator of its terms; nothing for Gram forms, which treat both domains alike.
@@ -139,35 +135,32 @@ fn check_length(found: usize, rows: usize, columns: usize) -> Result<(), MatrixP
 fn validate_dense(entries: &[f64], dim: usize, threads: usize) -> Result<(), MatrixProblem> {
     const BLOCK: usize = 64;
     check_length(entries.len(), dim, dim)?;
-    // Each task stops at its first problem, and of those the first in row order is reported: the same one whatever
-    // the number of threads.
-    let first = Mutex::new(None::<(usize, MatrixProblem)>);
+    let problem = |i: usize, j: usize| {
+        let (below, above) = (entries[i * dim + j], entries[j * dim + i]);
+        if !below.is_finite() {
+            Some(MatrixProblem::NotFinite { row: i, column: j })
+        } else if !above.is_finite() {
+            Some(MatrixProblem::NotFinite { row: j, column: i })
+        } else {
+            (below != above).then_some(MatrixProblem::NotSymmetric { row: i, column: j })
+        }
+    };
+    let sound = AtomicBool::new(true);
     share(worthwhile(threads, dim * dim), (0..dim).step_by(BLOCK), |start| {
         let rows = start..(start + BLOCK).min(dim);
         for columns in (0..=start).step_by(BLOCK) {
-            for i in rows.clone() {
-                for j in columns..(columns + BLOCK).min(i + 1) {
-                    let (below, above) = (entries[i * dim + j], entries[j * dim + i]);
-                    let problem = if !below.is_finite() {
-                        MatrixProblem::NotFinite { row: i, column: j }
-                    } else if !above.is_finite() {
-                        MatrixProblem::NotFinite { row: j, column: i }
-                    } else if below == above {
-                        continue;
-                    } else {
-                        MatrixProblem::NotSymmetric { row: i, column: j }
-                    };
-                    let mut first = first.lock().expect("no thread panics while it holds this");
-                    if first.as_ref().is_none_or(|(at, _)| i * dim + j < *at) {
-                        *first = Some((i * dim + j, problem));
-                    }
-                    return;
-                }
+            let block = |i: usize| (columns..(columns + BLOCK).min(i + 1)).all(|j| problem(i, j).is_none());
+            if !rows.clone().all(block) {
+                return sound.store(false, Ordering::Relaxed);
             }
         }
     });
-    let first = first.into_inner().expect("no thread panics while it holds this");
-    first.map_or(Ok(()), |(_, problem)| Err(problem))
+    if sound.into_inner() {
+        return Ok(());
+    }
+    // The first in row order, whatever the number of threads.
+    let first = (0..dim).find_map(|i| (0..=i).find_map(|j| problem(i, j)));
+    first.map_or(Ok(()), Err)
 }
 
 fn validate_sparse(
@@ -184,16 +177,14 @@ fn validate_sparse(
     {
         return Err(MatrixProblem::BadOffsets);
     }
-    if offsets.is_sorted() {
-        for row in 0..dim {
-            let columns = &indices[offsets[row]..offsets[row + 1]];
-            if columns.windows(2).any(|pair| pair[0] >= pair[1]) || columns.last().is_some_and(|&j| j >= dim)
-            {
-                return Err(MatrixProblem::BadColumns { row });
-            }
-        }
-    } else {
+    if !offsets.is_sorted() {
         return Err(MatrixProblem::BadOffsets);
+    }
+    for row in 0..dim {
+        let columns = &indices[offsets[row]..offsets[row + 1]];
+        if columns.windows(2).any(|pair| pair[0] >= pair[1]) || columns.last().is_some_and(|&j| j >= dim) {
+            return Err(MatrixProblem::BadColumns { row });
+        }
     }
     for row in 0..dim {
         for at in offsets[row]..offsets[row + 1] {

@@ -154,24 +154,9 @@ impl LimitTrial {
         Ok(Some(Self { n, k, alpha, mixture, target, mass, ratio }))
     }
 
-    /// n.
-    pub fn trials(&self) -> f64 {
-        self.n
-    }
-
-    /// k.
-    pub fn successes(&self) -> f64 {
-        self.k
-    }
-
     /// α, or the share of it that these counts may use; at most one half.
     pub fn alpha(&self) -> f64 {
         self.alpha
-    }
-
-    /// Whether the limit is that of the mixture.
-    pub fn is_mixture(&self) -> bool {
-        self.mixture
     }
 
     /// The nearest candidate that may be proven: p at most k/n, or k/(n + 1) for the mixture, below which its inequality

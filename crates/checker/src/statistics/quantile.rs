@@ -49,121 +49,97 @@ impl Side {
     }
 }
 
-/// A bound on Φ⁻¹(p) as the question for y ≥ 0 on one side of the solution of Q(y) = q; the bound is y or −y.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Question {
+/// What candidates for a bound on Φ⁻¹(p) are tried against: y ≥ 0 must be on one side of the solution of Q(y) = q, and
+/// the bound is y or −y.
+#[derive(Clone, Copy, Debug)]
+pub struct QuantileTrial {
+    p: f64,
+    /// The side of Φ⁻¹(p) on which the bound is.
+    wanted: Side,
     /// From 0 to ½; 0 where nothing but infinity is provable.
     q: f64,
     side: Side,
     negative: bool,
-}
-
-impl Question {
-    /// For x with Φ(x) ≤ p. Only −∞ is provable for p that is not above 0; p ≥ 1 counts as the largest number below 1.
-    pub(crate) fn below(p: f64) -> Self {
-        if !(p > 0.0) || !environment_is_ieee() {
-            return Self { q: 0.0, side: Side::Above, negative: true };
-        }
-        let p = p.min(below(1.0));
-        if p <= 0.5 {
-            Self { q: p, side: Side::Above, negative: true }
-        } else {
-            Self { q: 1.0 - p, side: Side::Below, negative: false }
-        }
-    }
-
-    /// The same for −x: a bound on Φ⁻¹(p) becomes one on Φ⁻¹(1 − p), from the other side.
-    pub(crate) fn negated(self) -> Self {
-        Self { negative: !self.negative, ..self }
-    }
-
-    /// For x with Φ(x) ≥ p. Only ∞ is provable for p that is not below 1; p ≤ 0 counts as the least positive number.
-    pub(crate) fn above(p: f64) -> Self {
-        if !(p < 1.0) || !environment_is_ieee() {
-            return Self { q: 0.0, side: Side::Above, negative: false };
-        }
-        let p = p.max(f64::from_bits(1));
-        if p <= 0.5 {
-            Self { q: p, side: Side::Below, negative: true }
-        } else {
-            Self { q: 1.0 - p, side: Side::Above, negative: false }
-        }
-    }
-}
-
-/// What a candidate for a quantile is tried against.
-#[derive(Clone, Copy, Debug)]
-pub struct QuantileTrial {
-    question: Question,
     /// ln q or ln(½ − q).
     target: Double,
 }
 
-/// Proven: a bound on Φ⁻¹(p), on the side that a [`QuantileTrial`] asked for.
+/// Proven: a bound on Φ⁻¹(p), from the side that a [`QuantileTrial`] asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NormalQuantile {
-    pub(crate) question: Question,
-    y: f64,
+    p: f64,
+    wanted: Side,
+    value: f64,
 }
 
 impl NormalQuantile {
     /// The bound.
     pub fn value(self) -> f64 {
-        if self.question.negative { -self.y } else { self.y }
+        self.value
+    }
+
+    /// The bound, if it is one on Φ⁻¹(p) from this side.
+    pub(crate) fn of(self, p: f64, wanted: Side) -> Option<f64> {
+        (self.p == p && self.wanted == wanted).then_some(self.value)
     }
 }
 
 impl QuantileTrial {
-    /// For x with Φ(x) ≤ p. Only −∞ is provable for p that is not above 0; p ≥ 1 counts as the largest number below 1.
-    pub fn below(p: f64) -> Self {
-        Self::new(Question::below(p))
-    }
-
-    /// For x with Φ(x) ≥ p. Only ∞ is provable for p that is not below 1; p ≤ 0 counts as the least positive number.
-    pub fn above(p: f64) -> Self {
-        Self::new(Question::above(p))
-    }
-
-    pub(crate) fn new(question: Question) -> Self {
-        let q = question.q;
-        Self { question, target: ln(if q < JOIN { q.into() } else { Double::sum(0.5, -q) }) }
+    /// For x with Φ(x) ≤ p ([`Side::Below`]) or Φ(x) ≥ p ([`Side::Above`]).
+    ///
+    /// Below, only −∞ is provable for p that is not above 0, and p ≥ 1 counts as the largest number below 1; above, only
+    /// ∞ for p that is not below 1, and p ≤ 0 counts as the least positive number.
+    pub fn new(p: f64, wanted: Side) -> Self {
+        let (possible, inside) = match wanted {
+            Side::Below => (p > 0.0, p.min(below(1.0))),
+            Side::Above => (p < 1.0, p.max(f64::from_bits(1))),
+        };
+        let (q, side, negative) = if !possible || !environment_is_ieee() {
+            (0.0, Side::Above, wanted == Side::Below)
+        } else if inside <= 0.5 {
+            (inside, wanted.other(), true)
+        } else {
+            (1.0 - inside, wanted, false)
+        };
+        let target = ln(if q < JOIN { q.into() } else { Double::sum(0.5, -q) });
+        Self { p, wanted, q, side, negative, target }
     }
 
     /// q in (0, ½]; none where nothing but infinity is provable.
     pub fn tail(&self) -> Option<f64> {
-        Some(self.question.q).filter(|&q| q > 0.0)
+        Some(self.q).filter(|&q| q > 0.0)
     }
 
     /// The side of the solution of Q(y) = q on which y must be.
     pub fn side(&self) -> Side {
-        self.question.side
+        self.side
     }
 
     /// Whether Q(y) is compared with q by the continued fraction, as it is for small q, or Φ(y) − ½ with ½ − q by the
     /// series.
     pub fn is_by_fraction(&self) -> bool {
-        self.question.q < JOIN
+        self.q < JOIN
     }
 
     /// Positive where y is on the wrong side of the solution, as far as could be proven: a bound on the difference of
     /// logarithms. And Q(y)/φ(y) or (Φ(y) − ½)/φ(y), whichever is compared: the inverse of their derivative.
     pub fn excess(&self, y: f64) -> (f64, f64) {
-        let Question { q, side, .. } = self.question;
-        match q {
+        match self.q {
             0.0 => (f64::INFINITY, 1.0),
-            _ if self.is_by_fraction() => by_fraction(y, self.target, side),
-            _ => by_series(y, self.target, side),
+            _ if self.is_by_fraction() => by_fraction(y, self.target, self.side),
+            _ => by_series(y, self.target, self.side),
         }
     }
 
     /// The candidate y as a quantile, where it is proven. Q(0) = ½ ≥ q and Q(∞) = 0 ≤ q need no proof.
     pub fn prove(&self, y: f64) -> Option<NormalQuantile> {
-        let Question { q, side, .. } = self.question;
-        let exact = match side {
+        let exact = match self.side {
             Side::Below => y == 0.0,
-            Side::Above => y == f64::INFINITY || (y == 0.0 && q == 0.5),
+            Side::Above => y == f64::INFINITY || (y == 0.0 && self.q == 0.5),
         };
-        (exact || self.excess(y).0 <= 0.0).then_some(NormalQuantile { question: self.question, y })
+        let value = if self.negative { -y } else { y };
+        let proven = exact || self.excess(y).0 <= 0.0;
+        proven.then_some(NormalQuantile { p: self.p, wanted: self.wanted, value })
     }
 }
 

@@ -27,7 +27,7 @@
 
 use crate::rounding::{div_down, mul_down, sqrt_up, sub_down};
 use crate::statistics::limit::{LowerLimit, UpperLimit};
-use crate::statistics::quantile::{NormalQuantile, QuantileTrial, Question};
+use crate::statistics::quantile::{NormalQuantile, QuantileTrial, Side};
 use crate::{InfToTwoBound, NoiseLevel, SpectralBound};
 
 /// Proven: the answer is constant within this ℓ2 distance in the coordinates z. Positive.
@@ -42,46 +42,35 @@ pub struct L2Radius(f64);
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct LinfRadius(f64);
 
-macro_rules! value {
-    ($($name:ident),*) => {$(
-        impl $name {
-            /// The number, already rounded down.
-            pub fn value(self) -> f64 {
-                self.0
-            }
-        }
-    )*};
-}
-value!(LatentRadius, L2Radius, LinfRadius);
+proven_numbers!(LatentRadius, L2Radius, LinfRadius);
 
 impl LowerLimit {
-    /// The question for a lower bound on Φ⁻¹(p), from whichever of p and 1 − p has more digits.
+    /// The question whose answer bounds Φ⁻¹(p) from below, or Φ⁻¹(1 − p) from above where 1 − p has more digits.
     pub fn quantile(self) -> QuantileTrial {
-        QuantileTrial::new(self.question())
+        let (p, side) = self.asked();
+        QuantileTrial::new(p, side)
     }
 
-    fn question(self) -> Question {
-        if self.value() < 0.5 {
-            Question::below(self.value())
-        } else {
-            Question::above(self.complement()).negated()
-        }
+    fn asked(self) -> (f64, Side) {
+        if self.value() < 0.5 { (self.value(), Side::Below) } else { (self.complement(), Side::Above) }
     }
 }
 
 impl UpperLimit {
-    /// The question for an upper bound on Φ⁻¹(p).
+    /// The question whose answer bounds Φ⁻¹(p) from above, or Φ⁻¹(1 − p) from below where 1 − p has more digits.
     pub fn quantile(self) -> QuantileTrial {
-        QuantileTrial::new(self.question())
+        let (p, side) = self.asked();
+        QuantileTrial::new(p, side)
     }
 
-    fn question(self) -> Question {
-        if self.value() <= 0.5 {
-            Question::above(self.value())
-        } else {
-            Question::below(self.complement()).negated()
-        }
+    fn asked(self) -> (f64, Side) {
+        if self.value() <= 0.5 { (self.value(), Side::Above) } else { (self.complement(), Side::Below) }
     }
+}
+
+/// The bound that an answer means, Φ⁻¹(1 − p) being −Φ⁻¹(p); none where it answers something else.
+fn answer((p, side): (f64, Side), plain: Side, quantile: NormalQuantile) -> Option<f64> {
+    quantile.of(p, side).map(|x| if side == plain { x } else { -x })
 }
 
 fn positive(radius: f64) -> Option<LatentRadius> {
@@ -92,10 +81,8 @@ impl LatentRadius {
     /// σ·Φ⁻¹(p_A) with p_A the limit; `None`, abstain, where the limit is not above one half. `quantile` must answer
     /// [`LowerLimit::quantile`] of this limit; from another, nothing follows.
     pub fn one_sided(lower: LowerLimit, quantile: NormalQuantile, noise: NoiseLevel) -> Option<Self> {
-        if !(lower.value() > 0.5 && quantile.question == lower.question()) {
-            return None;
-        }
-        positive(mul_down(noise.value(), quantile.value()))
+        let quantile = answer(lower.asked(), Side::Below, quantile).filter(|_| lower.value() > 0.5)?;
+        positive(mul_down(noise.value(), quantile))
     }
 
     /// σ/2·(Φ⁻¹(p_A) − Φ⁻¹(p_B)); `None`, abstain, where that is not positive.
@@ -108,11 +95,8 @@ impl LatentRadius {
         (upper, b): (UpperLimit, NormalQuantile),
         noise: NoiseLevel,
     ) -> Option<Self> {
-        if a.question != lower.question() || b.question != upper.question() {
-            return None;
-        }
-        let a = a.value();
-        let b = b.value().min(-a); // Φ⁻¹(1 − p_A) = −Φ⁻¹(p_A)
+        let a = answer(lower.asked(), Side::Below, a)?;
+        let b = answer(upper.asked(), Side::Above, b)?.min(-a); // Φ⁻¹(1 − p_A) = −Φ⁻¹(p_A)
         positive(mul_down(noise.value(), sub_down(a, b) / 2.0))
     }
 
@@ -150,12 +134,7 @@ impl L2Radius {
     /// The ℓ∞ radius for inputs of n coordinates: |d|₂ ≤ √n·|d|_∞.
     pub fn to_linf_by_dimension(self, n: usize) -> LinfRadius {
         // Dimensions that fill memory are below 2⁵³: exact.
-        LinfRadius(self.over(sqrt_up(n.max(1) as f64)))
-    }
-
-    /// r₂/`bound`, rounded down, for a bound on trust: see [`LatentRadius::over`].
-    pub fn over(self, bound: f64) -> f64 {
-        quotient(self.0, bound)
+        LinfRadius(quotient(self.0, sqrt_up(n.max(1) as f64)))
     }
 }
 

@@ -13,13 +13,13 @@ use gambeson_checker::{NormalQuantile, QuantileTrial, Side, exponential, logarit
 /// x with Φ(x) ≤ p, as large as could be proven; −∞ for p that is not above 0, and where nothing can be proven.
 /// For p ≥ 1 it is the result for the largest p below 1.
 pub fn normal_quantile_below(p: f64) -> f64 {
-    search(&QuantileTrial::below(p)).value()
+    search(&QuantileTrial::new(p, Side::Below)).value()
 }
 
 /// x with Φ(x) ≥ p, as small as could be proven; +∞ for p that is not below 1, and where nothing can be proven.
 /// For p ≤ 0 it is the result for the least positive p.
 pub fn normal_quantile_above(p: f64) -> f64 {
-    search(&QuantileTrial::above(p)).value()
+    search(&QuantileTrial::new(p, Side::Above)).value()
 }
 
 /// The sharpest quantile found.

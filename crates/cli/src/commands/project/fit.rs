@@ -8,6 +8,7 @@ use crate::progress::say;
 use crate::report::decimal::{down, up, up_to_places};
 use anyhow::{Context, bail};
 use gambeson_checker::InfToTwoBound;
+use gambeson_checker::rounding::root_below;
 use gambeson_lowrank::projection::certificate::ProjectionCertificate;
 use gambeson_lowrank::projection::fit::{Fitted, Target, fit};
 use gambeson_lowrank::projection::{Channel, Grid, Origin, Projection};
@@ -143,8 +144,7 @@ pub(super) fn certificate_beside(projection: &Path) -> PathBuf {
 
 /// The root of an integer, not above the true one.
 pub(super) fn root_down(square: usize) -> f64 {
-    let root = (square as f64).sqrt();
-    if root.mul_add(root, -(square as f64)) > 0.0 { root.next_down() } else { root }
+    root_below(square as u64)
 }
 
 fn record(
