@@ -1,6 +1,6 @@
 //! Speed of confidence limits and radii: `cargo bench -p gambeson-checker --bench limits`.
 //!
-//! Prints microseconds a call, the best of many runs.
+//! Prints microseconds per call, the best of many runs.
 
 #![allow(clippy::print_stdout, missing_docs)]
 

@@ -15,7 +15,7 @@
 //! A smoothed classifier answers with the class that its base takes most often under Gaussian noise. A [`Tally`] of such
 //! draws proves a limit on the probability of that class which is wrong with probability α at most
 //! ([`FailureProbability`]), exactly: Clopper and Pearson's for a number of draws set beforehand, others for counts that
-//! were looked at on the way ([`SamplingRule`]). A [`LatentRadius`] follows from the limit: around the coordinates
+//! were looked at in between ([`SamplingRule`]). A [`LatentRadius`] follows from the limit: around the coordinates
 //! z = Uᵀu, the answer is constant within it. κ and σ_max of U turn that into radii around u.
 //!
 //! # Candidates
@@ -26,7 +26,7 @@
 //! * a confidence limit: [`LimitTrial`]; a quantile of the normal distribution: [`QuantileTrial`].
 //!
 //! What is prepared is prepared once, however many candidates are tried on it. The searches are in `lowrank` (scales) and
-//! `smooth` (limits and quantiles); whoever writes another one can spoil nothing.
+//! `smooth` (limits and quantiles); a faulty one proves less, never anything false.
 //!
 //! # A map
 //! To be read in this order; each file states its theorem and proves it.
@@ -45,7 +45,7 @@
 //!   confined to [`kernel`], where it calls code compiled for instructions the machine was found to have.
 //! * Not trusted: certificates, candidates, orders of elimination, the logarithms of `std`. They can make a proof fail or
 //!   a bound loose, never wrong.
-//! * Taken on trust, because nobody can check it from counts: draws are independent and Gaussian, the class counted was
+//! * Taken on trust, because counts cannot show it: draws are independent and Gaussian, the class counted was
 //!   chosen without them, and the sampling rule is the one that was followed.
 //!
 //! # Proven numbers
@@ -79,7 +79,7 @@
 //! let quantile = limit.quantile().prove(2.289).unwrap();
 //! let radius = LatentRadius::one_sided(limit, quantile, NoiseLevel::new(0.25)?).unwrap();
 //! assert!((0.5722..0.5726).contains(&radius.value()));
-//! // Counts that were looked at on the way prove less, and must say so.
+//! // Counts that were looked at in between prove less, and their rule says that they were.
 //! assert!(LimitTrial::new(&SamplingRule::Anytime, tally, LimitMethod::ClopperPearson, failure).is_err());
 //! # Ok(())
 //! # }

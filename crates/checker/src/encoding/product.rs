@@ -10,8 +10,8 @@
 //! underflow (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., section 3.1). The sum of absolute
 //! values is itself computed that way and divided by 1 − γ_n. Everything after is rounded up.
 //!
-//! The bound is for U and u as stored. It is about the classifier of exact coordinates: somebody who applies the
-//! computed one to a moved input u', too, has a second error of the same kind to take off.
+//! The bound is for U and u as stored, and about the classifier of exact coordinates: applying the computed one to a moved
+//! input u' as well adds a second error of the same kind.
 
 use crate::rounding::{
     UNDERFLOW, UNIT, add_up, div_up, environment_is_ieee, gamma, mul_up, sqrt_up, sub_down, sum_up,

@@ -186,7 +186,7 @@ fn factorise_tile(isa: Isa, tile: &mut Tile) -> bool {
                 step.solve(block);
                 continue;
             }
-            // The first panel holds the diagonal block; its rows above hold nothing anybody reads.
+            // The first panel holds the diagonal block; its rows above are never read.
             let Some(first) = Step::factorise(count, block, rows.start) else { return false };
             first.solve(block);
             first.write(block, rows.start);

@@ -1,7 +1,7 @@
 //! What a confidence limit is asked about: counts, how they were sampled, and how often the limit may be wrong.
 //!
-//! The rule is part of the evidence. A limit for a number of draws set beforehand is no limit for counts that were
-//! looked at on the way: stopping at a lucky moment makes it wrong more often than it says. So a [`SamplingRule`]
+//! The rule is part of the evidence. A limit for a number of draws set beforehand does not hold for counts that were
+//! looked at in between: stopping at a lucky moment makes it wrong more often than it says. So a [`SamplingRule`]
 //! travels with every tally, and a method that does not fit it is refused.
 
 use crate::rounding::{exponent, power_of_two};
@@ -17,11 +17,8 @@ pub struct FailureProbability(f64);
 impl FailureProbability {
     /// Refuses what is not above 0 and below 1.
     pub fn new(value: f64) -> Result<Self, StatisticsError> {
-        if value > 0.0 && value < 1.0 {
-            Ok(Self(value))
-        } else {
-            Err(StatisticsError::FailureProbability { value })
-        }
+        let valid = value > 0.0 && value < 1.0;
+        valid.then_some(Self(value)).ok_or(StatisticsError::FailureProbability { value })
     }
 
     /// The number.
@@ -44,11 +41,8 @@ pub struct NoiseLevel(f64);
 impl NoiseLevel {
     /// Refuses what is not positive and finite.
     pub fn new(value: f64) -> Result<Self, StatisticsError> {
-        if value > 0.0 && value.is_finite() {
-            Ok(Self(value))
-        } else {
-            Err(StatisticsError::NoiseLevel { value })
-        }
+        let valid = value > 0.0 && value.is_finite();
+        valid.then_some(Self(value)).ok_or(StatisticsError::NoiseLevel { value })
     }
 
     /// The number.
@@ -60,7 +54,7 @@ impl NoiseLevel {
 /// How often something happened in independent draws.
 ///
 /// Counts cannot be checked from themselves: that the draws were independent, and the class counted was chosen
-/// without them, is the duty of whoever drew.
+/// without them, is the responsibility of whoever drew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tally {
     successes: u64,
@@ -115,7 +109,7 @@ pub enum SamplingRule {
         /// The plan.
         looks: Vec<Look>,
     },
-    /// Counts were looked at whenever it pleased.
+    /// Counts were looked at whenever anyone liked.
     Anytime,
 }
 
