@@ -4,6 +4,7 @@
 //! operation lies between the neighbours of the computed one, `next_down` and `next_up`. That is one unit wider than
 //! directed rounding and much easier to audit.
 
+use crate::Rejected;
 use std::hint::black_box;
 
 /// u = 2⁻⁵³, the relative error of one operation rounded to nearest.
@@ -134,6 +135,12 @@ pub(crate) fn exponent(x: f64) -> i32 {
     #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)] // eleven bits
     let biased = ((bits >> 52) & 0x7ff) as i32;
     biased - 1023 - shift
+}
+
+/// Whether this thread computes as proofs need it to. Asked by every function that proves something: what was prepared
+/// on one thread may be tried on another.
+pub(crate) fn ensure_ieee() -> Result<(), Rejected> {
+    if environment_is_ieee() { Ok(()) } else { Err(Rejected::Environment) }
 }
 
 /// True where this thread computes as IEEE 754 says by default: rounding to nearest, subnormal numbers

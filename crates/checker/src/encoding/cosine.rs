@@ -18,7 +18,7 @@
 //!   adds its own.
 
 use crate::encoding::product::{Coordinates, encoding_error_of_blocks};
-use crate::rounding::{UNDERFLOW, UNIT, above, add_up, environment_is_ieee, gamma, mul_up, sum_up};
+use crate::rounding::{UNDERFLOW, UNIT, above, add_up, ensure_ieee, gamma, mul_up, sum_up};
 use crate::{CheckError, MatrixProblem, Rejected};
 
 /// The transform of `height` × `width` values, along rows and then columns; of a frame with `height` 1, along it.
@@ -47,9 +47,7 @@ impl CosineTransform {
 
     /// Ox for values x, row after row, in the order of the values.
     pub fn forward(&self, values: &[f64]) -> Result<Coordinates, CheckError> {
-        if !environment_is_ieee() {
-            return Err(Rejected::Environment.into());
-        }
+        ensure_ieee()?;
         let (height, width) = (self.along_columns.n, self.along_rows.n);
         if Some(values.len()) != height.checked_mul(width) {
             return Err(

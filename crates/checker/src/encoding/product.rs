@@ -14,7 +14,7 @@
 //! input u' as well adds a second error of the same kind.
 
 use crate::rounding::{
-    UNDERFLOW, UNIT, add_up, div_up, environment_is_ieee, gamma, mul_up, sqrt_up, sub_down, sum_up,
+    UNDERFLOW, UNIT, add_up, div_up, ensure_ieee, gamma, mul_up, sqrt_up, sub_down, sum_up,
 };
 use crate::{CheckError, MatrixProblem, Rejected, SpectralBound};
 
@@ -29,9 +29,7 @@ pub struct Coordinates {
 
 /// z = Uᵀu in `f64`, with a bound on |z̃ − z|₂. `basis` is U, `dim` × `rank`, row-major; `input` is u, `dim` numbers.
 pub fn encode(basis: &[f64], dim: usize, rank: usize, input: &[f64]) -> Result<Coordinates, CheckError> {
-    if !environment_is_ieee() {
-        return Err(Rejected::Environment.into());
-    }
+    ensure_ieee()?;
     if dim == 0 || rank == 0 {
         return Err(MatrixProblem::Empty.into());
     }

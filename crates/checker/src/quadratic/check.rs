@@ -4,7 +4,7 @@ use crate::quadratic::definite::dominates;
 use crate::quadratic::gram::{PreparedBasis, PreparedFactor};
 use crate::quadratic::lower::{inner_product_down, row_squares};
 use crate::quadratic::prepared::PreparedForm;
-use crate::rounding::{add_up, div_down, div_up, environment_is_ieee, mul_up, sqrt_up, sum_down, sum_up};
+use crate::rounding::{add_up, div_down, div_up, ensure_ieee, mul_up, sqrt_up, sum_down, sum_up};
 use crate::{Certificate, CheckError, Domain, MatrixProblem, Quadratic, Rejected};
 
 /// Proven: xᵀMx is at most this on the certificate's domain.
@@ -126,6 +126,7 @@ impl PreparedForm<'_> {
             return Err(Rejected::WeightCount { expected: self.kept().len(), found: duals.len() });
         }
         positive(self.kept(), duals)?;
+        ensure_ieee()?;
         if !dominates(self, duals) {
             return Err(Rejected::NotDominating);
         }
@@ -136,6 +137,7 @@ impl PreparedForm<'_> {
 impl PreparedFactor {
     /// Tries s: where λ_max(Uᵀ·Diag(q)²·U) ≤ s is proven, the bound is s·Σ 1/q_i².
     pub fn bound(&self, scale: f64) -> Result<QuadraticBound, Rejected> {
+        ensure_ieee()?;
         let gram = self.gram();
         if gram.is_zero() {
             return Ok(QuadraticBound(0.0));
@@ -150,6 +152,7 @@ impl PreparedFactor {
 impl PreparedBasis {
     /// Tries s² for λ_max(UᵀU), both in units of the q chosen: where it is proven, σ_max(U) ≤ s.
     pub fn bound(&self, square: f64) -> Result<SpectralBound, Rejected> {
+        ensure_ieee()?;
         let gram = self.gram();
         if gram.is_zero() {
             return Ok(SpectralBound(0.0));
@@ -228,9 +231,7 @@ fn lower_end(
     columns: usize,
     threads: usize,
 ) -> Result<f64, CheckError> {
-    if !environment_is_ieee() {
-        return Err(Rejected::Environment.into());
-    }
+    ensure_ieee()?;
     matrix.validate(domain, threads)?;
     if columns == 0 || Some(v.len()) != columns.checked_mul(matrix.dim()) {
         return Err(Rejected::BadWitness { index: v.len() }.into());

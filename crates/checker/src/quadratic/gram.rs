@@ -16,8 +16,7 @@ use crate::kernel::self_product::self_product;
 use crate::quadratic::cholesky::LowerTriangle;
 use crate::quadratic::definite::lowered_diagonal;
 use crate::rounding::{
-    UNDERFLOW, add_up, div_up, environment_is_ieee, exponent, gamma, mul_down, mul_up, power_of_two,
-    sub_down, sum_up,
+    UNDERFLOW, add_up, div_up, ensure_ieee, exponent, gamma, mul_down, mul_up, power_of_two, sub_down, sum_up,
 };
 use crate::threads::worthwhile;
 use crate::{Certificate, CheckError, Domain, Quadratic, Rejected};
@@ -162,9 +161,7 @@ fn nonzero_rows(
     rank: usize,
     threads: usize,
 ) -> Result<Vec<(usize, &[f64])>, CheckError> {
-    if !environment_is_ieee() {
-        return Err(Rejected::Environment.into());
-    }
+    ensure_ieee()?;
     Quadratic::Gram { factor, dim, rank }.validate(Domain::Cube, threads)?;
     let rows = factor.chunks_exact(rank).enumerate();
     Ok(rows.filter(|(_, row)| row.iter().any(|&u| u != 0.0)).collect())

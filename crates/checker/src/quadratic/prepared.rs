@@ -4,8 +4,8 @@
 //! [`Domain::Vertices`] the diagonal of a stored matrix is left out as well: it adds tr M, whatever x is.
 
 use crate::kernel::self_product::self_product;
-use crate::rounding::{add_up, environment_is_ieee, gamma, mul_up, sum_up};
-use crate::{CheckError, Domain, Quadratic, Rejected};
+use crate::rounding::{add_up, ensure_ieee, gamma, mul_up, sum_up};
+use crate::{CheckError, Domain, Quadratic};
 
 /// A form that numbers d can be tried on: see [`PreparedForm::bound`].
 pub struct PreparedForm<'a> {
@@ -24,9 +24,7 @@ pub struct PreparedForm<'a> {
 impl<'a> PreparedForm<'a> {
     /// Validates a matrix and prepares it, with up to `threads` threads. Factors are multiplied out.
     pub fn new(matrix: Quadratic<'a>, domain: Domain, threads: usize) -> Result<Self, CheckError> {
-        if !environment_is_ieee() {
-            return Err(Rejected::Environment.into());
-        }
+        ensure_ieee()?;
         matrix.validate(domain, threads)?;
         let kept: Vec<usize> = (0..matrix.dim()).filter(|&i| !matrix.is_zero_row(i, domain)).collect();
         let has_diagonal = domain == Domain::Cube || matches!(matrix, Quadratic::Gram { .. });

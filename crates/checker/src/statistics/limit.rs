@@ -206,7 +206,8 @@ impl LimitTrial {
 
     /// The candidate as a limit, where it is proven.
     pub fn prove(&self, candidate: LimitCandidate, levels: u32) -> Option<LowerLimit> {
-        if self.nearest(candidate) != candidate || !(self.attempt(candidate, levels).excess <= 0.0) {
+        let admissible = environment_is_ieee() && self.nearest(candidate) == candidate;
+        if !(admissible && self.attempt(candidate, levels).excess <= 0.0) {
             return None;
         }
         Some(match candidate {
