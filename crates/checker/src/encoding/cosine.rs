@@ -3,7 +3,7 @@
 //! # Problem
 //! A projection may work on u = Ox, the cosine transform (DCT-II) of the values x of an image or a frame: in one
 //! dimension u_k = s_k·Σ_i x_i·cos(πk(2i + 1)/2n) with s_0 = √(1/n), s_k = √(2/n). A fast transform comes with no bound
-//! for its errors; this one, by the definition, does. It is done once per input, for thousands of draws.
+//! on its errors; this one, computed from the definition, does. It is done once per input, for thousands of draws.
 //!
 //! # Guarantee
 //! In units of u = 2⁻⁵³:
@@ -37,7 +37,7 @@ struct LineTransform {
 }
 
 impl CosineTransform {
-    /// For a grid of values; an error where it has none.
+    /// For a grid of `height` × `width` values; an error where that is empty.
     pub fn new(height: usize, width: usize) -> Result<Self, CheckError> {
         if height == 0 || width == 0 || height.max(width).checked_mul(4).is_none() {
             return Err(MatrixProblem::Empty.into());

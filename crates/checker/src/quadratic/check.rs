@@ -1,7 +1,7 @@
 //! Proven numbers about matrices: their types, and the few functions that make them.
 
 use crate::quadratic::definite::dominates;
-use crate::quadratic::gram::{PreparedBasis, PreparedFactor};
+use crate::quadratic::gram::{PreparedBasis, PreparedFactor, WeightedGram};
 use crate::quadratic::lower::{inner_product_down, row_squares};
 use crate::quadratic::prepared::PreparedForm;
 use crate::rounding::{add_up, div_down, div_up, ensure_ieee, mul_up, sqrt_up, sum_down, sum_up};
@@ -130,44 +130,43 @@ impl PreparedForm<'_> {
         if !dominates(self, duals) {
             return Err(Rejected::NotDominating);
         }
-        finite(add_up(self.constant, sum_up(duals.iter().copied())))
+        finite(add_up(self.constant, sum_up(duals.iter().copied()))).map(QuadraticBound)
     }
 }
 
 impl PreparedFactor {
     /// Tries s: where λ_max(Uᵀ·Diag(q)²·U) ≤ s is proven, the bound is s·Σ 1/q_i².
     pub fn bound(&self, scale: f64) -> Result<QuadraticBound, Rejected> {
-        ensure_ieee()?;
-        let gram = self.gram();
-        if gram.is_zero() {
-            return Ok(QuadraticBound(0.0));
-        }
-        if !gram.is_below(scale) {
-            return Err(Rejected::NotDominating);
-        }
-        finite(mul_up(scale, gram.sum))
+        proven_of_gram(self.gram(), scale, |gram| mul_up(scale, gram.sum)).map(QuadraticBound)
     }
 }
 
 impl PreparedBasis {
     /// Tries s² for λ_max(UᵀU), both in units of the q chosen: where it is proven, σ_max(U) ≤ s.
     pub fn bound(&self, square: f64) -> Result<SpectralBound, Rejected> {
-        ensure_ieee()?;
-        let gram = self.gram();
-        if gram.is_zero() {
-            return Ok(SpectralBound(0.0));
-        }
-        if !gram.is_below(square) {
-            return Err(Rejected::NotDominating);
-        }
         // q = shift for all rows, so UᵀU·shift² ⪯ square.
-        let bound = div_up(sqrt_up(square), gram.shift);
-        if bound.is_finite() { Ok(SpectralBound(bound)) } else { Err(Rejected::NothingProven) }
+        proven_of_gram(self.gram(), square, |gram| div_up(sqrt_up(square), gram.shift)).map(SpectralBound)
     }
 }
 
-fn finite(bound: f64) -> Result<QuadraticBound, Rejected> {
-    if bound.is_finite() { Ok(QuadraticBound(bound)) } else { Err(Rejected::NothingProven) }
+/// The number that follows from λ_max ≤ scale, once that is proven; zero for a factor of zeros.
+fn proven_of_gram(
+    gram: &WeightedGram,
+    scale: f64,
+    number: impl Fn(&WeightedGram) -> f64,
+) -> Result<f64, Rejected> {
+    ensure_ieee()?;
+    if gram.is_zero() {
+        Ok(0.0)
+    } else if gram.is_below(scale) {
+        finite(number(gram))
+    } else {
+        Err(Rejected::NotDominating)
+    }
+}
+
+fn finite(bound: f64) -> Result<f64, Rejected> {
+    if bound.is_finite() { Ok(bound) } else { Err(Rejected::NothingProven) }
 }
 
 /// What a certificate with a shift t proves as it stands: xᵀMx ≤ Σ (y + t), plus tr M on the vertices, up to the last

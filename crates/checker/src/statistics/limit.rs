@@ -44,12 +44,10 @@ pub struct LowerLimit {
     complement: f64,
 }
 
-/// Proven: the probability is at most this, but for a failure probability stated beforehand.
+/// Proven: the probability is at most this, but for a failure probability stated beforehand. It is one minus the lower
+/// limit on the opposite event.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct UpperLimit {
-    value: f64,
-    complement: f64,
-}
+pub struct UpperLimit(pub(crate) LowerLimit);
 
 impl LowerLimit {
     /// What holds without any draws: p ≥ 0.
@@ -58,7 +56,7 @@ impl LowerLimit {
     /// The same said of the opposite event: its probability is at most 1 − p.
     #[must_use]
     pub fn of_opposite(self) -> UpperLimit {
-        UpperLimit { value: self.complement, complement: self.value }
+        UpperLimit(self)
     }
 
     /// p is at least this, rounded down.
@@ -75,18 +73,19 @@ impl LowerLimit {
 impl UpperLimit {
     /// p is at most this, rounded up.
     pub fn value(self) -> f64 {
-        self.value
+        self.0.complement
     }
 
     /// A limit on the larger of two probabilities: the larger of their limits.
     #[must_use]
     pub fn larger(self, other: Self) -> Self {
-        Self { value: self.value.max(other.value), complement: self.complement.min(other.complement) }
+        let (a, b) = (self.0, other.0);
+        Self(LowerLimit { value: a.value.min(b.value), complement: a.complement.max(b.complement) })
     }
 
     /// 1 − p is at least this, rounded down. Sharper than 1 − `value` where p is close to one.
     pub fn complement(self) -> f64 {
-        self.complement
+        self.0.value
     }
 }
 

@@ -54,23 +54,19 @@ impl LowerLimit {
     fn asked(self) -> (f64, Side) {
         if self.value() < 0.5 { (self.value(), Side::Below) } else { (self.complement(), Side::Above) }
     }
+
+    /// The lower bound on Φ⁻¹(p) that an answer means, Φ⁻¹(1 − p) being −Φ⁻¹(p); none where it answers something else.
+    fn answered(self, quantile: NormalQuantile) -> Option<f64> {
+        let (p, side) = self.asked();
+        quantile.of(p, side).map(|x| if side == Side::Below { x } else { -x })
+    }
 }
 
 impl UpperLimit {
-    /// The question whose answer bounds Φ⁻¹(p) from above, or Φ⁻¹(1 − p) from below where 1 − p has more digits.
+    /// The question whose answer bounds Φ⁻¹ from above: that of the lower limit on the opposite event.
     pub fn quantile(self) -> QuantileTrial {
-        let (p, side) = self.asked();
-        QuantileTrial::new(p, side)
+        self.0.quantile()
     }
-
-    fn asked(self) -> (f64, Side) {
-        if self.value() <= 0.5 { (self.value(), Side::Above) } else { (self.complement(), Side::Below) }
-    }
-}
-
-/// The bound that an answer means, Φ⁻¹(1 − p) being −Φ⁻¹(p); none where it answers something else.
-fn answer((p, side): (f64, Side), plain: Side, quantile: NormalQuantile) -> Option<f64> {
-    quantile.of(p, side).map(|x| if side == plain { x } else { -x })
 }
 
 fn positive(radius: f64) -> Option<LatentRadius> {
@@ -81,7 +77,7 @@ impl LatentRadius {
     /// σ·Φ⁻¹(p_A) with p_A the limit; `None`, abstain, where the limit is not above one half. `quantile` must answer
     /// [`LowerLimit::quantile`] of this limit; from another, nothing follows.
     pub fn one_sided(lower: LowerLimit, quantile: NormalQuantile, noise: NoiseLevel) -> Option<Self> {
-        let quantile = answer(lower.asked(), Side::Below, quantile).filter(|_| lower.value() > 0.5)?;
+        let quantile = lower.answered(quantile).filter(|_| lower.value() > 0.5)?;
         positive(mul_down(noise.value(), quantile))
     }
 
@@ -95,8 +91,9 @@ impl LatentRadius {
         (upper, b): (UpperLimit, NormalQuantile),
         noise: NoiseLevel,
     ) -> Option<Self> {
-        let a = answer(lower.asked(), Side::Below, a)?;
-        let b = answer(upper.asked(), Side::Above, b)?.min(-a); // Φ⁻¹(1 − p_A) = −Φ⁻¹(p_A)
+        // Φ⁻¹(1 − p) = −Φ⁻¹(p), for p_B and for p_A.
+        let a = lower.answered(a)?;
+        let b = (-upper.0.answered(b)?).min(-a);
         positive(mul_down(noise.value(), sub_down(a, b) / 2.0))
     }
 

@@ -132,7 +132,7 @@ impl SamplingRule {
         }
     }
 
-    /// Whether a plan of looks is one: rising, with positive shares whose exact sum is at most 1.
+    /// Whether the looks of a staged rule make a plan: rising, with positive shares whose exact sum is at most 1.
     pub fn validate(&self) -> Result<(), StatisticsError> {
         let SamplingRule::Staged { looks } = self else {
             return Ok(());
@@ -267,10 +267,10 @@ impl fmt::Display for StatisticsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             StatisticsError::FailureProbability { value } => {
-                write!(f, "a failure probability must lie between 0 and 1, not be {value}")
+                write!(f, "the failure probability is {value}: it must lie between 0 and 1")
             }
             StatisticsError::NoiseLevel { value } => {
-                write!(f, "a noise level must be positive and finite, not {value}")
+                write!(f, "the noise level is {value}: it must be positive and finite")
             }
             StatisticsError::Tally { successes, trials } => {
                 write!(f, "{successes} of {trials} is not a count: there must be 1 to {MOST_TRIALS} draws")
@@ -293,7 +293,7 @@ impl fmt::Display for StatisticsError {
             StatisticsError::Share { index, share } => {
                 write!(
                     f,
-                    "look {index} (counting from 0) has the share {share}, not one above 0 and at most 1"
+                    "look {index} (counting from 0) has the share {share}: it must be above 0 and at most 1"
                 )
             }
             StatisticsError::SharesExceedOne { index } => {
