@@ -54,6 +54,7 @@ pub mod analysis;
 pub mod classifier;
 mod draw;
 pub mod input_map;
+pub mod limit;
 pub mod noise;
 pub mod record;
 pub mod runs;

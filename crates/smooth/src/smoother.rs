@@ -24,12 +24,13 @@ use crate::classifier::Classifier;
 pub use crate::draw::{Counts, Drawn};
 use crate::draw::{Halt, Sampler, Series};
 use crate::input_map::InputMap;
+use crate::limit::{ClassCount, LimitChoice, lower_limit, radius_of_counts};
 use crate::noise::{self, Centre, Noise};
 use crate::sequential::{Goal, RadiusNorm, Sequential, Verdict};
 use crate::space::{Encoded, Space};
 use gambeson_checker::{
     CheckError, FailureProbability, L2Radius, LatentRadius, LinfRadius, NoiseLevel, Rejected, SamplingRule,
-    SpectralBound, StatisticsError, Tally, encoding_error_of_both, lower_limit, smoothing_radius,
+    SpectralBound, StatisticsError, Tally, encoding_error_of_both,
 };
 use gambeson_lowrank::observe::Observer;
 use thiserror::Error;
@@ -301,10 +302,11 @@ impl<'a, C: Classifier> Smoother<'a, C> {
         trials: u64,
         error: f64,
     ) -> Result<Option<Certified>, StatisticsError> {
-        let rule = self.rule();
-        let limit = lower_limit(&rule, Tally::new(count, trials)?, rule.method(), self.params.failure)?;
-        let latent = smoothing_radius(limit, self.params.noise).and_then(|latent| latent.less(error));
-        Ok(latent.map(|latent| {
+        let (rule, noise) = (self.rule(), self.params.noise);
+        let counts =
+            ClassCount { rule: &rule, count, runner_up: trials.saturating_sub(count), trials, noise };
+        let (_, latent) = radius_of_counts(&counts, self.params.failure, LimitChoice::Natural)?;
+        Ok(latent.and_then(|latent| latent.less(error)).map(|latent| {
             let (l2, linf) = self.space.radii(latent);
             Certified { class, latent, l2, linf }
         }))

@@ -14,11 +14,11 @@
 //! V = U·Diag(1/s), as rounded: V encodes, κ and σ_max are those of V ([`ProvenProjection`]), and decoding multiplies by s
 //! again.
 
-use gambeson_checker::kernel::{Isa, ROWS, add_rows_times};
 use gambeson_checker::{
-    CheckError, CosineCoordinates, CosineTransform, InfToTwoBound, L2Radius, LatentRadius, LinfRadius,
-    SpectralBound, encoding_error, encoding_error_of_blocks, encoding_error_of_moved,
+    CheckError, Coordinates, CosineTransform, InfToTwoBound, L2Radius, LatentRadius, LinfRadius,
+    SpectralBound, encode, encoding_error_of_blocks, encoding_error_of_moved,
 };
+use gambeson_lowrank::linalg::kernel::{Isa, ROWS, add_rows_times};
 use gambeson_lowrank::linalg::matrix::DenseMatrix;
 use gambeson_lowrank::projection::Channel;
 use gambeson_lowrank::projection::proven::ProvenProjection;
@@ -224,16 +224,12 @@ impl Space {
         let mut code = Vec::with_capacity(space.rank);
         let mut errors = Vec::with_capacity(space.channels.len());
         for (coder, values) in space.channels.iter().zip(values.chunks_exact(space.transform.dim())) {
-            let CosineCoordinates { coordinates: u, error: moved } = match &space.cosines {
-                None => CosineCoordinates { coordinates: values.to_vec(), error: 0.0 },
+            let Coordinates { values: u, error: moved } = match &space.cosines {
+                None => Coordinates { values: values.to_vec(), error: 0.0 },
                 Some(cosines) => cosines.forward(values)?,
             };
             let DenseMatrix { rows, columns, entries } = &coder.basis;
-            let mut z = vec![0.0; *columns];
-            for (row, u) in entries.chunks_exact(*columns).zip(&u) {
-                z.iter_mut().zip(row).for_each(|(z, entry)| *z += entry * u);
-            }
-            let error = encoding_error(entries, *rows, *columns, &u)?;
+            let Coordinates { values: mut z, error } = encode(entries, *rows, *columns, &u)?;
             errors.push(encoding_error_of_moved(error, moved, space.spectral));
             code.append(&mut z);
         }

@@ -20,11 +20,6 @@ pub(crate) fn up_to_places(value: f64, places: usize) -> String {
     }
 }
 
-/// A positive number a hair larger, no less than the true result of the operation that was rounded to it.
-pub(crate) fn enlarged(value: f64) -> f64 {
-    value * (1.0 + f64::EPSILON)
-}
-
 /// The largest decimal with `digits` significant digits that is not above `value`.
 pub(crate) fn down(value: f64, digits: usize) -> String {
     directed(value, digits, value < 0.0)

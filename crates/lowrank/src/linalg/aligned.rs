@@ -1,6 +1,6 @@
 //! Memory for the kernels: numbers that begin with a line of the cache.
 
-use gambeson_checker::kernel::Real;
+use crate::linalg::kernel::Real;
 
 /// Bytes of a line of the cache, and of the widest vector register.
 const LINE: usize = 64;

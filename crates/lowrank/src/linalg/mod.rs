@@ -10,6 +10,7 @@
 pub(crate) mod aligned;
 pub(crate) mod cosines;
 pub mod eigen;
+pub mod kernel;
 pub mod lanczos;
 pub mod matrix;
 pub mod operator;

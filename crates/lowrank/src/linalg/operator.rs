@@ -3,8 +3,8 @@
 //!
 //! Every sum runs over fixed blocks in a fixed order, so results do not depend on the number of threads.
 
+use crate::linalg::kernel::{self, Isa, ROWS, row_products};
 use crate::linalg::products::{rows_times, rows_times_blocked, transpose};
-use gambeson_checker::kernel::{self, Isa, ROWS, row_products};
 use gambeson_checker::{Domain, Quadratic};
 use rayon::prelude::*;
 

@@ -2,7 +2,7 @@
 //!
 //! Every sum runs over fixed blocks in a fixed order, so results do not depend on the number of threads.
 
-use gambeson_checker::kernel::{Isa, ROWS, Real, add_rows_times};
+use crate::linalg::kernel::{Isa, ROWS, Real, add_rows_times};
 use rayon::prelude::*;
 
 /// Depth of a block: this many rows of the right side stay in the innermost cache. Fixed, because partial sums are

@@ -9,9 +9,8 @@ use crate::projection::Projection;
 use crate::projection::kappa::problem;
 use crate::sdp::certificate::{CertificateFile, CertificateFileError, VERSION};
 use crate::sdp::problem::{Norm, ProblemError, Reading};
-use gambeson_checker::{
-    Certificate, CheckError, Domain, InfToTwoBound, QuadraticBound, SpectralBound, check, spectral_norm,
-};
+use crate::sdp::scale::{check, spectral_norm};
+use gambeson_checker::{Certificate, CheckError, Domain, InfToTwoBound, QuadraticBound, SpectralBound};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use thiserror::Error;

@@ -20,7 +20,8 @@ use crate::projection::{Channel, Projection, ProjectionError};
 use crate::safetensors::SafetensorsError;
 use crate::sdp::bracket::BoundParams;
 use crate::sdp::certificate::CertificateFileError;
-use gambeson_checker::{CheckError, InfToTwoBound, SpectralBound, spectral_norm};
+use crate::sdp::scale::spectral_norm;
+use gambeson_checker::{CheckError, InfToTwoBound, SpectralBound};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 

@@ -15,6 +15,7 @@ use crate::sdp::progress::{Progress, RunMonitor, StopReason, relative_gap};
 use crate::sdp::upper::certify;
 pub use crate::sdp::upper::{Upper, prove};
 use crate::sdp::vertex::best_vertex;
+use gambeson_checker::rounding::add_up;
 use gambeson_checker::{
     Certificate, CheckError, Domain, Quadratic, RelaxationValue, VertexValue, relaxation_value, vertex_value,
 };
@@ -133,7 +134,7 @@ impl Bracket {
     pub fn gap(&self) -> f64 {
         let gap = relative_gap(self.upper.value(), self.sdp_lower.value());
         // Two roundings: of the quotient, which is one plus the gap, and of the difference.
-        if gap > 0.0 { (gap + f64::EPSILON * (1.0 + gap)).next_up() } else { 0.0 }
+        if gap > 0.0 { add_up(gap, f64::EPSILON * (1.0 + gap)) } else { 0.0 }
     }
 }
 

@@ -13,5 +13,6 @@ pub mod mwu;
 pub mod primal;
 pub mod problem;
 pub mod progress;
+pub mod scale;
 mod upper;
 pub mod vertex;

@@ -81,8 +81,8 @@ fn verify(energy: &Energy, fitted: &Fitted) {
         .sum();
     assert!((1.0 - kept - fitted.error).abs() < 1e-10, "{}: {} {}", fitted.how, 1.0 - kept, fitted.error);
     let question = problem(basis, 1).expect("a question");
-    let proven =
-        gambeson_checker::check(question.quadratic(), &fitted.certified.certificate, 1).expect("proven");
+    let proven = gambeson_lowrank::sdp::scale::check(question.quadratic(), &fitted.certified.certificate, 1)
+        .expect("proven");
     assert_eq!(proven, fitted.certified.square);
     let kappa = fitted.certified.kappa().value();
     assert!(kappa >= (r as f64).sqrt() && kappa <= (n as f64).sqrt() * (1.0 + 1e-5), "{}", fitted.how);

@@ -24,6 +24,8 @@ mod projection;
 mod representation;
 /// Files of named arrays.
 mod safetensors;
+/// Bounds to the bit.
+mod same_bits;
 /// Sparse principal components.
 mod sparse_pca;
 /// Oracles and generators for the others.

@@ -1,13 +1,14 @@
 //! Algorithm 2: its theorem, its stops, and that what it proposes is proven.
 
 use crate::support::{normal_matrix, quadratic};
-use gambeson_checker::{Certificate, Domain, Quadratic, check, relaxation_value};
+use gambeson_checker::{Certificate, Domain, Quadratic, relaxation_value};
 use gambeson_lowrank::linalg::matrix::DenseMatrix;
 use gambeson_lowrank::linalg::operator::Operator;
 use gambeson_lowrank::sdp::bracket::{BoundParams, Solver, bracket};
 use gambeson_lowrank::sdp::instance;
 use gambeson_lowrank::sdp::mwu::{DualChoice, MwuParams, MwuSolution, Width, multiplicative_weights};
 use gambeson_lowrank::sdp::progress::{Progress, StopReason};
+use gambeson_lowrank::sdp::scale::check;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::ops::ControlFlow;

@@ -115,7 +115,7 @@ fn cosine_transforms_agree_with_the_proven_one() {
         let mut found = values.clone();
         Transform::new(representation, height, width).expect("a size").forward(&mut found);
         let length = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
-        let apart: Vec<f64> = found.iter().zip(&proven.coordinates).map(|(a, b)| a - b).collect();
+        let apart: Vec<f64> = found.iter().zip(&proven.values).map(|(a, b)| a - b).collect();
         assert!(length(&apart) <= proven.error, "{} above {}", length(&apart), proven.error);
         assert!(length(&apart) <= 1e-14 * length(&values), "{} of {}", length(&apart), length(&values));
     }

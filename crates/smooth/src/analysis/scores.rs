@@ -2,8 +2,8 @@
 
 use super::error::AnalysisError;
 use super::{Dialect, Evidence, Input, LoggedRun, Predicted};
-use crate::record::{quotient_below, root_above};
 pub use crate::sequential::RadiusNorm;
+use gambeson_checker::rounding::{quotient_below, root_above};
 
 /// Where ℓ∞ radii come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

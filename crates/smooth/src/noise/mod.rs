@@ -33,6 +33,7 @@ mod normals;
 
 use crate::input_map::{Affine, InputMap};
 use chacha::{Key, Words};
+use gambeson_checker::rounding::mul_up;
 use gambeson_checker::{encoding_error_of_blocks, storage_error};
 use normals::{is_rare, pair, rare_radius, turned};
 
@@ -108,7 +109,7 @@ fn split(value: f64) -> (f32, f32) {
 /// σ·scale, rounded up; infinite beyond the range of single precision.
 #[allow(clippy::cast_possible_truncation)]
 pub(crate) fn level(sigma: f64, scale: f64) -> f32 {
-    let exact = (sigma * scale).next_up(); // not below the product, which was rounded once
+    let exact = mul_up(sigma, scale);
     let near = exact as f32;
     if f64::from(near) < exact { near.next_up() } else { near }
 }

@@ -15,7 +15,7 @@ mod prediction;
 mod projection;
 
 pub use derive::{LimitChoice, Proven};
-pub(crate) use derive::{Sample, latent_radius, quotient_below, root_above};
+pub(crate) use derive::{Sample, latent_radius};
 pub use error::{RecordError, RecordProblem};
 pub use log::{Entry, Log, RecordLog, merge_records, read_records};
 pub(crate) use log::{Line, Merged, parse_records, recognises};

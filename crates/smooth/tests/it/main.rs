@@ -6,6 +6,8 @@ mod analysis;
 mod record;
 /// Runs over many inputs.
 mod runs;
+/// Limits, quantiles and radii to the bit.
+mod same_bits;
 /// Randomized smoothing.
 mod smoothing;
 /// Generators for the others.

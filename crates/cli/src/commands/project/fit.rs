@@ -11,6 +11,7 @@ use crate::progress::say;
 use crate::report::decimal::{down, up, up_to_places};
 use crate::screen::wrapped;
 use anyhow::{Context, bail};
+use gambeson_checker::rounding::root_below;
 use gambeson_lowrank::projection::certificate::certificate_path;
 use gambeson_lowrank::projection::fit::{FitData, Fitted, FittedProjection, Target, fit_projection};
 use gambeson_lowrank::sdp::bracket::BoundParams;
@@ -89,8 +90,7 @@ fn target(arguments: &FitArguments) -> anyhow::Result<Target> {
 
 /// The root of an integer, not above the true one.
 pub(super) fn root_down(square: usize) -> f64 {
-    let root = (square as f64).sqrt();
-    if root.mul_add(root, -(square as f64)) > 0.0 { root.next_down() } else { root }
+    root_below(square as u64)
 }
 
 fn record(

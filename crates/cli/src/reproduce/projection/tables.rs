@@ -1,12 +1,13 @@
 //! Tables 1 and 4 of the paper: proven norms of projections of images and of speech.
 
 use crate::json::FitRecord;
-use crate::report::decimal::{down, enlarged, up};
+use crate::report::decimal::{down, up};
 use crate::report::spread::NOTHING;
 use crate::report::table::Table;
 use crate::reproduce::projection::published::PublishedFit;
 use crate::reproduce::projection::{Budget, Data, Fit, FitResults};
 use crate::reproduce::rendered::Rendered;
+use gambeson_checker::rounding::{div_up, mul_up};
 
 /// Significant digits of kappa and of its limit.
 const KAPPA_DIGITS: usize = 6;
@@ -93,7 +94,7 @@ fn shown<T>(value: Option<&T>, text: impl FnOnce(&T) -> String) -> String {
 
 /// κ over its limit, rounded up.
 fn ratio(record: &FitRecord) -> String {
-    up(enlarged(record.kappa / record.limit), DIGITS)
+    up(div_up(record.kappa, record.limit), DIGITS)
 }
 
 /// Table 1: a row for each data set and method, the paper's first.
@@ -192,7 +193,7 @@ pub(crate) fn audio(results: &FitResults) -> Rendered {
         table.column(label, "rank", &rows, |row| cell(row, rank));
         table.column(label, "κ ≤", &rows, |row| cell(row, |record| up(record.kappa, KAPPA_DIGITS + 1)));
         table.column(label, "error (%)", &rows, |row| {
-            cell(row, |record| up(enlarged(100.0 * record.error), DIGITS))
+            cell(row, |record| up(mul_up(100.0, record.error), DIGITS))
         });
         table.column(label, "κ / limit", &rows, |row| cell(row, ratio));
     }

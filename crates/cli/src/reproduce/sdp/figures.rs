@@ -1,12 +1,12 @@
 //! Figures 8 and 9 of the paper: time, value and error of Algorithm 2 against an exact solver.
 
-use crate::report::decimal::enlarged;
 use crate::report::figure::{Axis, Figure, Panel, Point, Series, Style};
 use crate::report::spread::{NOTHING, Spread, bound_cell, cell};
 use crate::report::table::Table;
 use crate::reproduce::rendered::Rendered;
 use crate::reproduce::sdp::results::{Results, seconds};
 use crate::reproduce::sdp::{SdpRecord, Solver};
+use gambeson_checker::rounding::{add_up, div_up, mul_up};
 
 /// Significant digits of values, enough to tell the solvers apart.
 const VALUE_DIGITS: usize = 6;
@@ -34,11 +34,11 @@ fn error(results: &Results, n: usize, solver: &Solver) -> Option<Spread> {
 
 /// 100·(upper/lower − 1), every rounding upwards.
 fn per_cent_above(upper: f64, lower: f64) -> Option<f64> {
-    (lower > 0.0).then(|| enlarged(enlarged(enlarged(upper / lower) - 1.0) * 100.0))
+    (lower > 0.0).then(|| mul_up(add_up(div_up(upper, lower), -1.0), 100.0))
 }
 
 fn gap_per_cent(record: &SdpRecord) -> Option<f64> {
-    record.output.bound.gap.map(|gap| enlarged(gap * 100.0))
+    record.output.bound.gap.map(|gap| mul_up(gap, 100.0))
 }
 
 fn table(results: &Results) -> Table {

@@ -9,7 +9,7 @@
 use super::secular::{Root, root};
 use super::small::implicit_ql;
 use super::strips::Strips;
-use gambeson_checker::kernel::Isa;
+use crate::linalg::kernel::Isa;
 use rayon::prelude::*;
 use std::borrow::Cow;
 

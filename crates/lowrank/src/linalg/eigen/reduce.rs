@@ -8,7 +8,7 @@
 
 use super::strips::{Strips, WIDTH};
 use crate::linalg::aligned::Aligned;
-use gambeson_checker::kernel::{Isa, ROWS, dot, row_products};
+use crate::linalg::kernel::{Isa, ROWS, dot, row_products};
 use rayon::prelude::*;
 
 /// Reflections of a panel.

@@ -13,7 +13,7 @@
 
 mod packed;
 
-use gambeson_checker::kernel::Isa;
+use crate::linalg::kernel::Isa;
 use gambeson_checker::kernel::self_product::mirror_lower;
 use packed::{EXACT_BYTES, Packed, Stored, TILE};
 use rayon::prelude::*;

@@ -1,7 +1,7 @@
 //! Blocks of samples as factors of a product, and their products tile by tile.
 
 use crate::linalg::aligned::Aligned;
-use gambeson_checker::kernel::{Isa, ROWS, Real, add_rows_times};
+use crate::linalg::kernel::{Isa, ROWS, Real, add_rows_times};
 use rayon::prelude::*;
 
 /// Samples of bytes in a block: 2⁷·2⁷·2¹⁰ = 2²⁴, up to which `f32` holds every integer.

@@ -7,7 +7,8 @@ use super::text::{Seen, clip, lines};
 use super::{Known, unnamed};
 use crate::analysis::error::{LineProblem, LogError};
 use crate::analysis::{Dialect, Evidence};
-use gambeson_checker::normal_quantile_below;
+use crate::limit::normal_quantile_below;
+use gambeson_checker::rounding::mul_down;
 use std::path::Path;
 
 /// Whether the first line begins with `x` or `o` and has at least two more words.
@@ -59,7 +60,6 @@ fn gaussian_radius(limit: f64, sigma: f64) -> f64 {
     if limit <= 0.5 {
         return 0.0;
     }
-    // Φ⁻¹(1) is infinite; no count proves p_A = 1, so such an end was rounded up.
-    let quantile = normal_quantile_below(limit.min(1.0_f64.next_down()));
-    (sigma * quantile).next_down().max(0.0)
+    // Φ⁻¹(1) is infinite; no count proves p_A = 1, so such an end was rounded up, and counts as the largest number below.
+    mul_down(sigma, normal_quantile_below(limit)).max(0.0)
 }

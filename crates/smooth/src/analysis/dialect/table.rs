@@ -6,7 +6,7 @@ use super::Known;
 use super::text::{Place, Seen, lines, separator, split};
 use crate::analysis::error::{LineProblem, LogError};
 use crate::analysis::{Dialect, Evidence, Input, Predicted, Settings};
-use gambeson_checker::normal_quantile_below;
+use crate::limit::normal_quantile_below;
 use std::path::Path;
 
 /// Whether the first line is the header of a table.

@@ -4,9 +4,8 @@
 //! probability below 10⁻⁶ were its failure probability .05. Three procedures that are wrong in the usual ways must fail.
 
 use super::{params, quantile, upper_tail};
-use gambeson_checker::{
-    FailureProbability, Method, NoiseLevel, SamplingRule, Tally, lower_limit, smoothing_radius,
-};
+use gambeson_checker::{FailureProbability, LimitMethod, NoiseLevel, SamplingRule, Tally};
+use gambeson_smooth::limit::{lower_limit, smoothing_radius};
 use gambeson_smooth::sequential::{Goal, RadiusNorm, looks};
 use gambeson_smooth::smoother::{Certification, Smoother};
 use gambeson_smooth::space::Space;
@@ -40,7 +39,8 @@ fn misses(runs: &[Certification], wrong: impl Fn(&Certification) -> bool) -> usi
 fn fixed_radius(count: u64, trials: u64) -> f64 {
     let tally = Tally::new(count, trials).expect("a tally");
     let alpha = FailureProbability::new(ALPHA).expect("a probability");
-    let limit = lower_limit(&SamplingRule::Fixed, tally, Method::ClopperPearson, alpha).expect("a limit");
+    let limit =
+        lower_limit(&SamplingRule::Fixed, tally, LimitMethod::ClopperPearson, alpha).expect("a limit");
     smoothing_radius(limit, NoiseLevel::new(1.0).expect("a level"))
         .map_or(0.0, gambeson_checker::LatentRadius::value)
 }

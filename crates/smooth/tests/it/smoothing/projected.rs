@@ -3,8 +3,7 @@
 use super::{cumulative, params};
 use crate::support::normal;
 use gambeson_checker::{
-    CheckError, FailureProbability, Method, NoiseLevel, Rejected, SamplingRule, Tally, lower_limit,
-    smoothing_radius,
+    CheckError, FailureProbability, LimitMethod, NoiseLevel, Rejected, SamplingRule, Tally,
 };
 use gambeson_lowrank::linalg::matrix::DenseMatrix;
 use gambeson_lowrank::projection::certificate::ProjectionCertificate;
@@ -16,6 +15,7 @@ use gambeson_lowrank::sdp::bracket::BoundParams;
 use gambeson_lowrank::shape::Shape;
 use gambeson_smooth::classifier::Classifier;
 use gambeson_smooth::input_map::{Affine, InputMap, Layout};
+use gambeson_smooth::limit::{lower_limit, smoothing_radius};
 use gambeson_smooth::smoother::{Smoother, SmoothingError, SmoothingParams, SmoothingParamsError};
 use gambeson_smooth::space::{Space, SpaceError};
 use gambeson_smooth::toys::{Ball, HalfSpace};
@@ -314,7 +314,7 @@ fn no_attack_beats_a_certificate() {
             let limit = lower_limit(
                 &SamplingRule::Fixed,
                 Tally::new(count, trials).expect("a tally"),
-                Method::ClopperPearson,
+                LimitMethod::ClopperPearson,
                 FailureProbability::new(0.4).expect("a probability"),
             )
             .expect("a limit");

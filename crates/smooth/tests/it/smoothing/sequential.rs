@@ -1,9 +1,8 @@
 //! Sequential sampling on the class frequencies of public votes.
 
 use crate::smoothing::{quantile, upper_tail};
-use gambeson_checker::{
-    FailureProbability, Method, NoiseLevel, SamplingRule, Tally, lower_limit, smoothing_radius,
-};
+use gambeson_checker::{FailureProbability, LimitMethod, NoiseLevel, SamplingRule, Tally};
+use gambeson_smooth::limit::{lower_limit, smoothing_radius};
 use gambeson_smooth::sequential::{Goal, RadiusNorm, Sequential, Verdict, looks};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -64,7 +63,8 @@ fn what_is_certain_is_settled_and_what_is_not_is_open() {
 fn fixed(count: u64, n: u64, target: f64) -> bool {
     let alpha = FailureProbability::new(0.001).expect("a probability");
     let tally = Tally::new(count, n).expect("a tally");
-    let limit = lower_limit(&SamplingRule::Fixed, tally, Method::ClopperPearson, alpha).expect("a limit");
+    let limit =
+        lower_limit(&SamplingRule::Fixed, tally, LimitMethod::ClopperPearson, alpha).expect("a limit");
     let radius = smoothing_radius(limit, NoiseLevel::new(0.25).expect("a level"));
     radius.is_some_and(|radius| radius.value() >= target)
 }
