@@ -1,7 +1,7 @@
 //! Certified accuracy, average certified radius, abstention, and the distribution of p_A, of one run.
 
 use super::error::AnalysisError;
-use super::{Dialect, Evidence, Input, LoggedRun, Predicted};
+use super::logged::{Dialect, Evidence, Input, LoggedRun, Predicted};
 use crate::record::{quotient_below, root_above};
 pub use crate::sequential::RadiusNorm;
 

@@ -6,7 +6,9 @@
 //! the draws were made as the rule says and κ and s are what they were proven to be. Every number is rounded down.
 //! Deviations: the limit fits the rule by which sampling ended; the encoding error is taken off the radius.
 
-use super::{Derived, Record, RecordProblem, Rule};
+use super::certified::{Derived, Record};
+use super::error::RecordProblem;
+use super::run::Rule;
 use gambeson_checker::{
     FailureProbability, LatentRadius, Look, LowerLimit, Method, NoiseLevel, SamplingRule, StatisticsError,
     Tally, lower_limit, smoothing_radius, two_sided_radius, upper_limit,
