@@ -1,7 +1,7 @@
 //! Our own records: merged by run, certified again from their counts.
 
 use super::error::LogError;
-use super::{Dialect, Evidence, Input, LoggedRun, Predicted, Settings};
+use super::logged::{Dialect, Evidence, Input, LoggedRun, Predicted, Settings};
 use crate::record::{
     Derived, Entry, LimitChoice, Line, Merged, PredictionRecord, Record, RecordError, parse_records,
 };

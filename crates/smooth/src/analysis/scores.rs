@@ -1,7 +1,7 @@
 //! Certified accuracy, average certified radius, abstention, and the distribution of p_A, of one run.
 
 use super::error::AnalysisError;
-use super::{Dialect, Evidence, Input, LoggedRun, Predicted};
+use super::logged::{Dialect, Evidence, Input, LoggedRun, Predicted};
 pub use crate::sequential::RadiusNorm;
 use gambeson_checker::rounding::{quotient_below, root_above};
 

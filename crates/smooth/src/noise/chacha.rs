@@ -92,7 +92,7 @@ pub(super) use wide::{avx2, avx512};
 #[cfg(target_arch = "x86_64")]
 #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)] // words as intrinsics take them
 mod wide {
-    use super::{CONSTANTS, Key, Words};
+    use crate::noise::chacha::{CONSTANTS, Key, Words};
     use std::arch::x86_64::{
         __m256i, __m512i, _mm_setr_epi32, _mm256_add_epi32, _mm256_broadcastsi128_si256, _mm256_or_si256,
         _mm256_set1_epi32, _mm256_setr_epi32, _mm256_shuffle_epi8, _mm256_slli_epi32, _mm256_srli_epi32,

@@ -6,7 +6,9 @@
 //! the draws were made as the rule says and κ and s are what they were proven to be. Every number is rounded down.
 //! Deviations: the limit fits the rule by which sampling ended; the encoding error is taken off the radius.
 
-use super::{Derived, Record, RecordProblem, Rule};
+use super::certified::{Derived, Record};
+use super::error::RecordProblem;
+use super::run::Rule;
 pub use crate::limit::LimitChoice;
 use crate::limit::{ClassCount, radius_of_counts};
 use gambeson_checker::rounding::{quotient_below, root_above};

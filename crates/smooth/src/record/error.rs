@@ -1,6 +1,6 @@
 //! What can be wrong with records.
 
-use super::VERSION;
+use super::run::VERSION;
 use gambeson_checker::StatisticsError;
 use std::path::PathBuf;
 use thiserror::Error;

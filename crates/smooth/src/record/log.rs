@@ -1,61 +1,15 @@
 //! Files of records: appended to, resumed after a kill, merged.
 
-use super::{Record, RecordError, RecordProblem, Run, VERSION};
+use super::certified::Record;
+use super::entry::Entry;
+use super::error::{RecordError, RecordProblem};
+use super::run::VERSION;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
-
-/// What a line of a file says of one input: a [`Record`], or a [`PredictionRecord`](super::PredictionRecord).
-pub trait Entry: Sealed + Serialize + DeserializeOwned + Clone {
-    /// What all entries of a run have in common.
-    type Run: Clone + PartialEq + Serialize;
-    /// How every line begins.
-    const START: &'static [u8];
-    /// Which input, from 0.
-    fn index(&self) -> u64;
-    /// What all entries of the run have in common.
-    fn run(&self) -> &Self::Run;
-    /// What is wrong with it in itself.
-    fn validate(&self) -> Result<(), RecordProblem>;
-    /// Whether its counts prove what is stored beside them.
-    fn check_claim(&self) -> Result<(), RecordProblem>;
-    /// Whether the two say the same of one input, times aside.
-    fn same_counts(&self, other: &Self) -> bool;
-}
-
-/// Entries are those of this crate.
-pub trait Sealed {}
-
-impl Sealed for Record {}
-
-impl Entry for Record {
-    type Run = Run;
-    const START: &'static [u8] = b"{\"version\":";
-
-    fn index(&self) -> u64 {
-        self.index
-    }
-
-    fn run(&self) -> &Run {
-        &self.run
-    }
-
-    fn validate(&self) -> Result<(), RecordProblem> {
-        self.validate()
-    }
-
-    fn check_claim(&self) -> Result<(), RecordProblem> {
-        self.check_claim()
-    }
-
-    fn same_counts(&self, other: &Self) -> bool {
-        self.same_counts(other)
-    }
-}
 
 /// A file of entries of one run, open to append to; nobody else can append meanwhile.
 #[derive(Debug)]

@@ -3,10 +3,12 @@
 //! Lines begin with `{"kind":"prediction"`, so that they cannot be mistaken for records of CERTIFY. The class is derived
 //! again from the counts and never believed.
 
-use super::log::{Entry, Log, Sealed};
-use super::{RecordProblem, VERSION, padded};
+use super::certified::padded;
+use super::entry::{Entry, Sealed};
+use super::error::RecordProblem;
+use super::log::Log;
+use super::run::{Run, VERSION};
 use crate::classifier::Classifier;
-use crate::noise::GENERATOR;
 use crate::smoother::{Counts, Prediction, Smoother, predicted};
 use gambeson_checker::FailureProbability;
 use serde::{Deserialize, Serialize};
@@ -70,18 +72,9 @@ pub struct PredictionRecord {
 impl PredictionRun {
     /// The run of a smoother on named data: `model` names the classifier, by its hash or a text that says all.
     pub fn new<C: Classifier>(smoother: &Smoother<C>, model: &str, data: &str) -> Self {
-        let (params, space) = (smoother.params(), smoother.space());
-        Self {
-            n: params.estimation,
-            sigma: params.noise.value(),
-            alpha: params.failure.value(),
-            seed: params.seed,
-            generator: Some(GENERATOR.to_owned()),
-            model: model.to_owned(),
-            data: data.to_owned(),
-            projection: space.projection_sha256().map(ToOwned::to_owned),
-            noise: space.levels_sha256().map(ToOwned::to_owned),
-        }
+        let Run { n, sigma, alpha, seed, generator, model, data, projection, noise, .. } =
+            Run::new(smoother, model, data);
+        Self { n, sigma, alpha, seed, generator, model, data, projection, noise }
     }
 }
 

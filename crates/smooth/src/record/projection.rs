@@ -4,7 +4,7 @@
 //! only names. Here they are compared with those proven from the file whose hash the record has. The encoding error of a
 //! record, about 10⁻¹², can only be computed from its input: [`crate::runs`] does so when it resumes.
 
-use super::Run;
+use super::run::Run;
 use gambeson_lowrank::projection::proven::ProvenProjection;
 use thiserror::Error;
 

@@ -3,10 +3,10 @@
 //! Two-sided Clopper–Pearson intervals with α/2 on each side. The lower end is taken for p_A as it stands, and the radius
 //! is σ·Φ⁻¹(p_A), rounded down.
 
+use super::known::{Known, unnamed};
 use super::text::{Seen, clip, lines};
-use super::{Known, unnamed};
 use crate::analysis::error::{LineProblem, LogError};
-use crate::analysis::{Dialect, Evidence};
+use crate::analysis::logged::{Dialect, Evidence};
 use crate::limit::normal_quantile_below;
 use gambeson_checker::rounding::mul_down;
 use std::path::Path;

@@ -15,23 +15,17 @@
 //! A contradiction is an error that names the line: a log is evidence, and evidence is not repaired.
 
 mod intervals;
+mod known;
 mod pairs;
 mod table;
 mod text;
 mod votes;
 
 use super::error::LogError;
-use super::{Dialect, Evidence, Input, LoggedRun, Predicted, Settings};
+use super::logged::{Evidence, LoggedRun, Settings};
 use crate::record::LimitChoice;
+use known::Known;
 use std::path::Path;
-
-/// What a reader found in a log.
-struct Known {
-    dialect: Dialect,
-    evidence: Evidence,
-    sigma: Option<f64>,
-    alpha: Option<f64>,
-}
 
 /// Reads a log that is not ours.
 pub(super) fn read(path: &Path, bytes: &[u8], settings: &Settings) -> Result<LoggedRun, LogError> {
@@ -67,11 +61,4 @@ pub(super) fn read(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Log
     }
     let paths = vec![path.to_path_buf()];
     Ok(LoggedRun { paths, dialect, evidence, sigma, alpha, broken_off: Vec::new(), run: None })
-}
-
-/// An input of DSRS, whose logs name no class.
-fn unnamed(index: u64, radius: f64, lower_limit: Option<f64>) -> Input {
-    let predicted = if radius > 0.0 { Predicted::Unnamed } else { Predicted::Abstained };
-    let l2 = Some(radius);
-    Input { index, label: None, predicted, correct: None, latent: l2, l2, linf: None, lower_limit }
 }

@@ -1,9 +1,9 @@
 //! Two columns of numbers: a curve of radius and certified accuracy, or the radii of DSRS by input.
 
+use super::known::{Known, unnamed};
 use super::text::{Place, Seen, lines};
-use super::{Known, unnamed};
 use crate::analysis::error::{LineProblem, LogError};
-use crate::analysis::{Dialect, Evidence};
+use crate::analysis::logged::{Dialect, Evidence};
 use std::path::Path;
 
 /// Whether the first line is a pair of numbers, or the header of a curve and the second is one.

@@ -2,10 +2,10 @@
 //!
 //! Separated by tabs (with or without spaces around them) or commas; columns are known by their names.
 
-use super::Known;
+use super::known::Known;
 use super::text::{Place, Seen, lines, separator, split};
 use crate::analysis::error::{LineProblem, LogError};
-use crate::analysis::{Dialect, Evidence, Input, Predicted, Settings};
+use crate::analysis::logged::{Dialect, Evidence, Input, Predicted, Settings};
 use crate::limit::normal_quantile_below;
 use std::path::Path;
 

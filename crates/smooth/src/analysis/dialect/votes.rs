@@ -2,10 +2,10 @@
 //!
 //! The file states neither the noise level nor a failure probability: both must be given.
 
-use super::Known;
+use super::known::Known;
 use super::text::{Place, Seen, lines, separator, split};
 use crate::analysis::error::{LineProblem, LogError};
-use crate::analysis::{Dialect, Evidence, Input, Predicted, Settings};
+use crate::analysis::logged::{Dialect, Evidence, Input, Predicted, Settings};
 use crate::record::{Sample, latent_radius};
 use gambeson_checker::SamplingRule;
 use std::path::Path;
