@@ -10,33 +10,30 @@ use std::io::Write;
 pub(super) fn run(arguments: &ManArguments, stdout: &mut impl Write) -> anyhow::Result<Ended> {
     let mut program = Arguments::command().disable_help_subcommand(true);
     program.build();
-    match &arguments.out {
-        Some(folder) => {
-            std::fs::create_dir_all(folder)
-                .with_context(|| format!("{}: cannot be created", folder.display()))?;
-            for command in pages(&program) {
-                let path = folder.join(format!("{}.1", name(command)));
-                write_file(&path, &page(command)?).with_context(|| path.display().to_string())?;
-                writeln!(stdout, "{}", path.display())?;
-            }
+    if let Some(folder) = &arguments.out {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("{}: cannot be created", folder.display()))?;
+        for command in pages(&program) {
+            let path = folder.join(format!("{}.1", name(command)));
+            write_file(&path, &page(command)?).with_context(|| path.display().to_string())?;
+            writeln!(stdout, "{}", path.display())?;
         }
-        None => {
-            let mut command = &program;
-            for verb in &arguments.verb {
-                let names = || -> Vec<&str> { command.get_subcommands().map(Command::get_name).collect() };
-                command = match command.find_subcommand(verb) {
-                    Some(found) => found,
-                    None if names().is_empty() => {
-                        bail!("`{}` has no verb `{verb}`", name(command).replace('-', " "))
-                    }
-                    None => bail!("unknown verb `{verb}`: expected {}", names().join(", ")),
-                };
-            }
-            stdout.write_all(&page(command)?)?;
-        }
+    } else {
+        let command = arguments.verb.iter().try_fold(&program, |command, verb| below(command, verb))?;
+        stdout.write_all(&page(command)?)?;
     }
     stdout.flush()?;
     Ok(Ended::AsAsked)
+}
+
+/// The verb of this name below a command.
+fn below<'a>(command: &'a Command, verb: &str) -> anyhow::Result<&'a Command> {
+    let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+    match command.find_subcommand(verb) {
+        Some(found) => Ok(found),
+        None if names.is_empty() => bail!("`{}` has no verb `{verb}`", name(command).replace('-', " ")),
+        None => bail!("unknown verb `{verb}`: expected {}", names.join(", ")),
+    }
 }
 
 /// A command and all below it.

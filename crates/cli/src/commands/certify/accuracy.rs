@@ -28,7 +28,7 @@ struct Certified {
 
 impl Accuracy {
     pub(super) fn new<'a>(
-        records: impl Iterator<Item = &'a Record> + Clone,
+        records: &(impl Iterator<Item = &'a Record> + Clone),
         space: &Space,
         sigma: f64,
         labelled: bool,
@@ -64,8 +64,9 @@ impl Accuracy {
         }
         let share = if self.clean.is_some() { "accuracy" } else { "share" };
         let mut table = |first: &str, norm: &str, Certified { radii, accuracy }: &Certified| {
-            let cells =
-                |values: Vec<String>| values.iter().map(|cell| format!("{cell:>10}")).collect::<String>();
+            let cells = |values: Vec<String>| -> String {
+                values.iter().map(|cell| format!("{cell:>10}")).collect::<Vec<_>>().concat()
+            };
             let radii = cells(radii.iter().map(ToString::to_string).collect());
             let accuracy = cells(accuracy.iter().map(|part| format!("{:.1} %", 100.0 * part)).collect());
             writeln!(stdout, "{first:<12} {norm:<12}{radii}\n{:<12} {share:<12}{accuracy}", "")

@@ -88,7 +88,7 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
     if let Some(path) = &smooth.tsv {
         tsv::write(path, &tsv::certified(finished.records.values()))?;
     }
-    let accuracy = Accuracy::new(finished.records.values(), &setup.space, noise.value(), setup.labelled());
+    let accuracy = Accuracy::new(&finished.records.values(), &setup.space, noise.value(), setup.labelled());
     let summary = summary(&finished, &setup, accuracy, smooth.out.clone());
     if smooth.json {
         writeln!(stdout, "{}", serde_json::to_string(&summary)?)?;

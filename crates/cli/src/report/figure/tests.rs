@@ -70,7 +70,7 @@ fn a_bar_down_to_zero_has_no_end_on_a_logarithmic_axis() {
 #[test]
 fn a_legend_stays_within_its_panel_below_the_axes() {
     let long = "a rather long name of a solver ".repeat(4);
-    let whole = ["a", &long, "last"].map(|label| label.to_owned());
+    let whole = ["a", &long, "last"].map(str::to_owned);
     let series = whole.iter().map(|label| Series {
         label: label.clone(),
         points: vec![Some(point(1.0, 1.0, 0.0, 3))],

@@ -242,22 +242,25 @@ mod tests {
 
     #[test]
     fn long_names_are_wrapped_and_long_words_cut_in_the_middle() {
-        let rows = ["runs/of/a/very/long/path/that/does/not/end/soon/at/all/sigma_0.25"];
-        let mut table = Table::new(String::new(), Vec::new());
-        table.words("log", &rows, str::to_owned);
-        table.column("", "x", &rows, |_| "1".to_owned());
-        let text = table.terminal();
+        let stacked = |name: &'static str| {
+            let mut table = Table::new(String::new(), Vec::new());
+            table.words("log", &[name], str::to_owned);
+            (0..9).for_each(|at| table.column("", &format!("r = {at}"), &[name], |_| "0.125".to_owned()));
+            let text = table.terminal();
+            assert!(text.lines().all(|line| count(line) <= COLUMNS), "{text}");
+            text
+        };
+        let text = stacked("runs/of/a/very/long/path/that/does/not/end/soon/at/all/sigma_0.25");
         let line = text.lines().last().expect("a row");
-        assert!(line.starts_with("runs/of/a/very") && line.contains('…') && count(line) <= COLUMNS, "{text}");
+        assert!(line.starts_with("runs/of/a/very") && line.contains('…'), "{text}");
         assert!(line.contains("sigma_0.25"), "{text}");
-        let rows = ["a method with a name of many words that does not fit into a line of the table"];
-        let mut table = Table::new(String::new(), Vec::new());
-        table.words("method", &rows, str::to_owned);
-        table.column("", "x", &rows, |_| "17".to_owned());
-        let text = table.terminal();
-        assert!(text.lines().all(|line| count(line) <= KEYS + SPACE + 2) && !text.contains('…'), "{text}");
-        let words: Vec<&str> = text.split_whitespace().filter(|word| *word != "17").skip(2).collect();
-        assert_eq!(words.join(" "), rows[0], "{text}");
-        assert!(text.lines().any(|line| line.starts_with("a method") && line.ends_with(" 17")), "{text}");
+        let name = "a method with a name of many words that does not fit into a line of this table";
+        let text = stacked(name);
+        assert!(!text.contains('…'), "{text}");
+        let block = text.split("\n\n").next().expect("a block");
+        let words: Vec<&str> = block.lines().skip(2).flat_map(str::split_whitespace).collect();
+        let words: Vec<&str> = words.into_iter().filter(|word| *word != "0.125").collect();
+        assert_eq!(words.join(" "), name, "{text}");
+        assert!(text.lines().any(|line| line.starts_with("a method") && line.ends_with("0.125")), "{text}");
     }
 }
