@@ -189,7 +189,7 @@ fn algorithm_three_takes_the_best_within_its_budget() {
             .filter(|&&(.., error)| error <= budget)
             .map(|&(_, kappa, _)| kappa)
             .fold(f64::INFINITY, f64::min);
-        // Candidates are compared by a rough proof, and the winner's is tightened.
+        // Candidates are compared by a proof to 0.2 %, and the winner's is tightened.
         let kappa = found.certified.kappa().value();
         assert!(kappa <= best && kappa > best * (1.0 - 2e-3), "{kappa} {best}");
         assert!(found.error <= budget);

@@ -96,7 +96,7 @@ fn merge(upper: &Eigenpairs, lower: &Eigenpairs, coupling: f64, tolerance: f64, 
     let find = |distances: &mut Vec<f64>, j: usize| root(&poles, &weights, j, distances);
     let mut roots: Vec<Root> =
         (0..m).into_par_iter().with_min_len(least).map_init(|| vec![0.0; m], find).collect();
-    // Weights for which the roots found are exact: then the vectors are orthogonal, however rough the roots.
+    // Weights for which the roots found are exact: then the vectors are orthogonal, however inaccurate the roots.
     let exact = |i: usize| {
         let ratio = |j: usize, over: usize| {
             let root = roots[j];
