@@ -4,7 +4,8 @@
 
 #![allow(unsafe_code)]
 
-use super::{Isa, ROWS};
+use super::rows::ROWS;
+use gambeson_checker::kernel::Isa;
 
 /// a·b, in an order of summation that is not specified.
 ///

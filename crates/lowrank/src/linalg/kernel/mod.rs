@@ -10,7 +10,3 @@ mod rows;
 pub use dot::{dot, row_products};
 pub use gambeson_checker::kernel::Isa;
 pub use rows::{ROWS, Real, add_rows_times};
-
-/// Whether every machine this build runs on has fused multiply-adds, so that `mul_add` is one instruction and
-/// not a slow library call.
-const NATIVE_FMA: bool = cfg!(any(target_arch = "aarch64", target_feature = "fma"));

@@ -9,8 +9,12 @@
 
 #![allow(unsafe_code)]
 
-use super::{Isa, NATIVE_FMA};
+use gambeson_checker::kernel::Isa;
 use std::ops::{Add, AddAssign, Mul};
+
+/// Whether every machine this build runs on has fused multiply-adds, so that `mul_add` is one instruction and
+/// not a slow library call.
+const NATIVE_FMA: bool = cfg!(any(target_arch = "aarch64", target_feature = "fma"));
 
 /// Rows handled at once by [`add_rows_times`].
 pub const ROWS: usize = 4;
