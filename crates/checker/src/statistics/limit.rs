@@ -73,7 +73,7 @@ impl LowerLimit {
 impl UpperLimit {
     /// p is at most this, rounded up.
     pub fn value(self) -> f64 {
-        self.0.complement
+        self.0.complement()
     }
 
     /// A limit on the larger of two probabilities: the larger of their limits.
@@ -85,7 +85,7 @@ impl UpperLimit {
 
     /// 1 − p is at least this, rounded down. Sharper than 1 − `value` where p is close to one.
     pub fn complement(self) -> f64 {
-        self.0.value
+        self.0.value()
     }
 }
 
