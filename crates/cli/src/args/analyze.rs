@@ -1,8 +1,8 @@
 //! The command line of `gambeson analyze`.
 
-use super::OUTPUT;
 use super::certify::RadiusNormName;
 use super::figure::FigureArguments;
+use super::shared::OUTPUT;
 use clap::{Args, ValueEnum};
 use gambeson_smooth::record::LimitChoice;
 use std::path::PathBuf;

@@ -1,6 +1,7 @@
 //! The command lines of `gambeson certify` and `gambeson predict`.
 
-use super::{OUTPUT, data::SplitName, seconds};
+use super::data::SplitName;
+use super::shared::{OUTPUT, seconds};
 use clap::{Args, ValueEnum};
 use gambeson_data::format::audio::FrameParams;
 use gambeson_smooth::sequential::RadiusNorm;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 pub(crate) struct FigureArguments {
     /// Draw a figure. NAME.png or NAME.svg writes that file; NAME without an extension writes both.
-    #[arg(long, value_name = "NAME", value_parser = figure, help_heading = super::OUTPUT)]
+    #[arg(long, value_name = "NAME", value_parser = figure, help_heading = super::shared::OUTPUT)]
     pub(crate) figure: Option<FigureFiles>,
 }
 

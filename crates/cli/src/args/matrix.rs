@@ -1,6 +1,6 @@
 //! The command lines of `gambeson bound` and `gambeson check`.
 
-use super::{OUTPUT, seconds};
+use super::shared::{OUTPUT, seconds};
 use clap::{Args, ValueEnum};
 use gambeson_checker::Domain;
 use gambeson_lowrank::sdp::mwu::Width;

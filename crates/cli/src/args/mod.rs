@@ -7,6 +7,7 @@ mod figure;
 mod matrix;
 mod project;
 mod reproduce;
+mod shared;
 
 pub(crate) use analyze::{AnalyzeArguments, CertificationName, Radius};
 pub(crate) use certify::{CertifyArguments, PredictArguments, SmoothArguments};
@@ -20,16 +21,10 @@ pub(crate) use project::{
     SparseArguments, SpectrumArguments, SweepArguments,
 };
 pub(crate) use reproduce::{ObjectName, ReproduceArguments, ScaleName};
+pub(crate) use shared::COLUMNS;
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
-use std::time::Duration;
-
-/// Columns of a page of help, and of everything printed for people.
-pub(crate) const COLUMNS: usize = 80;
-/// Headings of groups of options that several verbs have.
-const DATA: &str = "Data";
-const OUTPUT: &str = "Output";
 
 /// Certified adversarial robustness from low-rank structure.
 #[derive(Debug, Parser)]
@@ -101,9 +96,4 @@ pub(crate) struct ManArguments {
     /// Write all pages to this folder: gambeson.1, gambeson-bound.1, and so on.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is not a number of seconds"))?;
-    Duration::try_from_secs_f64(seconds).map_err(|_| format!("{seconds} is not a time"))
 }

@@ -1,7 +1,8 @@
 //! The command line of `gambeson project`.
 
+use super::data::{AudioArguments, SplitName};
 use super::figure::FigureArguments;
-use super::{AudioArguments, DATA, OUTPUT, data::SplitName, seconds};
+use super::shared::{DATA, OUTPUT, seconds};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use serde::Deserialize;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! The command line of `gambeson reproduce`.
 
-use super::seconds;
+use super::shared::seconds;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;

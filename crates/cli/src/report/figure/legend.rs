@@ -1,6 +1,6 @@
 //! The legend of a panel: below the axes, in as many columns as fit, so that it never takes room from the plot.
 
-use super::{Series, font};
+use super::font;
 
 pub(super) const LEGEND_TEXT: f64 = 14.0;
 pub(super) const LEGEND_LINE: f64 = 23.0;
@@ -16,9 +16,8 @@ pub(super) struct Entry {
 }
 
 /// Where the entries of a panel stand that has `room` from left to right.
-pub(super) fn legend(series: &[Series], room: f64) -> Vec<Entry> {
-    let labels: Vec<String> =
-        series.iter().map(|series| shortened(&series.label, room - LEGEND_SAMPLE)).collect();
+pub(super) fn legend(names: &[&str], room: f64) -> Vec<Entry> {
+    let labels: Vec<String> = names.iter().map(|name| shortened(name, room - LEGEND_SAMPLE)).collect();
     let widths: Vec<f64> =
         labels.iter().map(|label| LEGEND_SAMPLE + font::width(label, LEGEND_TEXT)).collect();
     let columns = |count: usize| -> Vec<f64> {
@@ -26,7 +25,7 @@ pub(super) fn legend(series: &[Series], room: f64) -> Vec<Entry> {
         (0..count).map(|column| widest(column) + LEGEND_SPACE).collect()
     };
     let fitting =
-        (2..=series.len()).rev().map(columns).find(|all| all.iter().sum::<f64>() - LEGEND_SPACE <= room);
+        (2..=names.len()).rev().map(columns).find(|all| all.iter().sum::<f64>() - LEGEND_SPACE <= room);
     let columns = fitting.unwrap_or_else(|| columns(1));
     let place = |(at, label)| Entry {
         line: at / columns.len(),

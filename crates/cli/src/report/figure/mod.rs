@@ -131,7 +131,10 @@ impl Figure {
     fn draw(&self) -> Drawing {
         let width = PANEL_WIDTH * self.panels.len() as f64;
         let room = PANEL_WIDTH - LEFT - RIGHT;
-        let legends: Vec<_> = self.panels.iter().map(|panel| legend(&panel.series, room)).collect();
+        let names = |panel: &Panel| {
+            legend(&panel.series.iter().map(|series| &*series.label).collect::<Vec<_>>(), room)
+        };
+        let legends: Vec<_> = self.panels.iter().map(names).collect();
         let lines = legends.iter().flatten().map(|entry| entry.line + 1).max().unwrap_or(0);
         let bottom = TOP + AXES_HEIGHT;
         let height = bottom + BOTTOM + LEGEND_LINE * lines as f64;

@@ -1,6 +1,6 @@
 //! Tables as LaTeX (booktabs).
 
-use super::{Column, Table, one_line};
+use super::columns::{Column, Table, one_line};
 
 impl Table {
     /// A `tabular` to be included in a `table` of the reader's own; caption and notes are comments.

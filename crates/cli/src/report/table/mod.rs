@@ -1,69 +1,8 @@
-//! Tables, as Markdown, as LaTeX and for the terminal. Cells are plain text, most of them numbers.
+//! Tables, as Markdown, as LaTeX and for the terminal.
 
+mod columns;
 mod latex;
 mod terminal;
 
+pub(crate) use columns::Table;
 pub(crate) use latex::latex_letter;
-
-/// Columns in groups, rows of cells, and notes below.
-pub(crate) struct Table {
-    pub(crate) caption: String,
-    columns: Vec<Column>,
-    rows: Vec<Vec<String>>,
-    pub(crate) notes: Vec<String>,
-}
-
-struct Column {
-    /// Neighbours of one group share a heading; empty without one.
-    group: String,
-    heading: String,
-    /// Words are aligned left, numbers right.
-    words: bool,
-}
-
-impl Table {
-    pub(crate) fn new(caption: String, notes: Vec<String>) -> Self {
-        Self { caption, columns: Vec::new(), rows: Vec::new(), notes }
-    }
-
-    /// Adds a column, top to bottom. All columns are made from one list of rows, so that they have the same length.
-    pub(crate) fn column<K: Copy>(
-        &mut self,
-        group: &str,
-        heading: &str,
-        rows: &[K],
-        cell: impl FnMut(K) -> String,
-    ) {
-        self.columns.push(Column { group: group.to_owned(), heading: heading.to_owned(), words: false });
-        self.rows.resize_with(rows.len(), Vec::new);
-        let cells = rows.iter().copied().map(cell);
-        self.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
-    }
-
-    /// Adds a column of words.
-    pub(crate) fn words<K: Copy>(&mut self, heading: &str, rows: &[K], cell: impl FnMut(K) -> String) {
-        self.column("", heading, rows, cell);
-        self.columns.iter_mut().rev().take(1).for_each(|column| column.words = true);
-    }
-
-    pub(crate) fn markdown(&self) -> String {
-        let escape = |text: &str| one_line(text).replace('|', "\\|");
-        let heading = |column: &Column| match column.group.as_str() {
-            "" => escape(&column.heading),
-            group => escape(&format!("{group}: {}", column.heading)),
-        };
-        let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
-        let mut lines = vec![one_line(&self.caption), String::new()];
-        lines.push(line(self.columns.iter().map(heading).collect()));
-        let rule = |column: &Column| if column.words { ":---" } else { "---:" }.to_owned();
-        lines.push(line(self.columns.iter().map(rule).collect()));
-        lines.extend(self.rows.iter().map(|row| line(row.iter().map(|cell| escape(cell)).collect())));
-        lines.extend(self.notes.iter().map(|note| format!("\n{}", one_line(note))));
-        lines.join("\n") + "\n"
-    }
-}
-
-/// Text without characters that would end its line: names come from files.
-fn one_line(text: &str) -> String {
-    text.replace(|letter: char| letter.is_control() || ['\u{2028}', '\u{2029}'].contains(&letter), " ")
-}

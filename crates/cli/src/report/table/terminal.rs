@@ -3,7 +3,7 @@
 //! Columns that do not fit go into further blocks below, each with the first columns again, and columns of one group
 //! stay together if they can. Headings are wrapped between words. Numbers are never broken.
 
-use super::{Table, one_line};
+use super::columns::{Table, one_line};
 use crate::args::COLUMNS;
 use crate::screen::wrapped;
 
@@ -52,7 +52,7 @@ impl Table {
     }
 
     fn laid(&self) -> Vec<Laid> {
-        let lay = |(at, column): (usize, &super::Column)| {
+        let lay = |(at, column): (usize, &super::columns::Column)| {
             let mut cells: Vec<String> = self.rows.iter().map(|row| one_line(&row[at])).collect();
             // A star stands beside its number: cells without one leave room for it.
             if !column.words && cells.iter().any(|cell| cell.ends_with('*')) {
