@@ -21,7 +21,7 @@ fn values_are_scaled() {
     let data = Dataset::new(all).expect("a data set");
     let mut sample = [0.0; 256];
     data.sample_f32(0, &mut sample);
-    for (value, raw) in sample.iter().zip(0_u8..) {
+    for (value, raw) in sample.iter().zip(0_u8..=255) {
         assert_eq!(*value, f32::from(raw) / 255.0);
     }
     let audio =
