@@ -46,10 +46,7 @@ impl LiveData {
                 Stage::Write => ("writing", "[{bar:20}]"),
                 Stage::Sum => ("computing moments", "[{bar:20}] {pos} of {len} samples"),
             };
-            set_template(
-                &self.bar,
-                &format!("{{spinner}} {{elapsed}} {words} {{prefix}} {counts} {{wide_msg}}"),
-            );
+            set_template(&self.bar, &format!("{{spinner}} {{elapsed}} {words} {{prefix}} {counts} {{msg}}"));
             self.bar.set_prefix(self.name.clone());
             self.bar.set_message("");
         }

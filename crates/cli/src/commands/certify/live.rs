@@ -35,7 +35,7 @@ pub(super) struct Live {
 impl Live {
     /// For `inputs` still to do, after `skipped` that were recorded before.
     pub(super) fn new(inputs: usize, skipped: usize, per_input: Draws, limit: Option<Duration>) -> Self {
-        let template = "{spinner} {elapsed} [{bar:20}] {pos} of {len} inputs{wide_msg}";
+        let template = "{spinner} {elapsed} [{bar:20}] {pos} of {len} inputs{msg}";
         let bar = live_line(Some((inputs + skipped) as u64), template);
         bar.set_position(skipped as u64);
         let started = Instant::now();
