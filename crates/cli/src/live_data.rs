@@ -47,10 +47,7 @@ impl Observer<LoadProgress> for LiveData {
                 Stage::Write => ("writing", "[{bar:20}]"),
                 Stage::Sum => ("computing moments", "[{bar:20}] {pos} of {len} samples"),
             };
-            set_template(
-                &self.bar,
-                &format!("{{spinner}} {{elapsed}} {words} {{prefix}} {counts} {{wide_msg}}"),
-            );
+            set_template(&self.bar, &format!("{{spinner}} {{elapsed}} {words} {{prefix}} {counts} {{msg}}"));
             let from = step.provider.as_deref().map_or(String::new(), |provider| format!(" from {provider}"));
             self.bar.set_prefix(format!("{}{from}", self.name));
             self.bar.set_message("");

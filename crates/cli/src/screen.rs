@@ -24,9 +24,12 @@ pub(crate) fn error() -> String {
 
 /// Whether a stream shows colours.
 pub(crate) fn coloured(stream: &impl IsTerminal) -> bool {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let dumb = set("TERM").is_some_and(|term| term == "dumb");
-    stream.is_terminal() && set("NO_COLOR").is_none() && !dumb
+    draws(stream) && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Whether a stream is a terminal on which the cursor can be moved.
+pub(crate) fn draws(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 fn painted(text: &str, colour: AnsiColor, stream: &impl IsTerminal) -> String {

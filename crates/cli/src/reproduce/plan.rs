@@ -142,7 +142,7 @@ impl<P: Planned> Runs<P> {
         let started = Instant::now();
         catch_interrupts("stopping; finished runs are kept (press Ctrl-C again to quit)");
         let missing = self.missing() as u64;
-        let bar = live_line(Some(missing), "{spinner} {elapsed} {pos} of {len} runs done, now {wide_msg}");
+        let bar = live_line(Some(missing), "{spinner} {elapsed} {pos} of {len} runs done, now {msg}");
         let mut failed = 0;
         for at in 0..self.all.len() {
             let (planned, record) = &self.all[at];

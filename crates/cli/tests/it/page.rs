@@ -122,3 +122,21 @@ fn messages_on_a_terminal_are_wrapped_between_words() {
         assert!(piped.lines().any(|line| line.len() > 80), "or there was nothing to wrap");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn live_lines_leave_nothing_behind() {
+    let bench = Bench::new();
+    let line = "project sweep --data fashion --methods axis,pca,robust --errors 0.2";
+    let Some(text) = on_a_terminal(&bench, line, &[]) else { return };
+    let drawn = |text: &str| text.chars().any(|letter| ('⠁'..='⣿').contains(&letter));
+    assert!(drawn(&text) && text.contains("2 of 3"), "there was a live line: {text}");
+    // What is left of a line is what was written after it was last cleared.
+    let left: Vec<&str> = text.lines().filter_map(|line| line.rsplit("\x1b[2K").next()).collect();
+    assert!(!drawn(&left.join("\n")), "{left:?}");
+    assert_eq!(
+        left.iter().filter(|line| !line.trim().is_empty()).count(),
+        2 + 3,
+        "title, head, rows: {left:?}"
+    );
+}

@@ -37,7 +37,7 @@ pub(super) struct Live {
 
 impl Live {
     pub(super) fn new(inputs: usize, per_input: Draws, limit: Option<Duration>) -> Self {
-        let template = "{spinner} {elapsed} [{bar:20}] {pos} of {len} inputs{wide_msg}";
+        let template = "{spinner} {elapsed} [{bar:20}] {pos} of {len} inputs{msg}";
         let bar = live_line(Some(inputs as u64), template);
         let started = Instant::now();
         Self { bar, limit, started, per_input, draws: 0, estimated: false, done: 0, left: inputs }

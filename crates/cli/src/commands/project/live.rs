@@ -19,7 +19,7 @@ pub(super) struct LiveFit {
 
 impl LiveFit {
     pub(super) fn new(deadline: Option<Instant>) -> Self {
-        let bar = live_line(None, "{spinner} {elapsed} {wide_msg}");
+        let bar = live_line(None, "{spinner} {elapsed} {msg}");
         Self { bar, prefix: String::new(), stage: String::new(), deadline, stopped: false }
     }
 

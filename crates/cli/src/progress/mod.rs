@@ -1,7 +1,9 @@
 //! The live line on stderr, messages beside it, and Ctrl-C.
 //!
-//! There is one live line at a time. It is cut at the width of the terminal, never wrapped, and taken off the screen when
-//! its work ends, on an error and on Ctrl-C; messages are printed above it.
+//! There is one live line at a time. It ends before column 80, is never wrapped, and is taken off the screen when its work
+//! ends, on an error and on Ctrl-C; messages are printed above it.
+
+mod line;
 
 use crate::screen;
 use gambeson_lowrank::observe::Observer;
@@ -85,18 +87,22 @@ fn live() -> std::sync::MutexGuard<'static, Option<ProgressBar>> {
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A live line, hidden if stderr is not a terminal. What may be long in the template is `{wide_msg}`.
+/// A live line, hidden if stderr is not a terminal. Messages that may be long are set with [`show`].
 pub(crate) fn live_line(length: Option<u64>, template: &str) -> ProgressBar {
     clear();
-    let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr_with_hz(8));
+    let target = if screen::draws(&std::io::stderr()) {
+        ProgressDrawTarget::term_like_with_hz(Box::new(line::Line::default()), 8)
+    } else {
+        ProgressDrawTarget::hidden()
+    };
+    let bar = ProgressBar::with_draw_target(length, target);
     set_template(&bar, template);
     bar.enable_steady_tick(Duration::from_millis(200));
     *live() = Some(bar.clone());
     bar
 }
 
-/// Shows a message, cut so that the line ends before the edge of 80 columns: the `^C` that a terminal echoes must not
-/// begin another line.
+/// Shows a message, cut so that the line ends before the edge of 80 columns.
 pub(crate) fn show(bar: &ProgressBar, message: &str) {
     const MOST: usize = 66;
     let cut: String = message.chars().take(MOST).collect();
@@ -131,7 +137,7 @@ pub(crate) struct LiveBracket {
 
 impl LiveBracket {
     pub(crate) fn new() -> Self {
-        let bar = live_line(None, "{spinner} {elapsed} {wide_msg}");
+        let bar = live_line(None, "{spinner} {elapsed} {msg}");
         Self { bar, upper: f64::INFINITY, lower: f64::NEG_INFINITY }
     }
 
