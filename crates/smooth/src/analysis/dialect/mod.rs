@@ -1,7 +1,7 @@
 //! The public logs, each read as what it is.
 //!
-//! One file per family, each with `recognises` (by content, never by name) and `read`; [`read`] tries them in order. The
-//! numbers are those of the dialects in our notes on the field:
+//! One file per family, each with `recognises` (by content, never by name) and `read`; [`read`] tries them in order.
+//! Ten dialects are known:
 //!
 //! * `votes`: counts of all classes;
 //! * `intervals`: intervals of DSRS (10);
