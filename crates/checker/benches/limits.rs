@@ -1,13 +1,13 @@
 //! Speed of confidence limits and radii: `cargo bench -p gambeson-checker --bench limits`.
 //!
-//! Prints microseconds a call, the best of many runs.
+//! Prints microseconds per call, the best of many runs.
 
 #![allow(clippy::print_stdout, missing_docs)]
 
 use gambeson_checker::{
-    FailureProbability, Method, NoiseLevel, SamplingRule, StatisticsError, Tally, encoding_error,
-    lower_limit, smoothing_radius,
+    FailureProbability, LimitMethod, NoiseLevel, SamplingRule, StatisticsError, Tally, encode,
 };
+use gambeson_smooth::limit::{lower_limit, smoothing_radius};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -25,20 +25,20 @@ fn main() -> Result<(), StatisticsError> {
         for alpha in [0.3, 0.05, 1e-3, 1e-6, 1e-12] {
             let (tally, failure) = (Tally::new(k, n)?, FailureProbability::new(alpha)?);
             let limit = |rule, method| lower_limit(&rule, black_box(tally), method, failure);
-            let fixed = limit(SamplingRule::Fixed, Method::ClopperPearson)?;
+            let fixed = limit(SamplingRule::Fixed, LimitMethod::ClopperPearson)?;
             let noise = NoiseLevel::new(0.25)?;
             println!(
                 "{k:12} of {n:11} {alpha:6.0e}  {:16.2}  {:8.2}  {:8.2}",
-                best(|| limit(SamplingRule::Fixed, Method::ClopperPearson)),
-                best(|| limit(SamplingRule::Anytime, Method::Mixture)),
+                best(|| limit(SamplingRule::Fixed, LimitMethod::ClopperPearson)),
+                best(|| limit(SamplingRule::Anytime, LimitMethod::Mixture)),
                 best(|| smoothing_radius(black_box(fixed), noise)),
             );
         }
     }
     let (dim, rank) = (3072, 200);
     let basis: Vec<f64> = (0..dim * rank).map(|i| ((i * 7919) % 1009) as f64 / 504.0 - 1.0).collect();
-    let time = best(|| encoding_error(&basis, dim, rank, &basis[..dim]));
-    println!("encoding error of {dim} x {rank}: {time:.0} microseconds");
+    let time = best(|| encode(&basis, dim, rank, &basis[..dim]));
+    println!("encoding with {dim} x {rank}: {time:.0} microseconds");
     Ok(())
 }
 

@@ -4,7 +4,8 @@
 
 #![allow(clippy::print_stdout, missing_docs)]
 
-use gambeson_checker::{Certificate, Domain, Quadratic, check, kernel::self_product::self_product};
+use gambeson_checker::{Certificate, Domain, Quadratic, kernel::self_product::self_product};
+use gambeson_lowrank::sdp::scale::check;
 use std::time::Instant;
 
 fn main() {

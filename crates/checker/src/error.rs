@@ -68,7 +68,7 @@ pub enum MatrixProblem {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Rejected {
-    /// Not one weight a row.
+    /// Not one weight per row.
     WeightCount {
         /// Dimension of the matrix.
         expected: usize,
@@ -87,11 +87,13 @@ pub enum Rejected {
         /// The shift.
         value: f64,
     },
+    /// Without a shift, the certificate does not say which multiple of its weights to verify.
+    NoShift,
     /// Diag(y + t) − M could not be proven positive semidefinite.
     NotDominating,
     /// No multiple of the weights could be proven to dominate, or the bound overflows.
     NothingProven,
-    /// The bound on an error of rounding is not finite: the numbers are too large.
+    /// The bound on a rounding error is not finite: the numbers are too large.
     TooLarge,
     /// A claimed vertex has a coordinate other than ±1, or a factor is not finite or of the wrong length.
     BadWitness {
@@ -158,11 +160,14 @@ impl fmt::Display for Rejected {
                 )
             }
             Rejected::ShiftNotFinite { value } => write!(f, "the shift is {value}"),
+            Rejected::NoShift => {
+                write!(f, "the certificate has no shift: a multiple of its weights must be found first")
+            }
             Rejected::NotDominating => {
                 write!(f, "Diag(weights + shift) - M could not be proven positive semidefinite")
             }
             Rejected::TooLarge => {
-                write!(f, "the numbers are too large for a bound on the errors of rounding")
+                write!(f, "the numbers are too large to bound the rounding errors")
             }
             Rejected::NothingProven => {
                 write!(f, "no multiple of the weights could be proven to dominate the matrix")

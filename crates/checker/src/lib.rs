@@ -1,4 +1,4 @@
-//! The trusted kernel of gambeson: it turns certificates and tallies into proven numbers, and nothing else does.
+//! The trusted kernel of gambeson: it judges. It turns certificates and counts into proven numbers, and nothing else does.
 //!
 //! # The problem
 //! For a symmetric matrix M, bound max { xᵀMx : ‖x‖∞ ≤ 1 } ([`Domain::Cube`]) or max { xᵀMx : x ∈ {−1, 1}ⁿ }
@@ -11,82 +11,120 @@
 //! paper is the case d = λα). On the vertices the diagonal contributes tr M whatever x is, so d is asked to
 //! dominate M without its diagonal, and the bound is tr M + Σ d_i; d ≥ 0 follows by itself.
 //!
-//! A [`Certificate`] carries weights y, not a value. With `shift` t, d = y + t is tried as it stands. Without,
-//! d = s·y for the least scale s at which the proof was found to go through, so any positive weights prove some
-//! bound. Nothing in a certificate is believed: Diag(d) ⪰ M is established for the floating-point d and the
-//! stored M by `definite.rs`, by the r × r form in `gram.rs` where M = UUᵀ, and Σ d_i is rounded up.
-//!
 //! # From counts to radii
-//! A smoothed classifier answers with the class that its base takes most often under Gaussian noise. [`lower_limit`]
-//! turns a [`Tally`] of such draws into a limit on the probability of that class which is wrong with probability α at
-//! most ([`FailureProbability`]), exactly: Clopper and Pearson's for a number of draws set beforehand, others for
-//! counts that were looked at on the way ([`SamplingRule`]). [`smoothing_radius`] turns the limit into a radius around
-//! the coordinates z = Uᵀu within which the answer is constant, and κ and σ_max of U turn that into radii around u.
-//! `binomial.rs`, `normal.rs` and `radius.rs` state the theorems.
+//! A smoothed classifier answers with the class that its base takes most often under Gaussian noise. A [`Tally`] of such
+//! draws proves a limit on the probability of that class which is wrong with probability α at most
+//! ([`FailureProbability`]), exactly: Clopper and Pearson's for a number of draws set beforehand, others for counts that
+//! were looked at in between ([`SamplingRule`]). A [`LatentRadius`] follows from the limit: around the coordinates
+//! z = Uᵀu, the answer is constant within it. κ and σ_max of U turn that into radii around u.
+//!
+//! # Candidates
+//! The kernel searches for nothing. Others propose, and it verifies what they propose:
+//! * a [`Certificate`] with a shift t says that d = y + t dominates: [`verify`] tries that in one call. Without a shift it
+//!   says that some multiple of y does; a [`PreparedForm`] or [`PreparedFactor`] tries one multiple after the other;
+//! * σ_max of a basis: [`PreparedBasis`];
+//! * a confidence limit: [`LimitTrial`]; a quantile of the normal distribution: [`QuantileTrial`].
+//!
+//! What is prepared is prepared once, however many candidates are tried on it. The searches are in `lowrank` (scales) and
+//! `smooth` (limits and quantiles); a faulty one proves less, never anything false.
+//!
+//! # A map
+//! To be read in this order; each file states its theorem and proves it.
+//! * `rounding`: directed rounding, the only file that knows about units in the last place; `error`; `threads`;
+//! * `quadratic/`: `form` (the matrix), `prepared` and `gram` (what candidates are tried on), `definite` (the proof of
+//!   Diag(d) ⪰ M by a factorisation), `cholesky` and `sparse` (the factorisations), `lower` (lower ends), `check` (the
+//!   proven numbers);
+//! * `statistics/`: `sampling`, `limit` and `tail`, `quantile`, `radius`, and below them `special` and `double`;
+//! * `encoding/`: z = Uᵀu (`product`) and the cosine transform (`cosine`), with their errors;
+//! * [`kernel`]: the hot loops under the factorisations. Nothing there needs trust beyond its order of operations.
 //!
 //! # What is trusted
 //! * IEEE 754 binary64 with rounding to nearest and gradual underflow; a first test of the environment refuses
 //!   to work otherwise. Summation order, fused multiply-adds and underflow are covered: see `definite.rs`.
 //! * This crate, which depends on `std` alone, does no input or output and draws no random numbers. `unsafe` is
 //!   confined to [`kernel`], where it calls code compiled for instructions the machine was found to have.
-//! * Not trusted: weights, shifts, eigenvalue estimates (`estimate.rs`), orders of elimination, the searches for
-//!   limits and quantiles, the logarithms of `std`. They can make a proof fail or a bound loose, never wrong.
-//! * Taken on trust, because nobody can check it from counts: draws are independent and Gaussian, the class counted was
+//! * Not trusted: certificates, candidates, orders of elimination, the logarithms of `std`. They can make a proof fail or
+//!   a bound loose, never wrong.
+//! * Taken on trust, because counts cannot show it: draws are independent and Gaussian, the class counted was
 //!   chosen without them, and the sampling rule is the one that was followed.
 //!
 //! # Proven numbers
 //! [`QuadraticBound`], [`InfToTwoBound`], [`InfToOneBound`], [`SpectralBound`] are upper bounds;
 //! [`VertexValue`] and [`RelaxationValue`] are lower ends. [`LowerLimit`] and [`UpperLimit`] hold but for the failure
-//! probability; [`LatentRadius`], [`L2Radius`] and [`LinfRadius`] follow from them, rounded down. The fields of all are
-//! private: only this crate makes them.
+//! probability; [`LatentRadius`], [`L2Radius`] and [`LinfRadius`] follow from them, rounded down; a [`NormalQuantile`] is
+//! a bound from the side asked for. The fields of all are private: only this crate makes them.
 //!
 //! ```
-//! use gambeson_checker::{Certificate, Domain, Quadratic, check};
+//! use gambeson_checker::{Certificate, Domain, PreparedForm, Quadratic, verify};
 //! let entries = [2.0, 1.0, 1.0, 2.0]; // the largest value on the cube is 6, at (1, 1)
 //! let matrix = Quadratic::Dense { entries: &entries, dim: 2 };
-//! let certificate = Certificate { domain: Domain::Cube, weights: vec![1.0, 1.0], shift: None };
-//! let bound = check(matrix, &certificate, 1).unwrap().value();
-//! assert!((6.0..6.000001).contains(&bound));
+//! let certificate = Certificate { domain: Domain::Cube, weights: vec![3.0, 3.0], shift: Some(1e-9) };
+//! assert!((6.0..6.000001).contains(&verify(matrix, &certificate, 1).unwrap().value()));
+//! // Several candidates for one matrix:
+//! let form = PreparedForm::new(matrix, Domain::Cube, 1).unwrap();
+//! assert!(form.bound(&[2.9, 2.9]).is_err() && form.bound(&[3.1, 3.1]).is_ok());
 //! ```
 //!
 //! ```
-//! use gambeson_checker::{FailureProbability, Method, NoiseLevel, SamplingRule, Tally, lower_limit, smoothing_radius};
+//! use gambeson_checker::{
+//!     FailureProbability, LatentRadius, LimitCandidate, LimitMethod, LimitTrial, NoiseLevel, SamplingRule, Tally,
+//! };
 //! # fn main() -> Result<(), gambeson_checker::StatisticsError> {
 //! let (tally, failure) = (Tally::new(99_000, 100_000)?, FailureProbability::new(0.001)?);
-//! let limit = lower_limit(&SamplingRule::Fixed, tally, Method::ClopperPearson, failure)?;
-//! let radius = smoothing_radius(limit, NoiseLevel::new(0.25)?).expect("a majority");
-//! assert!((0.5724..0.5726).contains(&radius.value()));
-//! // Counts that were looked at on the way prove less, and must say so.
-//! assert!(lower_limit(&SamplingRule::Anytime, tally, Method::ClopperPearson, failure).is_err());
-//! assert!(lower_limit(&SamplingRule::Anytime, tally, Method::Mixture, failure)?.value() < limit.value());
+//! let trial = LimitTrial::new(&SamplingRule::Fixed, tally, LimitMethod::ClopperPearson, failure)?.unwrap();
+//! // 1 − p is at most 1.103 %: proven, with 101 levels of a continued fraction. At most 1.1 %: not.
+//! assert!(trial.prove(LimitCandidate::Failure(0.011), 101).is_none());
+//! let limit = trial.prove(LimitCandidate::Failure(0.01103), 101).unwrap();
+//! // Φ⁻¹(0.98897) is at least 2.289.
+//! let quantile = limit.quantile().prove(2.289).unwrap();
+//! let radius = LatentRadius::one_sided(limit, quantile, NoiseLevel::new(0.25)?).unwrap();
+//! assert!((0.5722..0.5726).contains(&radius.value()));
+//! // Counts that were looked at in between prove less, and their rule says that they were.
+//! assert!(LimitTrial::new(&SamplingRule::Anytime, tally, LimitMethod::ClopperPearson, failure).is_err());
 //! # Ok(())
 //! # }
 //! ```
+
+/// Reading access to numbers that only their own file can make.
+macro_rules! proven_numbers {
+    ($($name:ident),*) => {$(
+        impl $name {
+            /// The number, already rounded towards safety.
+            pub fn value(self) -> f64 {
+                self.0
+            }
+        }
+    )*};
+}
 
 mod encoding;
 mod error;
 pub mod kernel;
 mod quadratic;
-mod rounding;
+pub mod rounding;
 mod statistics;
 mod threads;
 
-pub use encoding::cosine::{CosineCoordinates, CosineTransform};
+pub use encoding::cosine::CosineTransform;
 pub use encoding::product::{
-    encoding_error, encoding_error_of_blocks, encoding_error_of_both, encoding_error_of_moved, storage_error,
+    Coordinates, encode, encoding_error_of_blocks, encoding_error_of_both, encoding_error_of_moved,
+    storage_error,
 };
 pub use error::{CheckError, MatrixProblem, Rejected};
 pub use quadratic::check::{
-    InfToOneBound, InfToTwoBound, QuadraticBound, RelaxationValue, SpectralBound, VertexValue, check,
-    check_dilation, relaxation_value, spectral_norm, vertex_value,
+    InfToOneBound, InfToTwoBound, QuadraticBound, RelaxationValue, SpectralBound, VertexValue,
+    relaxation_value, verify, vertex_value,
 };
 pub use quadratic::form::Quadratic;
-pub use statistics::limit::{LowerLimit, UpperLimit, lower_limit, upper_limit};
-pub use statistics::quantile::{normal_quantile_above, normal_quantile_below};
-pub use statistics::radius::{L2Radius, LatentRadius, LinfRadius, smoothing_radius, two_sided_radius};
+pub use quadratic::gram::{PreparedBasis, PreparedFactor, WeightedGram};
+pub use quadratic::prepared::PreparedForm;
+pub use statistics::limit::{LimitAttempt, LimitCandidate, LimitTrial, LowerLimit, UpperLimit};
+pub use statistics::quantile::{NormalQuantile, QuantileTrial, Side};
+pub use statistics::radius::{L2Radius, LatentRadius, LinfRadius};
 pub use statistics::sampling::{
-    FailureProbability, Look, MOST_TRIALS, Method, NoiseLevel, SamplingRule, StatisticsError, Tally,
+    FailureProbability, LimitMethod, Look, MOST_TRIALS, NoiseLevel, SamplingRule, StatisticsError, Tally,
 };
+pub use statistics::special::{exponential, logarithm};
 
 /// Where x may lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,13 +135,13 @@ pub enum Domain {
     Vertices,
 }
 
-/// Untrusted evidence for an upper bound. Anybody may build one; [`check`] finds out what it proves.
+/// Untrusted evidence for an upper bound. Anybody may build one; [`verify`] finds out what it proves as it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Certificate {
     /// Which problem the evidence is for. Evidence for one domain is not used for the other.
     pub domain: Domain,
-    /// y, one a row of M; positive wherever the row is not zero.
+    /// y, one per row of M; positive wherever the row is not zero.
     pub weights: Vec<f64>,
-    /// t: try d = y + t as it stands. Without it, d = s·y with the least provable s.
+    /// t: d = y + t is to be tried as it stands. Without it, d = s·y for some s that is yet to be found.
     pub shift: Option<f64>,
 }

@@ -1,9 +1,10 @@
 //! Outward rounding: the only file that knows about units in the last place.
 //!
-//! Rust has no rounding modes, and needs none: IEEE 754 operations round to nearest, so the true result of
-//! one operation lies between the neighbours of the computed one, `next_down` and `next_up`. That is one
-//! unit wider than directed rounding and a good deal easier to audit.
+//! Rust has no rounding modes, and needs none: IEEE 754 operations round to nearest, so the true result of one
+//! operation lies between the neighbours of the computed one, `next_down` and `next_up`. That is one unit wider than
+//! directed rounding and much easier to audit.
 
+use crate::Rejected;
 use std::hint::black_box;
 
 /// u = 2⁻⁵³, the relative error of one operation rounded to nearest.
@@ -13,39 +14,49 @@ pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;
 /// 2⁻¹⁰⁷⁵; this is 2⁻¹⁰²², which would cover even results flushed to zero.
 pub(crate) const UNDERFLOW: f64 = f64::MIN_POSITIVE;
 
+/// The next number above: no less than the true result of one operation that was rounded to x.
+pub(crate) fn above(x: f64) -> f64 {
+    x.next_up()
+}
+
+/// The next number below: no more than the true result of one operation that was rounded to x.
+pub(crate) fn below(x: f64) -> f64 {
+    x.next_down()
+}
+
 /// a + b, rounded up. A sum with zero is exact.
-pub(crate) fn add_up(a: f64, b: f64) -> f64 {
-    if a == 0.0 || b == 0.0 { a + b } else { (a + b).next_up() }
+pub fn add_up(a: f64, b: f64) -> f64 {
+    if a == 0.0 || b == 0.0 { a + b } else { above(a + b) }
 }
 
 /// a − b, rounded down.
-pub(crate) fn sub_down(a: f64, b: f64) -> f64 {
-    (a - b).next_down()
+pub fn sub_down(a: f64, b: f64) -> f64 {
+    below(a - b)
 }
 
 /// a · b, rounded up.
-pub(crate) fn mul_up(a: f64, b: f64) -> f64 {
-    (a * b).next_up()
+pub fn mul_up(a: f64, b: f64) -> f64 {
+    above(a * b)
 }
 
 /// a · b, rounded down.
-pub(crate) fn mul_down(a: f64, b: f64) -> f64 {
-    (a * b).next_down()
+pub fn mul_down(a: f64, b: f64) -> f64 {
+    below(a * b)
 }
 
 /// a / b, rounded up. Zero divided is exact.
-pub(crate) fn div_up(a: f64, b: f64) -> f64 {
-    if a == 0.0 { a / b } else { (a / b).next_up() }
+pub fn div_up(a: f64, b: f64) -> f64 {
+    if a == 0.0 { a / b } else { above(a / b) }
 }
 
 /// a / b, rounded down. Zero divided is exact.
-pub(crate) fn div_down(a: f64, b: f64) -> f64 {
-    if a == 0.0 { a / b } else { (a / b).next_down() }
+pub fn div_down(a: f64, b: f64) -> f64 {
+    if a == 0.0 { a / b } else { below(a / b) }
 }
 
-/// √a, rounded up. The square root is correctly rounded by IEEE 754, as the four operations are, and exact at zero.
-pub(crate) fn sqrt_up(a: f64) -> f64 {
-    if a == 0.0 { 0.0 } else { a.sqrt().next_up() }
+/// √a, rounded up. IEEE 754 rounds the square root correctly, as it does the four operations; √0 is exact.
+pub fn sqrt_up(a: f64) -> f64 {
+    if a == 0.0 { 0.0 } else { above(a.sqrt()) }
 }
 
 /// Σ values, rounded up, for values of any sign.
@@ -56,6 +67,34 @@ pub(crate) fn sum_up(values: impl IntoIterator<Item = f64>) -> f64 {
 /// Σ values, rounded down, for values of any sign.
 pub(crate) fn sum_down(values: impl IntoIterator<Item = f64>) -> f64 {
     -sum_up(values.into_iter().map(|value| -value))
+}
+
+/// The largest number not above a/b, for a ≥ 0 and b > 0; quotients below 2⁻⁹⁷⁰ may be one number lower.
+///
+/// q = fl(a/b) is one of the two neighbours of a/b, and too large where q·b − a > 0. A fused multiply-add rounds that
+/// difference once, which keeps its sign unless it underflows. It is a multiple of ulp(q)·ulp(b) ≥ 2⁻¹⁰⁶·a, hence in
+/// range for a ≥ 2⁻⁸⁰⁰; a smaller a is first multiplied by 2²⁰⁰ together with b < 2⁹⁷⁰·a, which is exact.
+pub fn quotient_below(a: f64, b: f64) -> f64 {
+    let nearest = a / b;
+    if nearest < f64::MIN_POSITIVE / f64::EPSILON {
+        return below(nearest).max(0.0);
+    }
+    let lift = if a < power_of_two(-800) { power_of_two(200) } else { 1.0 };
+    if nearest.mul_add(b * lift, -a * lift) > 0.0 { below(nearest) } else { nearest }
+}
+
+/// The least number not below √n.
+pub fn root_above(n: u64) -> f64 {
+    let n = if n > 1 << f64::MANTISSA_DIGITS { above(n as f64) } else { n as f64 };
+    let root = n.sqrt();
+    if root.mul_add(root, -n) < 0.0 { above(root) } else { root }
+}
+
+/// The largest number not above √n.
+pub fn root_below(n: u64) -> f64 {
+    let n = if n > 1 << f64::MANTISSA_DIGITS { below(n as f64) } else { n as f64 };
+    let root = n.sqrt();
+    if root.mul_add(root, -n) > 0.0 { below(root) } else { root }
 }
 
 /// γ_k = k·u / (1 − k·u), rounded up: the relative error of k roundings in any order (Higham, *Accuracy and
@@ -98,6 +137,12 @@ pub(crate) fn exponent(x: f64) -> i32 {
     biased - 1023 - shift
 }
 
+/// Whether this thread computes as proofs need it to. Asked by every function that proves something: what was prepared
+/// on one thread may be tried on another.
+pub(crate) fn ensure_ieee() -> Result<(), Rejected> {
+    if environment_is_ieee() { Ok(()) } else { Err(Rejected::Environment) }
+}
+
 /// True where this thread computes as IEEE 754 says by default: rounding to nearest, subnormal numbers
 /// neither read nor written as zero. A foreign library built for speed may have changed either.
 pub(crate) fn environment_is_ieee() -> bool {
@@ -126,6 +171,47 @@ mod tests {
         }
         assert!(sum_up([0.1; 10]) > 1.0 && sum_down([0.1; 10]) < 1.0);
         assert!(mul_up(1e-200, 1e-200) > 0.0, "a product lost to underflow still counts upwards");
+    }
+
+    /// Whether q·b ≤ a, in whole numbers: for q from 2⁻⁵⁰ to 2, and a and b below 2⁵⁰.
+    fn fits(q: f64, a: u64, b: u64) -> bool {
+        let exponent = (q.to_bits() >> 52) as i32 - 1075;
+        let mantissa = u128::from(q.to_bits() & ((1 << 52) - 1) | 1 << 52);
+        // q = mantissa·2^exponent, and exponents are negative here.
+        mantissa * u128::from(b) <= u128::from(a) << exponent.unsigned_abs()
+    }
+
+    #[test]
+    fn quotients_are_the_largest_not_above() {
+        for b in 1..200_u64 {
+            for a in 1..b {
+                let q = quotient_below(a as f64, b as f64);
+                assert!(fits(q, a, b) && !fits(q.next_up(), a, b), "{a}/{b}");
+                // The same quotients of the least floats there are, and of large ones.
+                for unit in [f64::from_bits(1), power_of_two(-1000), power_of_two(-801), power_of_two(900)] {
+                    assert_eq!(quotient_below(a as f64 * unit, b as f64 * unit), q, "{a}/{b} times {unit}");
+                }
+                // A subnormal radius over an ordinary, small bound.
+                let small = quotient_below(a as f64 * f64::from_bits(1), b as f64 * power_of_two(-300));
+                assert_eq!(small, q * power_of_two(-774), "{a}/{b}");
+            }
+        }
+        assert_eq!((quotient_below(0.0, 3.0), quotient_below(1.5, 3.0)), (0.0, 0.5));
+        assert!(quotient_below(5e-324, 3.0) >= 0.0);
+        assert_eq!(quotient_below(5e-324, f64::MAX), 0.0);
+        assert_eq!(quotient_below(1.0, 5e-324), f64::MAX, "finite although the quotient overflows");
+    }
+
+    #[test]
+    fn roots_are_the_nearest_on_their_side() {
+        for n in (1..5000_u64).chain([3072, 150_528, 1 << 52]) {
+            // (q − √n) has the sign of q² − n, which one rounding keeps.
+            let sign = |root: f64| root.mul_add(root, -(n as f64));
+            let (upper, lower) = (root_above(n), root_below(n));
+            assert!(sign(upper) >= 0.0 && sign(upper.next_down()) < 0.0, "{n}");
+            assert!(sign(lower) <= 0.0 && sign(lower.next_up()) > 0.0, "{n}");
+        }
+        assert!(root_below(u64::MAX) < 4_294_967_296.0 && root_above(u64::MAX) >= 4_294_967_296.0);
     }
 
     #[test]

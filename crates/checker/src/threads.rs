@@ -2,7 +2,8 @@
 
 use std::sync::Mutex;
 
-/// Hands the items out to `threads` threads, whoever is free next. Results must not depend on who that is.
+/// Hands out the items to `threads` threads, each taking the next when it is free. Results must not depend on which
+/// thread that is.
 pub(crate) fn share<T: Send>(threads: usize, items: impl Iterator<Item = T> + Send, work: impl Fn(T) + Sync) {
     if threads <= 1 {
         return items.for_each(work);

@@ -1,6 +1,6 @@
-//! What the machine says about itself, where it does (Linux).
+//! What the system reports about itself (on Linux).
 
-/// The most memory this process has held, in bytes.
+/// Peak memory of this process, in bytes.
 pub(crate) fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let kibibytes = value(&status, "VmHWM")?.strip_suffix("kB")?.trim().parse::<u64>().ok()?;

@@ -1,38 +1,52 @@
-//! `gambeson`: certified adversarial robustness from low-rank structure, from the terminal.
+//! `gambeson`: certified adversarial robustness from low-rank structure, in the terminal.
 //!
-//! Results go to stdout, everything else to stderr. Exit codes: 0 done and as asked, 1 ran but fell short (a
-//! certificate rejected, a gap not reached), 2 error.
+//! A map, from the bottom up; nothing imports what stands below it:
+//!
+//! * [`args`] is the command line: verbs, options, help;
+//! * [`screen`] is colour and the width of a page; [`progress`] and [`live_data`] the live line on stderr and Ctrl-C; [`output`] stdout and
+//!   files to be written; [`machine`] what the system reports about itself; [`ended`] the exit codes;
+//! * [`json`] has the objects that commands print with `--json` and `reproduce` reads back;
+//! * [`report`] shows numbers: decimals rounded to the safe side, tables, figures;
+//! * [`reproduce`] has the experiments of the paper as data: plans, records, tables and figures made from them;
+//! * [`commands`] has one file or folder per verb.
+//!
+//! Results go to stdout, everything else to stderr. Exit codes: 0 done and as asked, 1 ran but fell short, 2 error.
 
 mod args;
 mod commands;
+mod ended;
+mod json;
+mod live_data;
 mod machine;
 mod output;
 mod progress;
 mod report;
 mod reproduce;
-mod source;
-mod symmetric;
+mod screen;
 
 use clap::Parser;
 use std::process::ExitCode;
 
-/// How a command ended that did not fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
-    /// Done and as asked: 0.
-    Success,
-    /// Ran, but fell short: 1.
-    FellShort,
-}
-
 fn main() -> ExitCode {
-    let arguments = args::Arguments::parse(); // clap ends the program with 2 where the line is wrong
+    let arguments = match args::Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return refused(&error),
+    };
     match commands::run(arguments) {
-        Ok(Outcome::Success) => ExitCode::SUCCESS,
-        Ok(Outcome::FellShort) => ExitCode::from(1),
+        Ok(ended) => ended.into(),
         Err(error) => {
-            progress::say(&format!("error: {error:#}"));
+            progress::fail(&error);
             ExitCode::from(2)
         }
     }
+}
+
+/// Prints help, the version, or what is wrong with the command line.
+fn refused(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = error.print(); // a reader that has left is not an error
+        return ExitCode::SUCCESS;
+    }
+    progress::complain(&error.render());
+    ExitCode::from(2)
 }

@@ -1,10 +1,10 @@
-//! Where results go.
+//! Where results go: stdout, and whether files can be written, before long work begins.
 
 use anyhow::bail;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-/// A writer to which a reader that has gone away (`gambeson … | head`) is no error: exit codes still tell the truth.
+/// A writer that goes on without an error after its reader has left (`gambeson … | head`): exit codes stay truthful.
 pub(crate) struct Output<W>(pub(crate) W);
 
 impl<W: Write> Write for Output<W> {
@@ -23,21 +23,21 @@ impl<W: Write> Write for Output<W> {
     }
 }
 
-/// Finds out before long work that its result could not be kept.
+/// Finds out before long work whether its result can be written.
 pub(crate) fn writable(path: &Path) -> anyhow::Result<()> {
     let ends_as_folder = path.as_os_str().to_string_lossy().ends_with(std::path::is_separator);
     if path.is_dir() || ends_as_folder {
-        bail!("{}: is a folder, not a file to write", path.display());
+        bail!("{}: is a folder, not a file", path.display());
     }
     if path.exists() && !path.is_file() {
-        bail!("{}: is there and is no file, which would be replaced by one", path.display());
+        bail!("{}: exists and is not a regular file", path.display());
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
-        bail!("{}: there is no such folder to write into", path.display());
+        bail!("{}: its folder does not exist", path.display());
     }
     if let Err(error) = tempfile::NamedTempFile::new_in(folder) {
-        bail!("{}: its folder cannot be written to: {}", path.display(), error.kind());
+        bail!("{}: its folder is not writable: {}", path.display(), error.kind());
     }
     Ok(())
 }

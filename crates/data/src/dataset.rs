@@ -12,11 +12,13 @@
 //! | [`Values::F32`] | 1 | any finite number |
 //!
 //! **Checksum**: [`Dataset::sha256`] is over the content alone, so the same samples and labels have the same hash
-//! whichever file they came from. Hashed are, integers as little-endian u64: the text `gambeson dataset 1\n`; one byte
+//! whichever file they come from. What is hashed, integers as little-endian u64: the text `gambeson dataset 1\n`; one byte
 //! for the storage (0 u8, 1 i16, 2 f32); the numbers of samples, channels, rows, columns; all values, little-endian; one
 //! byte 1 and then all labels as little-endian u16, or one byte 0 where there are none. Names are not hashed.
 
 use gambeson_lowrank::file::hex;
+use gambeson_lowrank::safetensors::Element;
+pub use gambeson_lowrank::shape::Shape;
 use sha2::{Digest, Sha256};
 use std::sync::OnceLock;
 use thiserror::Error;
@@ -42,7 +44,7 @@ impl Values {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -56,52 +58,24 @@ impl Values {
         }
     }
 
-    /// Feeds the values to a hash, little-endian.
-    fn hash(&self, hash: &mut Sha256) {
-        const CHUNK: usize = 1 << 14;
-        let mut bytes = Vec::with_capacity(4 * CHUNK);
+    /// Bytes of one value.
+    pub(crate) fn width(&self) -> usize {
         match self {
-            Self::U8(values) => hash.update(values),
-            Self::I16(values) => values.chunks(CHUNK).for_each(|chunk| {
-                bytes.clear();
-                bytes.extend(chunk.iter().flat_map(|value| value.to_le_bytes()));
-                hash.update(&bytes);
-            }),
-            Self::F32(values) => values.chunks(CHUNK).for_each(|chunk| {
-                bytes.clear();
-                bytes.extend(chunk.iter().flat_map(|value| value.to_le_bytes()));
-                hash.update(&bytes);
-            }),
+            Self::U8(_) => 1,
+            Self::I16(_) => 2,
+            Self::F32(_) => 4,
         }
     }
 }
 
-/// Channels × height × width of one sample; an audio frame of n samples is 1 × 1 × n.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub struct Shape {
-    /// Channels: 1 for grey and audio, 3 for red, green, blue.
-    pub channels: usize,
-    /// Rows.
-    pub height: usize,
-    /// Columns.
-    pub width: usize,
-}
-
-impl Shape {
-    /// Values of one sample: channels · height · width, at most the largest usize.
-    pub fn len(&self) -> usize {
-        self.channels.saturating_mul(self.height).saturating_mul(self.width)
-    }
-
-    /// Whether a sample would have no values. Not so in any data set.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-impl std::fmt::Display for Shape {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} x {} x {}", self.channels, self.height, self.width)
+/// Feeds numbers to a hash, little-endian.
+fn update<T: Element>(hash: &mut Sha256, values: &[T]) {
+    const CHUNK: usize = 1 << 14;
+    let mut bytes = Vec::with_capacity(T::WIDTH * CHUNK.min(values.len()));
+    for chunk in values.chunks(CHUNK) {
+        bytes.clear();
+        T::append(chunk, &mut bytes);
+        hash.update(&bytes);
     }
 }
 
@@ -143,11 +117,11 @@ pub struct Parts {
     pub shape: Shape,
     /// All values, in the axis order of the module.
     pub values: Values,
-    /// One label a sample, counting classes from 0.
+    /// One label per sample, counting classes from 0.
     pub labels: Option<Vec<u16>>,
     /// Names of the classes. May be empty where the labels have no names: they are then `0`, `1`, and so on.
     pub classes: Vec<String>,
-    /// Files the samples came from, in order; may be empty where that is of no interest.
+    /// Files the samples came from, in order; may be empty if that does not matter.
     pub sources: Vec<SourceFile>,
 }
 
@@ -211,7 +185,7 @@ pub enum DatasetError {
         /// Number of classes.
         classes: usize,
     },
-    /// The files named do not have as many samples as there are.
+    /// The source files account for another number of samples.
     #[error("the source files have {found} samples, but there are {samples}")]
     SourceCount {
         /// Samples of the files.
@@ -295,7 +269,7 @@ impl Dataset {
         self.parts.values.scale()
     }
 
-    /// One label a sample, each less than `classes().len()`.
+    /// One label per sample, each less than `classes().len()`.
     pub fn labels(&self) -> Option<&[u16]> {
         self.parts.labels.as_deref()
     }
@@ -305,7 +279,7 @@ impl Dataset {
         &self.parts.classes
     }
 
-    /// Files the samples came from, in order; empty where that is of no interest.
+    /// Files the samples came from, in order; empty if that does not matter.
     pub fn sources(&self) -> &[SourceFile] {
         &self.parts.sources
     }
@@ -324,12 +298,13 @@ impl Dataset {
             for size in [self.samples, shape.channels, shape.height, shape.width] {
                 hash.update((size as u64).to_le_bytes());
             }
-            values.hash(&mut hash);
-            hash.update([u8::from(labels.is_some())]);
-            for chunk in labels.as_deref().unwrap_or_default().chunks(1 << 14) {
-                let bytes: Vec<u8> = chunk.iter().flat_map(|label| label.to_le_bytes()).collect();
-                hash.update(&bytes);
+            match values {
+                Values::U8(values) => hash.update(values),
+                Values::I16(values) => update(&mut hash, values),
+                Values::F32(values) => update(&mut hash, values),
             }
+            hash.update([u8::from(labels.is_some())]);
+            update(&mut hash, labels.as_deref().unwrap_or_default());
             hex(&hash.finalize())
         })
     }
@@ -337,7 +312,7 @@ impl Dataset {
     /// Writes the real values of a sample, raw · scale rounded to f32, in the order channel, row, column.
     ///
     /// # Panics
-    /// Where there is no such sample, or `out` is not as long as the shape says.
+    /// If there is no such sample, or `out` does not have the length of the shape.
     pub fn sample_f32(&self, index: usize, out: &mut [f32]) {
         let scale = self.scale();
         #[expect(clippy::cast_possible_truncation, reason = "rounding to f32 is the purpose")]
@@ -371,8 +346,8 @@ impl Dataset {
         self
     }
 
-    /// The chosen samples, in the order given, with their labels and all class names; `None` where one does not exist
-    /// or none is chosen. What file each came from is no longer told.
+    /// The chosen samples, in the order given, with their labels and all class names; `None` if one does not
+    /// exist or nothing is chosen. The files they came from are left out.
     pub fn select(&self, indices: &[usize]) -> Option<Self> {
         fn pick<T: Copy>(values: &[T], size: usize, indices: &[usize]) -> Vec<T> {
             indices.iter().flat_map(|&index| &values[index * size..(index + 1) * size]).copied().collect()

@@ -1,29 +1,31 @@
-//! What the formats share: reading, hashing, progress.
+//! What the formats share: reading in pieces, reporting, walking through folders.
 
 use crate::error::DataError;
-use crate::source::{Stage, Step};
+use crate::progress::{LoadProgress, Stage};
+use gambeson_lowrank::observe::Observer;
 use std::fs::File;
-use std::io::Read;
-use std::ops::ControlFlow;
+use std::io::{BufReader, Read};
 use std::path::Path;
-
-/// The observer of long work.
-pub(crate) type Progress<'a> = &'a mut dyn FnMut(Step) -> ControlFlow<()>;
 
 /// Bytes handled between two looks at the observer.
 pub(crate) const CHUNK: usize = 1 << 20;
 
 /// Reports, and turns a wish to stop into an error.
 pub(crate) fn report(
-    progress: Progress<'_>,
+    observer: &mut dyn Observer<LoadProgress>,
     stage: Stage,
     done: u64,
     total: Option<u64>,
 ) -> Result<(), DataError> {
-    match progress(Step { stage, done, total }) {
-        ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(()) => Err(DataError::Stopped),
-    }
+    show(observer, &LoadProgress::new(stage, done, total))
+}
+
+/// The same with everything that can be told.
+pub(crate) fn show(
+    observer: &mut dyn Observer<LoadProgress>,
+    progress: &LoadProgress,
+) -> Result<(), DataError> {
+    if observer.observe(progress).is_break() { Err(DataError::Stopped) } else { Ok(()) }
 }
 
 pub(crate) fn read_error(path: &Path) -> impl FnOnce(std::io::Error) -> DataError {
@@ -36,8 +38,12 @@ pub(crate) fn write_error(path: &Path) -> impl FnOnce(std::io::Error) -> DataErr
     move |reason| DataError::Write { path, reason }
 }
 
-/// The whole file, read in pieces so that the observer is asked in between.
-pub(crate) fn read_whole(path: &Path, stage: Stage, progress: Progress<'_>) -> Result<Vec<u8>, DataError> {
+/// The whole file, read in pieces, so that the observer is asked in between.
+pub(crate) fn read_whole(
+    path: &Path,
+    stage: Stage,
+    observer: &mut dyn Observer<LoadProgress>,
+) -> Result<Vec<u8>, DataError> {
     let mut file = File::open(path).map_err(read_error(path))?;
     let length = file.metadata().map_err(read_error(path))?.len();
     let mut bytes = Vec::new();
@@ -49,11 +55,22 @@ pub(crate) fn read_whole(path: &Path, stage: Stage, progress: Progress<'_>) -> R
     loop {
         let read =
             Read::by_ref(&mut file).take(CHUNK as u64).read_to_end(&mut bytes).map_err(read_error(path))?;
-        report(progress, stage, bytes.len() as u64, Some(length.max(bytes.len() as u64)))?;
+        report(observer, stage, bytes.len() as u64, Some(length.max(bytes.len() as u64)))?;
         if read == 0 {
             return Ok(bytes);
         }
     }
+}
+
+/// What a gzip stream holds, or several one after another. Decoders are made here and not where they are used: generic in
+/// what they read, they would be compiled anew for each.
+pub(crate) fn gunzip<'a>(packed: Box<dyn Read + 'a>) -> Box<dyn Read + 'a> {
+    Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(1 << 16, packed)))
+}
+
+/// What an xz stream holds; or several one after another, if `several` are allowed.
+pub(crate) fn unxz<'a>(packed: Box<dyn Read + 'a>, several: bool) -> Box<dyn Read + 'a> {
+    Box::new(lzma_rust2::XzReader::new(BufReader::with_capacity(1 << 16, packed), several))
 }
 
 /// The last part of a path, for names.
@@ -61,10 +78,10 @@ pub(crate) fn base_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// Folders followed within each other.
+/// Levels of sub-folders that are followed.
 const DEEPEST: usize = 32;
 
-/// All files of a folder and its sub-folders, sorted by path; names that start with a dot are left out.
+/// All files of a folder and its sub-folders, sorted by path; names that begin with a dot are left out.
 pub(crate) fn walk(folder: &Path) -> Result<Vec<std::path::PathBuf>, DataError> {
     fn visit(folder: &Path, depth: usize, files: &mut Vec<std::path::PathBuf>) -> Result<(), DataError> {
         if depth > DEEPEST {

@@ -1,11 +1,27 @@
-//! Data sets.
+//! Brings pictures (and sound): data sets from files, archives and servers, as one type.
+//!
+//! `data` and `learn` bring pictures and networks. Nothing here computes with the data beyond adding them up; that is the
+//! business of `lowrank` and `smooth`. In reading order:
+//!
+//! - [`dataset`]: the one type that data come in, its axis order, value range and checksum.
+//! - [`source`]: what `--data` may name, and loading it; `format` has one file per format and [`store`] the sets that were
+//!   imported.
+//! - [`fetch`]: CIFAR-10 and CIFAR-100 from their servers into the data directory.
+//! - [`statistics`] and [`second_moments`]: means and deviations for people, moments for fitting projections.
+//! - [`error`] and [`progress`]: what can go wrong, and what an observer of long work sees.
 
 pub mod dataset;
 pub mod error;
 pub mod fetch;
 mod file;
 pub mod format;
+pub mod progress;
 pub mod second_moments;
 pub mod source;
 pub mod statistics;
 pub mod store;
+
+pub use dataset::{Dataset, Split};
+pub use error::DataError;
+pub use progress::LoadProgress;
+pub use source::{LoadOptions, load};

@@ -1,39 +1,38 @@
-//! From a data set to the matrices that projections are fitted to.
+//! From a data set to the moments that projections are fitted to.
 
 use crate::dataset::{Dataset, Values};
-use crate::error::DataError;
-use crate::source::{Stage, Step};
+use crate::progress::{LoadProgress, Stage};
+use gambeson_lowrank::observe::Observer;
 use gambeson_lowrank::projection::moments::{Moments, MomentsAccumulator, MomentsError, Samples};
-use std::ops::ControlFlow;
 use thiserror::Error;
 
-/// Samples between two looks at the progress.
+/// Samples between two looks at the observer.
 const CHUNK: usize = 2048;
 
 /// Why there are no moments.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SecondMomentsError {
-    /// The values.
+    /// The values have none.
     #[error(transparent)]
     Moments(#[from] MomentsError),
-    /// Whoever watches ended it.
-    #[error(transparent)]
-    Stopped(DataError),
+    /// The observer asked to stop.
+    #[error("stopped")]
+    Stopped,
 }
 
-/// First and second moments, one a channel, of all samples; a pass over the data that needs no copy of them.
+/// First and second moments of all samples, one per channel: one pass over the data, without a copy of them.
 pub fn second_moments(
     data: &Dataset,
-    progress: &mut dyn FnMut(Step) -> ControlFlow<()>,
+    observer: &mut dyn Observer<LoadProgress>,
 ) -> Result<Vec<Moments>, SecondMomentsError> {
     let shape = data.shape();
     let (length, total) = (shape.len(), data.len());
     let mut sums = MomentsAccumulator::new(shape.channels, shape.height * shape.width, data.scale())?;
     for from in (0..total).step_by(CHUNK) {
-        let step = Step { stage: Stage::Sum, done: from as u64, total: Some(total as u64) };
-        if progress(step).is_break() {
-            return Err(SecondMomentsError::Stopped(DataError::Stopped));
+        let progress = LoadProgress::new(Stage::Sum, from as u64, Some(total as u64));
+        if observer.observe(&progress).is_break() {
+            return Err(SecondMomentsError::Stopped);
         }
         let range = from * length..(from + CHUNK).min(total) * length;
         sums.add(match data.values() {

@@ -1,64 +1,34 @@
 //! What `--data` names, and how it is loaded.
 //!
 //! A name is looked up first among the known sets (`fashion`, built in; `cifar10` and `cifar100`, under the data
-//! directory), then as a path, then among the sets imported into the data directory. `./cifar10` is a path for certain.
+//! directory), then as a path, then among the sets imported into the data directory. `./cifar10` is always a path.
 //!
-//! Known sets, imported ones, folders of CIFAR batches, folders of IDX files of MNIST's naming and folders of image
+//! Known sets, imported ones, folders of CIFAR batches, folders of IDX files named as MNIST's are, and folders of image
 //! classes below `train` and `test` have two parts, and [`LoadOptions::split`] chooses. Any other file or folder is one
 //! set, and is taken whole as the part asked for.
 
 use crate::dataset::{Dataset, Split};
 use crate::error::DataError;
-use crate::file::{Progress, base_name, read_error, walk};
+use crate::file::{base_name, read_error, walk};
 use crate::format::audio::{self, FrameParams};
 use crate::format::cifar::Cifar;
 use crate::format::{array, fashion, idx, images};
+use crate::progress::LoadProgress;
 use crate::store;
+use gambeson_lowrank::observe::Observer;
+use gambeson_lowrank::safetensors;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::fs::File;
 use std::io::Read;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-
-/// What long work is at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// Reading files; in bytes, or in files of a set.
-    Read,
-    /// Decoding audio or images; in files.
-    Decode,
-    /// Waiting for a server, or for npm; of unknown length.
-    Wait,
-    /// Downloading; in bytes.
-    Download,
-    /// Unpacking an archive; in bytes of it.
-    Unpack,
-    /// Turning images into another layout; in files.
-    Convert,
-    /// Writing; in bytes.
-    Write,
-    /// Adding up moments; in samples.
-    Sum,
-}
-
-/// A look at long work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// What it is at.
-    pub stage: Stage,
-    /// How much of it is done, in the unit of the stage.
-    pub done: u64,
-    /// How much there is to do, where that is known.
-    pub total: Option<u64>,
-}
 
 /// Which audio files of a folder to take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileChoice {
     /// These, in this order; relative to the folder.
     List(Vec<PathBuf>),
-    /// So many, drawn at random without repetition, in the order of their paths.
+    /// Some, drawn at random without repetition, in the order of their paths.
     Random {
         /// How many.
         count: usize,
@@ -76,7 +46,7 @@ pub struct LoadOptions {
     pub data_dir: PathBuf,
     /// How audio is cut.
     pub frames: FrameParams,
-    /// Which audio files of a folder to take; all where `None`. Without meaning for other sources.
+    /// Which audio files of a folder to take; all where `None`. Meaningless for other data.
     pub files: Option<FileChoice>,
 }
 
@@ -107,9 +77,9 @@ pub fn data_dir() -> Option<PathBuf> {
     platform.map(|folder| folder.join("gambeson"))
 }
 
-/// A name or path that has been found to be data of some kind.
+/// What a name or path turned out to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum DataSource {
     /// The built-in part of Fashion-MNIST.
     Fashion,
     /// A folder of CIFAR batches.
@@ -118,7 +88,7 @@ pub enum Source {
     Imported(PathBuf, String),
     /// One file of an imported set.
     Stored(PathBuf),
-    /// A folder of IDX files by MNIST's naming.
+    /// A folder of IDX files named as MNIST's are.
     IdxFolder(PathBuf),
     /// A file of IDX images.
     Idx(PathBuf),
@@ -132,7 +102,7 @@ pub enum Source {
     Audio(PathBuf),
 }
 
-impl Source {
+impl DataSource {
     /// Whether it has a training and a test part.
     pub fn has_parts(&self) -> bool {
         match self {
@@ -146,10 +116,14 @@ impl Source {
     }
 
     /// Loads it.
-    pub fn load(&self, options: &LoadOptions, progress: Progress<'_>) -> Result<Dataset, DataError> {
+    pub fn load(
+        &self,
+        options: &LoadOptions,
+        observer: &mut dyn Observer<LoadProgress>,
+    ) -> Result<Dataset, DataError> {
         match self {
             Self::Fashion => fashion::load(options.split),
-            Self::Cifar(set, folder) => set.load(folder, options.split, progress),
+            Self::Cifar(set, folder) => set.load(folder, options.split, observer),
             Self::Imported(data_dir, name) => {
                 let path = store::path(data_dir, name, options.split);
                 if !path.is_file() {
@@ -160,21 +134,21 @@ impl Source {
                         folder,
                     });
                 }
-                store::load(&path, progress)
+                store::load(&path, observer)
             }
-            Self::Stored(path) => store::load(path, progress),
+            Self::Stored(path) => store::load(path, observer),
             Self::IdxFolder(folder) => match idx::images_in(folder, options.split) {
-                Some(path) => idx::load(&path, progress),
+                Some(path) => idx::load(&path, observer),
                 None => Err(DataError::NoSuchPart {
                     name: base_name(folder),
                     split: options.split.name(),
                     folder: folder.clone(),
                 }),
             },
-            Self::Idx(path) => idx::load(path, progress),
-            Self::Array(path) => array::load(path, progress),
-            Self::ImageParts(folder) => images::load(&folder.join(options.split.name()), progress),
-            Self::Images(folder) => images::load(folder, progress),
+            Self::Idx(path) => idx::load(path, observer),
+            Self::Array(path) => array::load(path, observer),
+            Self::ImageParts(folder) => images::load(&folder.join(options.split.name()), observer),
+            Self::Images(folder) => images::load(folder, observer),
             Self::Audio(path) => {
                 let files = match &options.files {
                     None => audio::list(path)?,
@@ -187,13 +161,14 @@ impl Source {
                         })?,
                 };
                 let base = if path.is_dir() { path.as_path() } else { Path::new("") };
-                Ok(audio::load_below(base, &files, &options.frames, progress)?.renamed(base_name(path)))
+                Ok(audio::load_below(base, &files, &options.frames, observer)?.renamed(base_name(path)))
             }
         }
     }
 }
 
-/// Draws `count` of the files without repetition and keeps their order; where there are too few, says how many.
+/// Draws `count` of the files without repetition and keeps their order; the error is the number of files, where that is
+/// too small.
 ///
 /// The first `count` steps of a Fisher–Yates shuffle by ChaCha8, seeded by `seed_from_u64`: the same on every platform.
 pub fn draw(files: &[PathBuf], count: usize, seed: u64) -> Result<Vec<PathBuf>, usize> {
@@ -213,16 +188,16 @@ pub fn draw(files: &[PathBuf], count: usize, seed: u64) -> Result<Vec<PathBuf>, 
 }
 
 /// Finds out what a name or path is.
-pub fn find(name_or_path: &str, data_dir: &Path) -> Result<Source, DataError> {
+pub fn find(name_or_path: &str, data_dir: &Path) -> Result<DataSource, DataError> {
     if name_or_path == "fashion" {
-        return Ok(Source::Fashion);
+        return Ok(DataSource::Fashion);
     }
     if let Some(set) = Cifar::from_name(name_or_path) {
         let folder = data_dir.join(set.name());
         if Cifar::in_folder(&folder) != Some(set) {
             return Err(DataError::NotInstalled { name: set.name().to_owned(), folder: data_dir.to_owned() });
         }
-        return Ok(Source::Cifar(set, folder));
+        return Ok(DataSource::Cifar(set, folder));
     }
     let path = Path::new(name_or_path);
     if path.is_dir() {
@@ -233,27 +208,27 @@ pub fn find(name_or_path: &str, data_dir: &Path) -> Result<Source, DataError> {
     }
     let imported = |split| store::path(data_dir, name_or_path, split).is_file();
     if store::is_name(name_or_path) && (imported(Split::Train) || imported(Split::Test)) {
-        return Ok(Source::Imported(data_dir.to_owned(), name_or_path.to_owned()));
+        return Ok(DataSource::Imported(data_dir.to_owned(), name_or_path.to_owned()));
     }
     Err(DataError::UnknownName { name: name_or_path.to_owned(), data_dir: data_dir.to_owned() })
 }
 
-/// Loads what `--data` names; see the module for the order of meanings.
+/// Loads what `--data` names; see the module for the order in which a name is looked up.
 pub fn load(
     name_or_path: &str,
     options: &LoadOptions,
-    progress: &mut dyn FnMut(Step) -> ControlFlow<()>,
+    observer: &mut dyn Observer<LoadProgress>,
 ) -> Result<Dataset, DataError> {
-    find(name_or_path, &options.data_dir)?.load(options, progress)
+    find(name_or_path, &options.data_dir)?.load(options, observer)
 }
 
 /// What a folder is.
-fn folder(path: &Path) -> Result<Source, DataError> {
+fn folder(path: &Path) -> Result<DataSource, DataError> {
     if let Some(set) = Cifar::in_folder(path) {
-        return Ok(Source::Cifar(set, path.to_owned()));
+        return Ok(DataSource::Cifar(set, path.to_owned()));
     }
     if [Split::Train, Split::Test].into_iter().any(|split| idx::images_in(path, split).is_some()) {
-        return Ok(Source::IdxFolder(path.to_owned()));
+        return Ok(DataSource::IdxFolder(path.to_owned()));
     }
     let files = walk(path)?;
     let image = files.iter().find(|file| images::has_image_name(file));
@@ -263,16 +238,16 @@ fn folder(path: &Path) -> Result<Source, DataError> {
             Err(DataError::MixedFolder { image: image.clone(), audio: audio.clone() })
         }
         (Some(_), None) if path.join("train").is_dir() && path.join("test").is_dir() => {
-            Ok(Source::ImageParts(path.to_owned()))
+            Ok(DataSource::ImageParts(path.to_owned()))
         }
-        (Some(_), None) => Ok(Source::Images(path.to_owned())),
-        (None, Some(_)) => Ok(Source::Audio(path.to_owned())),
+        (Some(_), None) => Ok(DataSource::Images(path.to_owned())),
+        (None, Some(_)) => Ok(DataSource::Audio(path.to_owned())),
         (None, None) => Err(DataError::EmptyFolder { path: path.to_owned() }),
     }
 }
 
 /// What a file is, by its first bytes.
-fn file(path: &Path) -> Result<Source, DataError> {
+fn file(path: &Path) -> Result<DataSource, DataError> {
     let mut start = Vec::new();
     let file = File::open(path).map_err(read_error(path))?;
     file.take(16).read_to_end(&mut start).map_err(read_error(path))?;
@@ -281,15 +256,15 @@ fn file(path: &Path) -> Result<Source, DataError> {
     }
     let path = path.to_owned();
     if array::recognises(&start) {
-        Ok(Source::Array(path))
+        Ok(DataSource::Array(path))
     } else if idx::recognises(&start)
         || (start.starts_with(&[0x1f, 0x8b]) && base_name(&path).contains("idx"))
     {
-        Ok(Source::Idx(path))
-    } else if store::recognises(&start) {
-        Ok(Source::Stored(path))
+        Ok(DataSource::Idx(path))
+    } else if safetensors::looks_like(&start) {
+        Ok(DataSource::Stored(path))
     } else if audio::recognises(&start) || audio::has_audio_name(&path) {
-        Ok(Source::Audio(path))
+        Ok(DataSource::Audio(path))
     } else {
         Err(DataError::UnknownFormat { path, start: start.escape_ascii().to_string() })
     }

@@ -1,13 +1,14 @@
-//! What the values of a data set are like: range, mean and standard deviation.
+//! Range, mean and standard deviation of the values of a data set, channel by channel.
 //!
 //! Integer values are summed exactly, so nothing depends on the order; floating-point ones are summed in f64 in the order
-//! of the file, deviations after the mean.
+//! of the samples, first for the mean and then for the deviation from it.
 
 use crate::dataset::{Dataset, Values};
 
-/// Mean and standard deviation of the real values (raw · scale) of one channel, over all samples, rows and columns.
+/// Mean, standard deviation and range of the real values (raw · scale) of one channel, over all samples, rows and
+/// columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Moments {
+pub struct ChannelStatistics {
     /// Mean.
     pub mean: f64,
     /// Standard deviation, with the number of values as the divisor.
@@ -18,8 +19,8 @@ pub struct Moments {
     pub largest: f64,
 }
 
-/// One for each channel.
-pub fn moments(data: &Dataset) -> Vec<Moments> {
+/// One per channel.
+pub fn channel_statistics(data: &Dataset) -> Vec<ChannelStatistics> {
     let shape = data.shape();
     let plane = shape.height * shape.width;
     (0..shape.channels)
@@ -36,7 +37,10 @@ fn planes<T>(values: &[T], channel: usize, plane: usize, size: usize) -> impl It
     values.chunks_exact(size).map(move |sample| &sample[channel * plane..(channel + 1) * plane])
 }
 
-fn exact<'a, T: Copy + Into<i64> + 'a>(planes: impl Iterator<Item = &'a [T]>, scale: f64) -> Moments {
+fn exact<'a, T: Copy + Into<i64> + 'a>(
+    planes: impl Iterator<Item = &'a [T]>,
+    scale: f64,
+) -> ChannelStatistics {
     let (mut count, mut sum, mut squares) = (0_i128, 0_i128, 0_i128);
     let (mut smallest, mut largest) = (i64::MAX, i64::MIN);
     for plane in planes {
@@ -55,7 +59,7 @@ fn exact<'a, T: Copy + Into<i64> + 'a>(planes: impl Iterator<Item = &'a [T]>, sc
     let count_f64 = count as f64;
     // count·Σv² − (Σv)² is exact; dividing comes last.
     let spread = (count * squares - sum * sum) as f64;
-    Moments {
+    ChannelStatistics {
         mean: sum as f64 / count_f64 * scale,
         deviation: spread.sqrt() / count_f64 * scale,
         smallest: smallest as f64 * scale,
@@ -63,12 +67,12 @@ fn exact<'a, T: Copy + Into<i64> + 'a>(planes: impl Iterator<Item = &'a [T]>, sc
     }
 }
 
-fn floating<'a, I: Iterator<Item = &'a [f32]>>(planes: impl Fn() -> I) -> Moments {
+fn floating<'a, I: Iterator<Item = &'a [f32]>>(planes: impl Fn() -> I) -> ChannelStatistics {
     let values = || planes().flatten().map(|&value| f64::from(value));
     let count = values().count() as f64;
     let mean = values().sum::<f64>() / count;
     let spread = values().map(|value| (value - mean) * (value - mean)).sum::<f64>();
-    Moments {
+    ChannelStatistics {
         mean,
         deviation: (spread / count).sqrt(),
         smallest: values().fold(f64::INFINITY, f64::min),

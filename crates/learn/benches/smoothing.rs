@@ -8,13 +8,12 @@ use gambeson_smooth::classifier::Classifier;
 use gambeson_smooth::noise::{Centre, Draw, Noise};
 use gambeson_smooth::smoother::{Smoother, SmoothingParams};
 use gambeson_smooth::space::Space;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
 const BATCH: usize = 64;
 const TIMES: usize = 400;
-/// Batches of an input, as few as leave the work done once an input out of sight.
+/// Batches per input: enough that the work done once per input does not show.
 const BATCHES: usize = 16;
 
 /// Microseconds of one of `draws` draws, at best.
@@ -58,9 +57,8 @@ fn main() {
                 goal: None,
             };
             let smoother = Smoother::new(&model, &space, params).unwrap();
-            let go = |_: u64| ControlFlow::Continue(());
-            let all =
-                pool.install(|| best(BATCHES * BATCH, || drop(smoother.predict(0, &centre, &go).unwrap())));
+            let all = pool
+                .install(|| best(BATCHES * BATCH, || drop(smoother.predict(0, &centre, &mut ()).unwrap())));
             let what = if normalised { ", normalised" } else { "" };
             println!("{path}{what}: forward {forward:.2} us, all {all:.2} us a draw");
         }

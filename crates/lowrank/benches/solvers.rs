@@ -4,8 +4,8 @@
 
 #![allow(clippy::print_stdout, missing_docs)]
 
+use gambeson_checker::Domain;
 use gambeson_lowrank::linalg::matrix::Matrix;
-use gambeson_lowrank::matrix_file::InputKind;
 use gambeson_lowrank::sdp::bracket::{BoundParams, bracket};
 use gambeson_lowrank::sdp::instance;
 use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
@@ -19,8 +19,8 @@ fn main() {
             ("psd", instance::positive_semidefinite(n, 1, params.threads).expect("it fits")),
             ("qp", instance::quadratic_program(n, 1).expect("it fits")),
         ] {
-            let (kind, norm, reading) = (InputKind::Matrix, Norm::Quadratic, Reading::Plain);
-            let problem = Problem::new(Matrix::Dense(matrix), kind, norm, reading, None, params.threads)
+            let (norm, reading) = (Norm::Quadratic, Reading::Plain);
+            let problem = Problem::new(Matrix::Dense(matrix), norm, reading, Domain::Cube, params.threads)
                 .expect("generated matrices are valid");
             let found = bracket(&problem, &params, &mut ()).expect("generated matrices have brackets");
             println!(

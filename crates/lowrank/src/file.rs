@@ -1,10 +1,10 @@
-//! Files that are there whole or not at all.
+//! Files that exist whole or not at all, and hashes of their content.
 
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes a file first beside its place under a temporary name, so that nothing half-written is ever seen.
+/// Writes a file under a temporary name beside its place and renames it, so that nobody sees it half-written.
 pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
@@ -20,7 +20,7 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Lower-case hexadecimal digits.
+/// Bytes as lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
@@ -29,4 +29,9 @@ pub fn hex(bytes: &[u8]) -> String {
 /// SHA-256 of bytes in hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
+}
+
+/// SHA-256 of numbers as little-endian binary64, one after the other, in hexadecimal digits.
+pub fn sha256_of_numbers(numbers: &[f64]) -> String {
+    sha256(&numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>())
 }

@@ -1,9 +1,34 @@
-//! Finds a small room in the data and proves its size.
+//! lowrank finds a small room in the data and proves its size (κ).
+//!
+//! Solvers, searches and files are here; whatever counts as proven is made by `gambeson_checker`, which this crate
+//! hands its candidates to. Nothing here prints, and results do not depend on the number of threads.
+//!
+//! # In which order to read it
+//! 1. [`sdp`]: max xᵀMx over signs or the cube, and the norms that reduce to it. [`bracket`] solves, certifies and
+//!    checks a [`Problem`]; the solvers are Algorithm 2 of the paper and a low-rank factorisation.
+//! 2. [`projection`]: the room itself. From the second moments of data to a [`Projection`] with a proven κ, all channels
+//!    in one call: [`fit_projection`].
+//! 3. [`linalg`]: what both compute with: matrices, products, eigenpairs, the cosine transform.
+//! 4. [`matrix_file`]: matrices and graphs from files, recognised by content.
+//! 5. [`observe`]: how long work reports and how it is stopped. [`parameter`]: the error for a parameter out of range.
+//!    [`safetensors`] and [`mod@file`]: reading and writing.
 
 pub mod file;
 pub mod linalg;
 pub mod matrix_file;
 pub mod observe;
+pub mod parameter;
 pub mod projection;
 pub mod safetensors;
 pub mod sdp;
+pub mod shape;
+
+pub use linalg::matrix::{DenseMatrix, Matrix, SparseMatrix};
+pub use observe::Observer;
+pub use projection::Projection;
+pub use projection::certificate::ProjectionCertificate;
+pub use projection::fit::{FitData, FitMethod, Target, fit_projection};
+pub use projection::proven::ProvenProjection;
+pub use sdp::bracket::{BoundParams, Bracket, bracket};
+pub use sdp::problem::{Norm, Problem, Reading};
+pub use shape::Shape;

@@ -1,37 +1,98 @@
-//! Named arrays in one file: the part of the safetensors format that projections need.
+//! Named arrays in one file: the safetensors format, for projections, data sets and networks.
 //!
-//! Eight bytes with the length of a JSON header (little-endian), the header, then the arrays as raw little-endian
-//! numbers without gaps. Here every array is F64. Reading trusts nothing: lengths, offsets and shapes are checked
-//! before a byte is taken.
+//! A file is eight bytes with the length of a JSON header (little-endian u64), the header, then the arrays as raw
+//! little-endian numbers, the last index running fastest. The header maps each name to type, shape and place, and
+//! `__metadata__` to texts.
+//!
+//! **Reading** is done by the `safetensors` crate and stricter: besides lengths, shapes and places, which must leave no
+//! byte unused and no byte used twice, a name or key that stands twice is an error, for readers disagree on which of the
+//! two counts. Nothing in a header is believed before it has been compared with the bytes there are.
+//!
+//! **Writing** is our own: the crate orders metadata at random, and hashes of files are identities here. The same
+//! content always gives the same bytes: keys sorted, the header padded with spaces to a multiple of eight bytes.
 
 use crate::file::write_file;
+use safetensors::tensor::{SafeTensorError, SafeTensors, TensorInfo};
+use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Longest header read: far more than a projection needs, far less than would hurt.
-const LONGEST_HEADER: u64 = 16 << 20;
+/// Longest header read, that of the `safetensors` crate.
+const LONGEST_HEADER: u64 = 100_000_000;
+const METADATA: &str = "__metadata__";
 
-/// An array with its shape, row-major.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Tensor {
-    /// Sizes of the axes, outermost first.
-    pub shape: Vec<usize>,
-    /// Product of the shape many numbers.
-    pub values: Vec<f64>,
+/// A type of number that arrays are made of.
+pub trait Element: Copy {
+    /// The name that the format has for it.
+    const TYPE: &'static str;
+    /// Bytes of one number.
+    const WIDTH: usize;
+    /// Appends numbers, little-endian.
+    fn append(values: &[Self], bytes: &mut Vec<u8>);
+    /// Numbers from their bytes; what is left over at the end is ignored.
+    fn parse(bytes: &[u8]) -> Vec<Self>;
 }
 
-/// What a file holds.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tensors {
-    /// Words about the arrays.
-    pub metadata: BTreeMap<String, String>,
-    /// Arrays by name.
-    pub tensors: BTreeMap<String, Tensor>,
+macro_rules! element {
+    ($($number:ty => $name:literal),*) => {$(
+        impl Element for $number {
+            const TYPE: &'static str = $name;
+            const WIDTH: usize = size_of::<$number>();
+
+            fn append(values: &[Self], bytes: &mut Vec<u8>) {
+                bytes.reserve(values.len() * Self::WIDTH);
+                values.iter().for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
+            }
+
+            fn parse(bytes: &[u8]) -> Vec<Self> {
+                bytes.as_chunks().0.iter().map(|chunk| Self::from_le_bytes(*chunk)).collect()
+            }
+        }
+    )*};
+}
+element!(u8 => "U8", u16 => "U16", i16 => "I16", f32 => "F32", f64 => "F64");
+
+/// What is wrong with the bytes of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SafetensorsProblem {
+    /// The file ends before what its header promises, or goes on after it.
+    #[error("{found} bytes, its header says {expected}: cut off or damaged")]
+    Length {
+        /// Bytes the header accounts for.
+        expected: u64,
+        /// Bytes there are.
+        found: u64,
+    },
+    /// The header is too long, or not JSON of the right form.
+    #[error("not a safetensors file (bad header: {reason})")]
+    Header {
+        /// What the parser said.
+        reason: String,
+    },
+    /// The description of an array contradicts itself or another one.
+    #[error("array `{name}`: {problem}")]
+    Array {
+        /// Which array.
+        name: String,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// An array has numbers of another type than is read here.
+    #[error("array `{name}`: its numbers are {found}, not {expected}")]
+    Type {
+        /// Which array.
+        name: String,
+        /// Their type in the file.
+        found: String,
+        /// The type that is read.
+        expected: &'static str,
+    },
 }
 
-/// Why a file is not what it should be.
+/// Why a file could not be read or written.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SafetensorsError {
@@ -43,114 +104,268 @@ pub enum SafetensorsError {
         /// What the system said.
         reason: std::io::Error,
     },
-    /// The file ends before what its header promises, or goes on after it.
-    #[error("{}: {found} bytes, its header says {expected}: cut off or damaged", path.display())]
-    Length {
+    /// The content is not what it should be.
+    #[error("{}: {problem}", path.display())]
+    Content {
         /// Which file.
         path: PathBuf,
-        /// Bytes the header accounts for.
-        expected: u64,
-        /// Bytes there are.
-        found: u64,
-    },
-    /// The header is no JSON of the right form.
-    #[error("{}: not a safetensors file (bad header)", path.display())]
-    Header {
-        /// Which file.
-        path: PathBuf,
-    },
-    /// One array is not described rightly.
-    #[error("{}: array `{name}`: {problem}", path.display())]
-    Array {
-        /// Which file.
-        path: PathBuf,
-        /// Which array.
-        name: String,
         /// What is wrong.
-        problem: &'static str,
+        problem: SafetensorsProblem,
     },
 }
 
-/// True where the bytes begin like a safetensors file: a plausible header length, then a JSON object.
+/// Whether bytes begin like a safetensors file: a plausible header length, then a JSON object.
 pub fn looks_like(head: &[u8]) -> bool {
     let Some((length, rest)) = head.split_first_chunk::<8>() else { return false };
     (2..=LONGEST_HEADER).contains(&u64::from_le_bytes(*length)) && rest.first() == Some(&b'{')
 }
 
-impl Tensors {
+/// An array in the bytes of a file.
+#[derive(Clone, Debug)]
+pub struct View<'a> {
+    name: String,
+    info: TensorInfo,
+    bytes: &'a [u8],
+}
+
+impl View<'_> {
+    /// Sizes of the axes, outermost first.
+    pub fn shape(&self) -> &[usize] {
+        &self.info.shape
+    }
+
+    /// The name that the format has for the type of its numbers, such as `F64`.
+    pub fn type_name(&self) -> String {
+        self.info.dtype.to_string()
+    }
+
+    /// Whether its numbers are of this type.
+    pub fn is<T: Element>(&self) -> bool {
+        self.type_name() == T::TYPE
+    }
+
+    /// All numbers, row-major; an error where they are of another type.
+    pub fn values<T: Element>(&self) -> Result<Vec<T>, SafetensorsProblem> {
+        if self.is::<T>() {
+            return Ok(T::parse(self.bytes));
+        }
+        let (name, found) = (self.name.clone(), self.type_name());
+        Err(SafetensorsProblem::Type { name, found, expected: T::TYPE })
+    }
+}
+
+/// Metadata and arrays in the bytes of a file, every place in it checked; nothing is copied yet.
+#[derive(Clone, Debug, Default)]
+pub struct Content<'a> {
+    /// Texts about the arrays.
+    pub metadata: BTreeMap<String, String>,
+    /// Arrays by name.
+    pub arrays: BTreeMap<String, View<'a>>,
+}
+
+impl<'a> Content<'a> {
+    /// Takes the bytes of a whole file apart.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, SafetensorsProblem> {
+        let bad = |reason: &str| SafetensorsProblem::Header { reason: reason.to_owned() };
+        let (length, rest) = bytes.split_first_chunk::<8>().ok_or_else(|| bad("the file is too short"))?;
+        let (length, found) = (u64::from_le_bytes(*length), bytes.len() as u64);
+        if length > LONGEST_HEADER {
+            return Err(bad("it would be longer than 100 MB"));
+        }
+        let shorter = |expected| SafetensorsProblem::Length { expected, found };
+        let split = usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length));
+        let (header, data) = split.ok_or(shorter(8 + length))?;
+        if header.first() != Some(&b'{') {
+            return Err(bad("it does not start with `{`"));
+        }
+        let Distinct = serde_json::from_slice(header).map_err(|error| bad(&error.to_string()))?;
+        let (_, described) =
+            SafeTensors::read_metadata(bytes).map_err(|error| explain(&error, header, found))?;
+        let view = |(name, info): (String, &TensorInfo)| {
+            let (start, end) = info.data_offsets;
+            let bytes = data.get(start..end).ok_or(shorter((8 + length).saturating_add(end as u64)))?;
+            Ok((name.clone(), View { name, info: info.clone(), bytes }))
+        };
+        let metadata = described.metadata().iter().flatten();
+        Ok(Self {
+            metadata: metadata.map(|(key, text)| (key.clone(), text.clone())).collect(),
+            arrays: described.tensors().into_iter().map(view).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+/// Our words for an error of the crate, with the array it is about, which the crate does not always name.
+fn explain(error: &SafeTensorError, header: &[u8], found: u64) -> SafetensorsProblem {
+    let infos = || {
+        let entries: BTreeMap<String, Value> = serde_json::from_slice(header).unwrap_or_default();
+        let info = |(name, entry)| Some((name, serde_json::from_value::<TensorInfo>(entry).ok()?));
+        entries.into_iter().filter_map(info)
+    };
+    match error {
+        SafeTensorError::InvalidOffset(name) => SafetensorsProblem::Array {
+            name: name.clone(),
+            problem: "its bytes do not follow those of the array before it: a hole, or bytes used twice",
+        },
+        SafeTensorError::TensorInvalidInfo
+        | SafeTensorError::ValidationOverflow
+        | SafeTensorError::MisalignedSlice => {
+            let wrong = |(_, info): &(String, TensorInfo)| {
+                let (start, end) = info.data_offsets;
+                end.checked_sub(start).is_none() || size(info) != end.checked_sub(start)
+            };
+            let name = infos().find(wrong).map(|(name, _)| name).unwrap_or_default();
+            SafetensorsProblem::Array { name, problem: "its shape does not fit its offsets" }
+        }
+        SafeTensorError::MetadataIncompleteBuffer => {
+            let data = infos().map(|(_, info)| info.data_offsets.1 as u64).max().unwrap_or(0);
+            let expected = (8 + header.len() as u64).saturating_add(data);
+            SafetensorsProblem::Length { expected, found }
+        }
+        other => SafetensorsProblem::Header { reason: other.to_string() },
+    }
+}
+
+/// Bytes of an array by type and shape; `None` where they are no whole number, or too many to count.
+fn size(info: &TensorInfo) -> Option<usize> {
+    let bits = info.shape.iter().try_fold(info.dtype.bitsize(), |bits, &size| bits.checked_mul(size))?;
+    bits.is_multiple_of(8).then_some(bits / 8)
+}
+
+/// A header in which no name stands twice, nor any key of its metadata. Everything else about it is for the crate.
+struct Distinct;
+
+impl<'de> Deserialize<'de> for Distinct {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Keys { of: "a header" }).map(|()| Self)
+    }
+}
+
+/// The same of the metadata.
+struct DistinctTexts;
+
+impl<'de> Deserialize<'de> for DistinctTexts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Keys { of: METADATA }).map(|()| Self)
+    }
+}
+
+struct Keys {
+    of: &'static str,
+}
+
+impl<'de> Visitor<'de> for Keys {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}, which is an object", self.of)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut seen = BTreeSet::new();
+        while let Some(name) = map.next_key::<String>()? {
+            if name == METADATA && self.of != METADATA {
+                map.next_value::<DistinctTexts>()?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+            if let Some(name) = seen.replace(name) {
+                return Err(A::Error::custom(format_args!("`{name}` stands twice")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Name, type and shape of an array to be written; see [`header`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Description<'a> {
+    name: &'a str,
+    type_name: &'static str,
+    width: usize,
+    shape: &'a [usize],
+}
+
+impl<'a> Description<'a> {
+    /// An array of `T`; its shape has the outermost axis first.
+    pub fn of<T: Element>(name: &'a str, shape: &'a [usize]) -> Self {
+        Self { name, type_name: T::TYPE, width: T::WIDTH, shape }
+    }
+
+    fn bytes(&self) -> usize {
+        self.width * self.shape.iter().product::<usize>()
+    }
+}
+
+/// What comes before the arrays of a file: the length of the header and the header. The numbers must follow in the order
+/// of the descriptions, without gaps.
+pub fn header(metadata: &BTreeMap<String, String>, arrays: &[Description<'_>]) -> Vec<u8> {
+    let mut entries = Map::new();
+    entries.insert(METADATA.to_owned(), json!(metadata));
+    let mut start = 0;
+    for array in arrays {
+        let end = start + array.bytes();
+        let entry = json!({ "dtype": array.type_name, "shape": array.shape, "data_offsets": [start, end] });
+        entries.insert(array.name.to_owned(), entry);
+        start = end;
+    }
+    let mut text = Value::Object(entries).to_string().into_bytes();
+    text.resize(text.len().next_multiple_of(8), b' '); // keeps the numbers aligned
+    [&(text.len() as u64).to_le_bytes(), text.as_slice()].concat()
+}
+
+/// An array with its shape, row-major.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor<T = f64> {
+    /// Sizes of the axes, outermost first.
+    pub shape: Vec<usize>,
+    /// As many numbers as the product of the shape.
+    pub values: Vec<T>,
+}
+
+/// A whole file in memory whose arrays are all of one type: `f64` for projections, `f32` for networks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensors<T = f64> {
+    /// Texts about the arrays.
+    pub metadata: BTreeMap<String, String>,
+    /// Arrays by name.
+    pub tensors: BTreeMap<String, Tensor<T>>,
+}
+
+impl<T> Default for Tensors<T> {
+    fn default() -> Self {
+        Self { metadata: BTreeMap::new(), tensors: BTreeMap::new() }
+    }
+}
+
+impl<T: Element> Tensors<T> {
     /// Writes the file, whole or not at all.
     pub fn write(&self, path: &Path) -> Result<(), SafetensorsError> {
-        let mut header = Map::new();
-        header.insert("__metadata__".to_owned(), json!(self.metadata));
-        let mut offset = 0;
-        for (name, tensor) in &self.tensors {
-            let end = offset + 8 * tensor.values.len();
-            header.insert(
-                name.clone(),
-                json!({ "dtype": "F64", "shape": tensor.shape, "data_offsets": [offset, end] }),
-            );
-            offset = end;
-        }
-        let mut text = Value::Object(header).to_string().into_bytes();
-        text.resize(text.len().next_multiple_of(8), b' '); // keeps the numbers aligned
-        let mut bytes = Vec::with_capacity(8 + text.len() + offset);
-        bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(&text);
-        for tensor in self.tensors.values() {
-            tensor.values.iter().for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
-        }
-        write_file(path, &bytes).map_err(|reason| SafetensorsError::File { path: path.to_path_buf(), reason })
+        write_file(path, &self.to_bytes())
+            .map_err(|reason| SafetensorsError::File { path: path.to_path_buf(), reason })
+    }
+
+    /// The bytes of the file: always the same for the same content.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let arrays: Vec<_> =
+            self.tensors.iter().map(|(name, tensor)| Description::of::<T>(name, &tensor.shape)).collect();
+        let mut bytes = header(&self.metadata, &arrays);
+        self.tensors.values().for_each(|tensor| T::append(&tensor.values, &mut bytes));
+        bytes
     }
 
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self, SafetensorsError> {
-        let path_buf = || path.to_path_buf();
-        let bytes =
-            std::fs::read(path).map_err(|reason| SafetensorsError::File { path: path_buf(), reason })?;
-        let found = bytes.len() as u64;
-        let bad_header = || SafetensorsError::Header { path: path_buf() };
-        let (length, rest) = bytes.split_first_chunk::<8>().ok_or_else(bad_header)?;
-        let length = u64::from_le_bytes(*length);
-        if length > LONGEST_HEADER {
-            return Err(bad_header());
-        }
-        let shorter = |expected| SafetensorsError::Length { path: path_buf(), expected, found };
-        let at = usize::try_from(length).map_err(|_| bad_header())?;
-        let (header, data) = rest.split_at_checked(at).ok_or_else(|| shorter(8 + length))?;
-        let header: Map<String, Value> = serde_json::from_slice(header).map_err(|_| bad_header())?;
-        let mut result = Self::default();
-        let (mut last, mut taken) = (0, 0_usize);
-        for (name, entry) in &header {
-            if name == "__metadata__" {
-                result.metadata = serde_json::from_value(entry.clone()).map_err(|_| bad_header())?;
-                continue;
-            }
-            let bad = |problem| SafetensorsError::Array { path: path_buf(), name: name.clone(), problem };
-            if entry.get("dtype").and_then(Value::as_str) != Some("F64") {
-                return Err(bad("its numbers are not F64"));
-            }
-            let sizes = |key: &str| {
-                entry.get(key).and_then(|value| serde_json::from_value::<Vec<usize>>(value.clone()).ok())
-            };
-            let shape = sizes("shape").ok_or_else(|| bad("no shape"))?;
-            let offsets = sizes("data_offsets").ok_or_else(|| bad("no offsets"))?;
-            let &[from, to] = offsets.as_slice() else { return Err(bad("no offsets")) };
-            let count = shape.iter().try_fold(8_usize, |product, &axis| product.checked_mul(axis));
-            if from > to || count != Some(to - from) {
-                return Err(bad("its shape does not fit its offsets"));
-            }
-            last = last.max(to);
-            taken = taken.saturating_add(to - from);
-            if taken > data.len() {
-                return Err(bad("it shares bytes with another array"));
-            }
-            let raw = data.get(from..to).ok_or_else(|| shorter(8 + length + to as u64))?;
-            let values: Vec<f64> = raw.as_chunks().0.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect();
-            result.tensors.insert(name.clone(), Tensor { shape, values });
-        }
-        if last != data.len() {
-            return Err(shorter(8 + length + last as u64));
-        }
-        Ok(result)
+        let bytes = std::fs::read(path)
+            .map_err(|reason| SafetensorsError::File { path: path.to_path_buf(), reason })?;
+        Self::parse(&bytes).map_err(|problem| SafetensorsError::Content { path: path.to_path_buf(), problem })
+    }
+
+    /// The content of a file that has been read already, for whoever needs its hash too.
+    pub fn parse(bytes: &[u8]) -> Result<Self, SafetensorsProblem> {
+        let Content { metadata, arrays } = Content::parse(bytes)?;
+        let tensor = |(name, view): (String, View<'_>)| {
+            Ok((name, Tensor { shape: view.shape().to_vec(), values: view.values()? }))
+        };
+        Ok(Self { metadata, tensors: arrays.into_iter().map(tensor).collect::<Result<_, _>>()? })
     }
 }

@@ -1,14 +1,15 @@
-//! The draws themselves: noise, decoding, the classifier, counting, a batch at a time on all threads.
+//! The draws themselves: noise, decoding, the classifier, counting, one batch at a time on all threads.
 //!
-//! A batch is the draws between two multiples of its size, or a look of a sequential run, so which draws share one
-//! depends on nothing else; counts are integers, so neither does their sum depend on who adds first.
+//! A batch is the draws between two multiples of its size, cut at the looks of a sequential run, so which draws share a
+//! batch depends on nothing else; counts are integers, so their sum does not depend on which thread adds first.
 
 use crate::classifier::Classifier;
 use crate::noise::{Centre, Draw, Noise};
-use crate::smoother::{Smoother, Watch};
+use crate::space::Space;
+use gambeson_lowrank::observe::Observer;
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::PoisonError;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How often each class was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,12 +58,19 @@ impl Counts {
     }
 
     fn answer(&mut self, class: u32) {
-        // Beyond the classes is what has none: [`crate::classifier::NONE`].
+        // Beyond the classes lies what has no class: [`crate::classifier::NONE`].
         match self.classes.get_mut(class as usize) {
             Some(count) => *count += 1,
             None => self.none += 1,
         }
     }
+}
+
+/// A batch was drawn and classified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drawn {
+    /// Draws of this batch.
+    pub draws: u64,
 }
 
 /// What the draws are for.
@@ -72,56 +80,70 @@ pub(crate) enum Series {
     Estimation,
 }
 
-/// Why there are no counts.
+/// Why draws were not counted.
 pub(crate) enum Halt<E> {
     Stopped,
     Failed(E),
 }
 
+/// Draws around inputs, for one classifier and one kind of noise.
+pub(crate) struct Sampler<'a, C> {
+    pub(crate) classifier: &'a C,
+    pub(crate) space: &'a Space,
+    /// σ.
+    sigma: f64,
+    /// Draws given to the classifier at once.
+    batch: usize,
+    /// Memory of batches that are done.
+    idle: Mutex<Vec<Scratch>>,
+}
+
 /// Memory of one batch, used again.
 #[derive(Default)]
-pub(crate) struct Scratch {
+struct Scratch {
     codes: Vec<f32>,
     values: Vec<f32>,
-    fed: Vec<f32>,
+    mapped: Vec<f32>,
     answers: Vec<u32>,
 }
 
-impl<C: Classifier> Smoother<'_, C> {
-    /// What noise is added to: a code, and where nothing is decoded, as the classifier takes it.
-    pub(crate) fn centre(&self, code: &[f64]) -> Centre {
-        let feed = if self.space.is_identity() { self.classifier.feed() } else { None };
-        Centre::new(code, self.params.noise.value(), feed)
+impl<'a, C: Classifier> Sampler<'a, C> {
+    /// The classifier takes what the space gives; a batch has at least one draw.
+    pub(crate) fn new(classifier: &'a C, space: &'a Space, sigma: f64, batch: usize) -> Self {
+        Self { classifier, space, sigma, batch, idle: Mutex::new(Vec::new()) }
     }
 
-    /// Counts of a range of draws around a centre.
+    /// What noise is added to: a code, as the classifier takes it where nothing is decoded.
+    pub(crate) fn centre(&self, code: &[f64]) -> Centre {
+        let map = if self.space.is_identity() { self.classifier.input_map() } else { None };
+        Centre::new(code, self.sigma, map)
+    }
+
+    /// Counts of a range of draws around a centre. The observer is asked after every batch, by one thread at a time.
     pub(crate) fn counts(
         &self,
         centre: &Centre,
         noise: Noise,
         series: Series,
         draws: Range<u64>,
-        watch: Watch<'_>,
+        observer: &mut (impl Observer<Drawn> + Send),
     ) -> Result<Counts, Halt<C::Error>> {
-        let size = self.params.batch as u64;
+        let size = self.batch as u64;
         let batches = draws.start / size..draws.end.div_ceil(size);
+        let observer = Mutex::new(observer);
         let one = |batch: u64| {
             let draws = (batch * size).max(draws.start)..((batch + 1) * size).min(draws.end);
-            let mut scratch = self.lock().pop().unwrap_or_default();
-            let count = draws.end - draws.start;
+            let mut scratch = lock(&self.idle).pop().unwrap_or_default();
+            let drawn = Drawn { draws: draws.end - draws.start };
             let counts = self.batch(centre, noise, series, draws, &mut scratch).map_err(Halt::Failed);
-            self.lock().push(scratch);
-            if watch(count).is_break() { Err(Halt::Stopped) } else { counts }
+            lock(&self.idle).push(scratch);
+            if lock(&observer).observe(&drawn).is_break() { Err(Halt::Stopped) } else { counts }
         };
         let add = |mut sum: Counts, counts: Counts| {
             sum.add(&counts);
             Ok(sum)
         };
         batches.into_par_iter().map(one).try_reduce(|| Counts::new(self.classifier.classes()), add)
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Scratch>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn batch(
@@ -132,7 +154,7 @@ impl<C: Classifier> Smoother<'_, C> {
         draws: Range<u64>,
         scratch: &mut Scratch,
     ) -> Result<Counts, C::Error> {
-        let Scratch { codes, values, fed, answers } = scratch;
+        let Scratch { codes, values, mapped, answers } = scratch;
         let rows = usize::try_from(draws.end - draws.start).unwrap_or(0); // at most a batch
         let rank = self.space.rank();
         codes.resize(rows * rank, 0.0);
@@ -150,13 +172,13 @@ impl<C: Classifier> Smoother<'_, C> {
             let width = self.space.output_dim();
             values.resize(rows * width, 0.0);
             self.space.decode(codes, rows, values);
-            match self.classifier.feed() {
+            match self.classifier.input_map() {
                 None => &values[..],
-                Some(feed) => {
-                    fed.resize(rows * width, 0.0);
-                    let rows = values.chunks_exact(width).zip(fed.chunks_exact_mut(width));
-                    rows.for_each(|(row, fed)| feed.apply(row, fed));
-                    &fed[..]
+                Some(map) => {
+                    mapped.resize(rows * width, 0.0);
+                    let rows = values.chunks_exact(width).zip(mapped.chunks_exact_mut(width));
+                    rows.for_each(|(row, mapped)| map.apply(row, mapped));
+                    &mapped[..]
                 }
             }
         };
@@ -165,4 +187,9 @@ impl<C: Classifier> Smoother<'_, C> {
         answers.iter().for_each(|&class| counts.answer(class));
         Ok(counts)
     }
+}
+
+/// What a panic elsewhere left behind is as good as before: memory to overwrite, or an observer.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

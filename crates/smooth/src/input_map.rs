@@ -1,7 +1,7 @@
 //! What is done to a row before a classifier takes it: normalisation, channel by channel, and the order of its numbers.
 //!
-//! It stands beside the classifier, not in it, so that whoever makes rows can make them that way at once: where noise is
-//! added to the input itself, scale·(x + ση) + shift is (scale·x + shift) + (scale·σ)η, at no cost a draw.
+//! It stands beside the classifier, not in it, so that rows can be made that way in the first place: where noise is
+//! added to the input itself, scale·(x + ση) + shift is (scale·x + shift) + (scale·σ)η, at no cost per draw.
 
 use thiserror::Error;
 
@@ -28,20 +28,20 @@ impl Affine {
     pub const IDENTITY: Self = Self { scale: 1.0, shift: 0.0 };
 }
 
-/// How a classifier takes its rows.
+/// From rows of data, in the order channel, row, column, to rows as a classifier takes them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Feed {
+pub struct InputMap {
     channels: Vec<Affine>,
-    /// Numbers of a channel.
+    /// Numbers per channel.
     plane: usize,
     layout: Layout,
 }
 
-/// No classifier is fed like that.
+/// Why parts do not make a map.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
-pub enum FeedError {
-    /// Single precision has no such numbers.
+pub enum InputMapError {
+    /// The numbers are outside the range of single precision.
     #[error(
         "channel {channel} would be multiplied by {scale} and moved by {shift}: the first must be above 0, and both \
          within the range of single precision"
@@ -54,27 +54,27 @@ pub enum FeedError {
         /// The shift.
         shift: f64,
     },
-    /// No channels, or none with numbers.
+    /// No channels, or channels without numbers.
     #[error("rows of {channels} channels of {plane} numbers are empty")]
     Empty {
-        /// How many.
+        /// Channels.
         channels: usize,
-        /// Numbers of each.
+        /// Numbers per channel.
         plane: usize,
     },
 }
 
-impl Feed {
-    /// For rows of as many channels as there are maps, of `plane` numbers each.
-    pub fn new(channels: Vec<Affine>, plane: usize, layout: Layout) -> Result<Self, FeedError> {
+impl InputMap {
+    /// For rows with one channel per affine map, of `plane` numbers each.
+    pub fn new(channels: Vec<Affine>, plane: usize, layout: Layout) -> Result<Self, InputMapError> {
         if channels.is_empty() || plane == 0 {
-            return Err(FeedError::Empty { channels: channels.len(), plane });
+            return Err(InputMapError::Empty { channels: channels.len(), plane });
         }
         let (least, most) = (f64::from(f32::MIN_POSITIVE), f64::from(f32::MAX));
         let wrong = |map: &Affine| !((least..=most).contains(&map.scale) && map.shift.abs() <= most);
         if let Some(channel) = channels.iter().position(wrong) {
             let Affine { scale, shift } = channels[channel];
-            return Err(FeedError::Map { channel, scale, shift });
+            return Err(InputMapError::Map { channel, scale, shift });
         }
         Ok(Self { channels, plane, layout })
     }
@@ -104,7 +104,7 @@ impl Feed {
         (place, self.channels[channel])
     }
 
-    /// A row in the order channel, row, column, as the classifier takes it.
+    /// Maps a row in the order channel, row, column to what the classifier takes.
     ///
     /// Panics unless both have [`dim`](Self::dim) numbers.
     #[allow(clippy::cast_possible_truncation)] // in the range of f32
@@ -112,13 +112,17 @@ impl Feed {
         assert!(row.len() == self.dim() && out.len() == self.dim(), "a row of {} numbers", self.dim());
         for (c, (values, map)) in row.chunks_exact(self.plane).zip(&self.channels).enumerate() {
             let (scale, shift) = (map.scale as f32, map.shift as f32);
-            let fed = values.iter().map(|x| x * scale + shift);
+            let mapped = values.iter().map(|x| x * scale + shift);
             match self.layout {
                 Layout::ChannelsFirst => {
-                    out[c * self.plane..].iter_mut().zip(fed).for_each(|(out, x)| *out = x);
+                    out[c * self.plane..].iter_mut().zip(mapped).for_each(|(out, x)| *out = x);
                 }
                 Layout::ChannelsLast => {
-                    out[c..].iter_mut().step_by(self.channels.len()).zip(fed).for_each(|(out, x)| *out = x);
+                    out[c..]
+                        .iter_mut()
+                        .step_by(self.channels.len())
+                        .zip(mapped)
+                        .for_each(|(out, x)| *out = x);
                 }
             }
         }
@@ -134,26 +138,29 @@ mod tests {
         let channels = [(2.0, 1.0), (0.5, -3.0), (1.0, 0.0)].map(|(scale, shift)| Affine { scale, shift });
         let row: Vec<f32> = (0_u8..12).map(f32::from).collect();
         for layout in [Layout::ChannelsFirst, Layout::ChannelsLast] {
-            let feed = Feed::new(channels.to_vec(), 4, layout).expect("a feed");
+            let map = InputMap::new(channels.to_vec(), 4, layout).expect("a map");
             let mut out = [0.0; 12];
-            feed.apply(&row, &mut out);
+            map.apply(&row, &mut out);
             for (index, x) in row.iter().enumerate() {
-                let (place, map) = feed.place(index);
-                assert_eq!(map, channels[index / 4]);
-                assert!((f64::from(out[place]) - (map.scale * f64::from(*x) + map.shift)).abs() < 1e-6);
+                let (place, affine) = map.place(index);
+                assert_eq!(affine, channels[index / 4]);
+                assert!((f64::from(out[place]) - (affine.scale * f64::from(*x) + affine.shift)).abs() < 1e-6);
             }
         }
-        let last = Feed::new(channels.to_vec(), 4, Layout::ChannelsLast).expect("a feed");
+        let last = InputMap::new(channels.to_vec(), 4, Layout::ChannelsLast).expect("a map");
         assert_eq!(last.place(5), (4, channels[1]), "channel 1 of pixel 1");
         for (scale, shift) in [(0.0, 0.0), (-1.0, 0.0), (1e39, 0.0), (f64::NAN, 0.0), (1.0, f64::INFINITY)] {
             let wrong = vec![channels[0], Affine { scale, shift }];
-            let error = Feed::new(wrong, 4, Layout::ChannelsFirst).expect_err("refused");
-            assert!(matches!(error, FeedError::Map { channel: 1, .. }), "{error}");
+            let error = InputMap::new(wrong, 4, Layout::ChannelsFirst).expect_err("refused");
+            assert!(matches!(error, InputMapError::Map { channel: 1, .. }), "{error}");
         }
-        assert!(matches!(Feed::new(Vec::new(), 4, Layout::ChannelsFirst), Err(FeedError::Empty { .. })));
         assert!(matches!(
-            Feed::new(channels.to_vec(), 0, Layout::ChannelsLast),
-            Err(FeedError::Empty { .. })
+            InputMap::new(Vec::new(), 4, Layout::ChannelsFirst),
+            Err(InputMapError::Empty { .. })
+        ));
+        assert!(matches!(
+            InputMap::new(channels.to_vec(), 0, Layout::ChannelsLast),
+            Err(InputMapError::Empty { .. })
         ));
     }
 }

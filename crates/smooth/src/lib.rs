@@ -1,11 +1,71 @@
-//! Throws dice in a small room and counts.
+//! smooth throws dice in that room and counts.
+//!
+//! Randomized smoothing: a classifier is asked many times about an input with Gaussian noise, in all coordinates or only
+//! in those of a low-rank projection (the room that `gambeson_lowrank` finds and proves), and the checker turns the
+//! counts into a radius within which the answer cannot change.
+//!
+//! # In which order to read it
+//! 1. [`classifier`]: what is smoothed, and [`input_map`]: how it takes its rows. [`toys`]: two classifiers whose
+//!    smoothed versions are known in closed form.
+//! 2. [`space`]: where noise is added, and how an input gets there and back. [`noise`]: the dice, a function of seed,
+//!    input, draw and coordinate.
+//! 3. [`smoother`]: PREDICT and CERTIFY for one input. `draw` makes the draws on all threads; [`sequential`] ends them
+//!    early once the answer is settled.
+//! 4. [`record`]: counts as lines of JSON that anybody can check. [`runs`]: records of many inputs, resumable.
+//! 5. [`analysis`]: certified accuracy and the like, from our records and from the logs of others.
+//!
+//! Each module uses only those before it. No solver is called here.
+//!
+//! ```
+//! use gambeson_checker::{FailureProbability, NoiseLevel};
+//! use gambeson_smooth::toys::HalfSpace;
+//! use gambeson_smooth::{Row, RunParams, Smoother, SmoothingParams, Space, certify_inputs};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let classifier = HalfSpace::new(vec![1.0, 0.0], 0.0)?; // class 1 where the first coordinate is positive
+//! let space = Space::identity(2); // noise in both coordinates
+//! let params = SmoothingParams {
+//!     noise: NoiseLevel::new(0.5)?,
+//!     selection: 100,
+//!     estimation: 10_000,
+//!     failure: FailureProbability::new(0.001)?,
+//!     batch: 1000,
+//!     seed: 1,
+//!     goal: None,
+//! };
+//! let smoother = Smoother::new(&classifier, &space, params)?;
+//! let rows = [[0.7, 0.2], [-0.3, 0.9]];
+//! let run = RunParams {
+//!     model: "half-space".into(),
+//!     data: "two points".into(),
+//!     classes: 2,
+//!     indices: vec![0, 1],
+//!     out: None, // or a file to append to and to resume from
+//! };
+//! let row = |index: u64| Row { values: rows[index as usize].to_vec(), label: None };
+//! let finished = certify_inputs(&smoother, &run, row, &mut ())?;
+//! let first = &finished.records[&0].derived;
+//! assert_eq!(first.class, Some(1));
+//! assert!(first.l2.is_some_and(|radius| (0.6..0.7).contains(&radius))); // its distance is 0.7
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod analysis;
 pub mod classifier;
 mod draw;
 pub mod input_map;
+pub mod limit;
 pub mod noise;
 pub mod record;
+pub mod runs;
 pub mod sequential;
 pub mod smoother;
 pub mod space;
+pub mod toys;
+
+pub use analysis::{LoggedRun, read_logs};
+pub use classifier::Classifier;
+pub use record::{PredictionRecord, Record};
+pub use runs::{Row, RunParams, certify_inputs, predict_inputs};
+pub use smoother::{Smoother, SmoothingParams};
+pub use space::Space;

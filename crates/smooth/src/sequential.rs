@@ -19,10 +19,8 @@
 //! **Deviation.** Decisions can differ from those of n draws and the whole of α: by the smaller α of a look near a
 //! target, and by a refutation that n draws would have contradicted (some 0.1 % of inputs near a target).
 
-use gambeson_checker::{
-    FailureProbability, LatentRadius, Look, NoiseLevel, SamplingRule, StatisticsError, Tally, lower_limit,
-    smoothing_radius,
-};
+use crate::limit::{ClassCount, LimitChoice, radius_of_counts};
+use gambeson_checker::{FailureProbability, LatentRadius, Look, NoiseLevel, SamplingRule, StatisticsError};
 use serde::{Deserialize, Serialize};
 
 /// Each look has this many times the draws of the one before.
@@ -154,9 +152,14 @@ impl Sequential {
 
     /// The radius in z that a count proves at a look.
     pub fn radius(&self, count: u64, trials: u64) -> Result<Option<LatentRadius>, StatisticsError> {
-        let tally = Tally::new(count, trials)?;
-        let limit = lower_limit(&self.rule, tally, self.rule.method(), self.failure)?;
-        Ok(smoothing_radius(limit, self.noise))
+        let counts = ClassCount {
+            rule: &self.rule,
+            count,
+            runner_up: trials.saturating_sub(count),
+            trials,
+            noise: self.noise,
+        };
+        Ok(radius_of_counts(&counts, self.failure, LimitChoice::Natural)?.1)
     }
 
     /// Whether the answer is settled, with `count` of `trials` draws for the class chosen.

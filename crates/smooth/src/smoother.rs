@@ -9,30 +9,30 @@
 //! **Guarantee.** CERTIFY: with probability at least 1 − α over the draws of an input, it abstains or the class is g(z)
 //! and constant within the radius, which is proven by the checker from the counts. PREDICT: with probability at least
 //! 1 − α it abstains or the class is g of z as stored, which is off by the encoding error: it has no radius to take that
-//! from. Assumed is what no count can show: the noise is exactly Gaussian and its draws
-//! independent; `noise.rs` says how near they come.
+//! from. Assumed is what no count can show: that the noise is exactly Gaussian and its draws independent; `noise/mod.rs`
+//! states how close they come.
 //!
-//! **This file's duty.** Counts cannot be recomputed from themselves. Here, and nowhere else, draws are made: those that
-//! choose the class and those that are counted come from different streams, every draw planned is counted, and a
-//! sequential run looks at its counts only where it planned to.
+//! **This file's duty.** Counts cannot be recomputed from themselves. Draws are made here (by `draw.rs`) and nowhere
+//! else: those that choose the class and those that are counted come from different streams, every draw planned is
+//! counted, and a sequential run looks at its counts only where it planned to.
 //!
 //! **Deviations.** An answer [`NONE`](crate::classifier::NONE) counts as a class of its own. PREDICT's test is the
 //! binomial one of the box (n_A of n_A + n_B against ½, two-sided), with the proven limit of the checker. Counts do not
-//! depend on the number of threads, the size of a batch or the order of inputs, as far as f does not.
+//! depend on the number of threads, the size of a batch or the order of inputs, provided that f does not.
 
 use crate::classifier::Classifier;
-pub use crate::draw::Counts;
-use crate::draw::{self, Halt, Series};
-use crate::input_map::Feed;
+pub use crate::draw::{Counts, Drawn};
+use crate::draw::{Halt, Sampler, Series};
+use crate::input_map::InputMap;
+use crate::limit::{ClassCount, LimitChoice, lower_limit, radius_of_counts};
 use crate::noise::{self, Centre, Noise};
 use crate::sequential::{Goal, RadiusNorm, Sequential, Verdict};
 use crate::space::{Encoded, Space};
 use gambeson_checker::{
     CheckError, FailureProbability, L2Radius, LatentRadius, LinfRadius, NoiseLevel, Rejected, SamplingRule,
-    StatisticsError, Tally, encoding_error_of_both, lower_limit, smoothing_radius,
+    SpectralBound, StatisticsError, Tally, encoding_error_of_both,
 };
-use std::ops::ControlFlow;
-use std::sync::Mutex;
+use gambeson_lowrank::observe::Observer;
 use thiserror::Error;
 
 /// How to smooth.
@@ -50,21 +50,21 @@ pub struct SmoothingParams {
     pub batch: usize,
     /// Seed of all noise.
     pub seed: u64,
-    /// When to stop before n draws; never, where there is none.
+    /// When to stop before n draws; without a goal, never.
     pub goal: Option<Goal>,
 }
 
-/// Why a run cannot be.
+/// Why inputs cannot be smoothed like that.
 #[derive(Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum SmoothingParamsError {
-    /// A count of nothing.
+    /// A count of 0.
     #[error("{what} must be at least 1")]
     Zero {
         /// Which.
         what: &'static str,
     },
-    /// A target or tolerance that is none.
+    /// A target or tolerance that is negative or not finite.
     #[error("{what} {value}: it must be finite and not negative")]
     Goal {
         /// Which.
@@ -75,7 +75,7 @@ pub enum SmoothingParamsError {
     /// A goal that asks for nothing.
     #[error("a sequential run needs a target radius or a tolerance")]
     NoGoal,
-    /// The classifier takes something else than the space gives.
+    /// The classifier does not take what the space gives.
     #[error("the classifier takes {classifier} numbers, but is given {space}")]
     Dimension {
         /// Of the classifier.
@@ -83,21 +83,21 @@ pub enum SmoothingParamsError {
         /// Of the space.
         space: usize,
     },
-    /// Single precision has no such noise.
+    /// Single precision cannot represent such noise.
     #[error("noise of level {level} is beyond the range of single precision")]
     Level {
         /// On the scale of what the classifier takes.
         level: f64,
     },
-    /// The classifier says it takes rows of two lengths.
-    #[error("the classifier takes {classifier} numbers, but is fed {feed}")]
-    Feed {
+    /// The classifier and its input map differ in the length of rows.
+    #[error("the classifier takes {classifier} numbers, but its input map gives {map}")]
+    InputMap {
         /// Of the classifier.
         classifier: usize,
-        /// Of its feed.
-        feed: usize,
+        /// Of its input map.
+        map: usize,
     },
-    /// No limit can be had for such numbers.
+    /// The checker has no limits for such numbers.
     #[error(transparent)]
     Statistics(#[from] StatisticsError),
 }
@@ -109,10 +109,10 @@ pub enum SmoothingError<E: std::error::Error + 'static> {
     /// The classifier failed.
     #[error(transparent)]
     Classifier(E),
-    /// The input has no coordinates with a proven error.
+    /// The error of the coordinates of the input could not be bounded.
     #[error(transparent)]
     Encoding(#[from] CheckError),
-    /// No limit could be had.
+    /// The checker refuses the limit.
     #[error(transparent)]
     Statistics(#[from] StatisticsError),
 }
@@ -124,9 +124,10 @@ pub struct Certification {
     pub selection: Counts,
     /// Counts of the other draws.
     pub estimation: Counts,
-    /// Proven: what noise was added to is at most so far from Uᵀu, or from the input itself; taken off the radius.
+    /// Proven: the distance of what noise was added to from Uᵀu, or from the input itself, is at most this. Taken off
+    /// the radius.
     pub encoding_error: f64,
-    /// None: abstain.
+    /// The class and its radii; none where the smoothed classifier abstains.
     pub certified: Option<Certified>,
 }
 
@@ -148,21 +149,17 @@ pub struct Certified {
 pub struct Prediction {
     /// Counts of all draws.
     pub counts: Counts,
-    /// g(z); none: abstain.
+    /// g(z); none where the smoothed classifier abstains.
     pub class: Option<u32>,
 }
 
 /// A classifier with noise around it.
 pub struct Smoother<'a, C> {
-    pub(crate) classifier: &'a C,
-    pub(crate) space: &'a Space,
-    pub(crate) params: SmoothingParams,
-    pub(crate) sequential: Option<Sequential>,
-    pub(crate) idle: Mutex<Vec<draw::Scratch>>,
+    sampler: Sampler<'a, C>,
+    space: &'a Space,
+    params: SmoothingParams,
+    sequential: Option<Sequential>,
 }
-
-/// Asked after every batch with the number of draws it had, from any thread; `Break` ends the run.
-pub type Watch<'a> = &'a (dyn Fn(u64) -> ControlFlow<()> + Sync);
 
 impl<'a, C: Classifier> Smoother<'a, C> {
     /// Checks that everything fits.
@@ -185,13 +182,14 @@ impl<'a, C: Classifier> Smoother<'a, C> {
             let (classifier, space) = (classifier.dim(), space.output_dim());
             return Err(SmoothingParamsError::Dimension { classifier, space });
         }
-        if let Some(feed) = classifier.feed().map(Feed::dim).filter(|&feed| feed != classifier.dim()) {
-            return Err(SmoothingParamsError::Feed { classifier: classifier.dim(), feed });
+        let map = classifier.input_map();
+        if let Some(map) = map.map(InputMap::dim).filter(|&dim| dim != classifier.dim()) {
+            return Err(SmoothingParamsError::InputMap { classifier: classifier.dim(), map });
         }
-        // Noise in a projection is on the scale of its coordinates; what is decoded from it is fed later.
-        let feed = classifier.feed().filter(|_| space.is_identity());
-        let (sigma, largest) = (params.noise.value(), feed.map_or(1.0, Feed::largest_scale));
-        let least = feed.map_or(1.0, Feed::smallest_scale);
+        // Noise in a projection is on the scale of its coordinates; what is decoded from it is mapped later.
+        let map = map.filter(|_| space.is_identity());
+        let (sigma, largest) = (params.noise.value(), map.map_or(1.0, InputMap::largest_scale));
+        let least = map.map_or(1.0, InputMap::smallest_scale);
         for scale in [least, largest] {
             let level = noise::level(sigma, scale);
             if !(level.is_finite() && level >= f32::MIN_POSITIVE) {
@@ -214,7 +212,23 @@ impl<'a, C: Classifier> Smoother<'a, C> {
                 Some(Sequential::new(params.estimation, goal, params.failure, params.noise, measure)?)
             }
         };
-        Ok(Self { classifier, space, params, sequential, idle: Mutex::new(Vec::new()) })
+        let sampler = Sampler::new(classifier, space, sigma, params.batch);
+        Ok(Self { sampler, space, params, sequential })
+    }
+
+    /// The classifier that is smoothed.
+    pub fn classifier(&self) -> &'a C {
+        self.sampler.classifier
+    }
+
+    /// Where noise is added.
+    pub fn space(&self) -> &'a Space {
+        self.space
+    }
+
+    /// How it smooths.
+    pub fn params(&self) -> &SmoothingParams {
+        &self.params
     }
 
     /// The rule by which counts are sampled.
@@ -222,23 +236,23 @@ impl<'a, C: Classifier> Smoother<'a, C> {
         self.sequential.as_ref().map_or(SamplingRule::Fixed, |plan| plan.rule().clone())
     }
 
-    /// CERTIFY for input `index`, given by its values. None where `watch` ended it.
+    /// CERTIFY for input `index`, given by its values. None where the observer, asked after every batch, ended it.
     ///
     /// Panics unless there are as many values as the space takes.
     pub fn certify(
         &self,
         index: u64,
         values: &[f64],
-        watch: Watch<'_>,
+        observer: &mut (impl Observer<Drawn> + Send),
     ) -> Result<Option<Certification>, SmoothingError<C::Error>> {
         let (centre, error) = self.encode(values)?;
         let noise = Noise::new(self.params.seed, index);
-        let draws = |series, range| self.counts(&centre, noise, series, range, watch);
+        let mut draws = |series, range| self.sampler.counts(&centre, noise, series, range, observer);
         let Some(selection) = stopped(draws(Series::Selection, 0..self.params.selection))? else {
             return Ok(None);
         };
         let class = selection.most();
-        let mut estimation = Counts::new(self.classifier.classes());
+        let mut estimation = Counts::new(self.classifier().classes());
         let all = [self.params.estimation];
         let looks = self.sequential.as_ref().map_or(&all[..], Sequential::trials);
         let mut done = 0;
@@ -268,7 +282,7 @@ impl<'a, C: Classifier> Smoother<'a, C> {
     /// What noise is added to for an input, and a proven bound on its distance from Uᵀu, or from the input itself.
     fn encode(&self, values: &[f64]) -> Result<(Centre, f64), CheckError> {
         let Encoded { code, error } = self.space.encode(values)?;
-        let centre = self.centre(&code);
+        let centre = self.sampler.centre(&code);
         let error = encoding_error_of_both(error, centre.error());
         if error.is_finite() { Ok((centre, error)) } else { Err(Rejected::TooLarge.into()) }
     }
@@ -288,30 +302,31 @@ impl<'a, C: Classifier> Smoother<'a, C> {
         trials: u64,
         error: f64,
     ) -> Result<Option<Certified>, StatisticsError> {
-        let rule = self.rule();
-        let limit = lower_limit(&rule, Tally::new(count, trials)?, rule.method(), self.params.failure)?;
-        let latent = smoothing_radius(limit, self.params.noise).and_then(|latent| latent.less(error));
-        Ok(latent.map(|latent| {
+        let (rule, noise) = (self.rule(), self.params.noise);
+        let counts =
+            ClassCount { rule: &rule, count, runner_up: trials.saturating_sub(count), trials, noise };
+        let (_, latent) = radius_of_counts(&counts, self.params.failure, LimitChoice::Natural)?;
+        Ok(latent.and_then(|latent| latent.less(error)).map(|latent| {
             let (l2, linf) = self.space.radii(latent);
             Certified { class, latent, l2, linf }
         }))
     }
 
-    /// PREDICT for input `index` with n draws, given by its values. None where `watch` ended it.
+    /// PREDICT for input `index` with n draws, given by its values. None where the observer, asked after every batch,
+    /// ended it.
     ///
     /// Panics unless there are as many values as the space takes.
     pub fn predict(
         &self,
         index: u64,
         values: &[f64],
-        watch: Watch<'_>,
+        observer: &mut (impl Observer<Drawn> + Send),
     ) -> Result<Option<Prediction>, SmoothingError<C::Error>> {
         let (centre, _) = self.encode(values)?;
         let noise = Noise::new(self.params.seed, index);
         let draws = 0..self.params.estimation;
-        let Some(counts) = stopped(self.counts(&centre, noise, Series::Estimation, draws, watch))? else {
-            return Ok(None);
-        };
+        let counts = self.sampler.counts(&centre, noise, Series::Estimation, draws, observer);
+        let Some(counts) = stopped(counts)? else { return Ok(None) };
         let class = predicted(&counts, self.params.failure)?;
         Ok(Some(Prediction { counts, class }))
     }
@@ -328,7 +343,18 @@ pub fn predicted(counts: &Counts, failure: FailureProbability) -> Result<Option<
     Ok((limit.value() > 0.5).then_some(class))
 }
 
-/// The radius of the input that a radius in z means.
+/// Target radii for a sequential run that is given neither targets nor a tolerance: 0, σ, 2σ and 3σ in z, in units of
+/// the norm.
+pub fn default_targets(space: &Space, norm: RadiusNorm, noise: NoiseLevel) -> Vec<f64> {
+    let unit = match (norm, space.kappa(), space.spectral()) {
+        (RadiusNorm::L2, _, spectral) => spectral.map_or(1.0, SpectralBound::value),
+        (RadiusNorm::Linf, Some(kappa), _) => kappa.value(),
+        (RadiusNorm::Linf, None, _) => (space.input_dim() as f64).sqrt(),
+    };
+    (0..4).map(|k| f64::from(k) * noise.value() / unit).collect()
+}
+
+/// The radius around the input that a radius in z means.
 fn measure(space: &Space, norm: RadiusNorm, latent: LatentRadius, error: f64) -> f64 {
     latent.less(error).map_or(0.0, |latent| {
         let (l2, linf) = space.radii(latent);
@@ -339,7 +365,7 @@ fn measure(space: &Space, norm: RadiusNorm, latent: LatentRadius, error: f64) ->
     })
 }
 
-/// An end by the watcher is no error.
+/// Being stopped is not an error.
 fn stopped<E: std::error::Error>(
     counts: Result<Counts, Halt<E>>,
 ) -> Result<Option<Counts>, SmoothingError<E>> {

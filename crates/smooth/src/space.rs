@@ -4,26 +4,25 @@
 //! representation, z = Uᵀu is computed in f64 with a proven bound on its error, and whatever becomes of z + η is part of
 //! the classifier: here U(z + η) by a product in f32, back in the values a network was trained on. So the stored U need
 //! not be orthonormal, and a mean is no more than a constant that decoding adds: mean − UUᵀmean. An image may be decoded
-//! onto a smaller grid, where the network works on one.
+//! onto a smaller grid if the network works on one.
 //!
 //! **What the radius is around.** The input as given: the error of a computed cosine transform is proven too, and taken
-//! off with that of z. Radii in ℓ∞ are of changes of u, cosine coefficients there, not of pixels; radii in ℓ2 are the
-//! same for both (Prop. B.3).
+//! off together with that of z. Radii in ℓ∞ are for changes of u, so for cosine coefficients if that is what u is, not
+//! pixels; radii in ℓ2 are the same for both (Prop. B.3).
 //!
-//! **Levels.** Noise of another level s_i in each coordinate is noise of level 1 in the coordinates of V = U·Diag(1/s),
-//! as rounded and stored: V encodes, κ and σ_max are proven for V, and decoding multiplies by s again.
+//! **Levels.** Noise of a level s_i of its own in each coordinate is noise of level 1 in the coordinates of
+//! V = U·Diag(1/s), as rounded: V encodes, κ and σ_max are those of V ([`ProvenProjection`]), and decoding multiplies by s
+//! again.
 
-use gambeson_checker::kernel::{Isa, ROWS, add_rows_times};
 use gambeson_checker::{
-    CheckError, CosineCoordinates, CosineTransform, InfToTwoBound, L2Radius, LatentRadius, LinfRadius,
-    SpectralBound, encoding_error, encoding_error_of_blocks, encoding_error_of_moved, spectral_norm,
+    CheckError, Coordinates, CosineTransform, InfToTwoBound, L2Radius, LatentRadius, LinfRadius,
+    SpectralBound, encode, encoding_error_of_blocks, encoding_error_of_moved,
 };
+use gambeson_lowrank::linalg::kernel::{Isa, ROWS, add_rows_times};
 use gambeson_lowrank::linalg::matrix::DenseMatrix;
-use gambeson_lowrank::projection::certificate::{ProjectionCertificate, ProjectionRejected};
-use gambeson_lowrank::projection::kappa::{CertifiedBasis, KappaError};
+use gambeson_lowrank::projection::Channel;
+use gambeson_lowrank::projection::proven::ProvenProjection;
 use gambeson_lowrank::projection::representation::{EmptyGrid, Representation, Transform};
-use gambeson_lowrank::projection::{Channel, Projection};
-use gambeson_lowrank::sdp::bracket::BoundParams;
 use thiserror::Error;
 
 /// Columns of the decoder multiplied at once: whole registers of every machine.
@@ -44,7 +43,7 @@ enum Kind {
 #[derive(Clone, Debug)]
 struct Projected {
     transform: Transform,
-    /// The same with a proven error; none for pixels.
+    /// The same with a proven error; not needed for pixels.
     cosines: Option<CosineTransform>,
     channels: Vec<Coder>,
     rank: usize,
@@ -52,6 +51,10 @@ struct Projected {
     plane: usize,
     kappa: InfToTwoBound,
     spectral: SpectralBound,
+    /// Hash of the projection.
+    sha256: String,
+    /// Hash of the noise levels.
+    levels_sha256: Option<String>,
 }
 
 /// One channel: from u to z and from z to values.
@@ -65,7 +68,7 @@ struct Coder {
     constant: Vec<f32>,
 }
 
-/// An input in the coordinates that get noise.
+/// An input in the coordinates that noise is added to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Encoded {
     /// z.
@@ -74,52 +77,17 @@ pub struct Encoded {
     pub error: f64,
 }
 
-/// Why there is no such space.
+/// Why noise cannot be added there.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SpaceError {
-    /// The certificate does not prove κ of the projection.
-    #[error(transparent)]
-    Rejected(#[from] ProjectionRejected),
-    /// Not one level a coordinate.
-    #[error("{found} noise levels, but the projection has rank {expected}")]
-    LevelCount {
-        /// The rank.
-        expected: usize,
-        /// Levels given.
-        found: usize,
-    },
-    /// A level that is none.
-    #[error("noise level {index} (counting from 0) is {value}, but must be finite and above 0")]
-    Level {
-        /// Which.
-        index: usize,
-        /// Its value.
-        value: f64,
-    },
-    /// κ of the basis divided by the levels could not be proven.
-    #[error("channel {channel}, divided by the noise levels: {reason}")]
-    Kappa {
-        /// Counting from 0.
-        channel: usize,
-        /// Why.
-        reason: KappaError,
-    },
-    /// σ_max of a basis could not be proven.
-    #[error("channel {channel}, divided by the noise levels: {reason}")]
-    Spectral {
-        /// Counting from 0.
-        channel: usize,
-        /// Why.
-        reason: CheckError,
-    },
     /// There is no cosine transform with a proven error.
     #[error(transparent)]
     Cosines(#[from] CheckError),
-    /// The grid of the projection is empty.
+    /// Inputs of the projection have no values.
     #[error(transparent)]
     Grid(#[from] EmptyGrid),
-    /// No way to make images of that size.
+    /// Images of that size cannot be decoded.
     #[error(
         "images of {height} x {width} cannot be decoded from the {representation} coordinates of a projection"
     )]
@@ -139,56 +107,52 @@ impl Space {
         Self { kind: Kind::Identity { dim } }
     }
 
-    /// Noise in the coordinates of a projection, whose κ and σ_max are proven first: by its certificate, or, where
-    /// there are `levels` (one a coordinate of z, in its order), by a new search for the basis divided by them.
+    /// Noise in the coordinates of a projection, of its levels where it has any.
     ///
-    /// Decoded are images of `onto` = (height, width), by default those of the projection.
-    pub fn projected(
-        projection: &Projection,
-        certificate: &ProjectionCertificate,
-        levels: Option<&[f64]>,
-        onto: Option<(usize, usize)>,
-        threads: usize,
-    ) -> Result<Self, SpaceError> {
-        let rank = projection.rank();
-        let bound = certificate.check(projection, threads)?;
-        if let Some(levels) = levels {
-            if levels.len() != rank {
-                return Err(SpaceError::LevelCount { expected: rank, found: levels.len() });
-            }
-            if let Some(index) = levels.iter().position(|&level| !(level > 0.0 && level.is_finite())) {
-                return Err(SpaceError::Level { index, value: levels[index] });
-            }
-        }
-        let (kappa, spectral) = (bound.kappa, SpectralBound::of_blocks(bound.spectral));
-        let grid = projection.grid();
-        let transform = Transform::new(projection.representation(), grid.height, grid.width)?;
-        let onto = onto.unwrap_or((grid.height, grid.width));
-        let mut first = 0;
+    /// Images of `onto` = (height, width) are decoded, by default those of the projection.
+    pub fn projected(proven: &ProvenProjection, onto: Option<(usize, usize)>) -> Result<Self, SpaceError> {
+        let projection = proven.projection();
+        let shape = projection.shape();
+        let transform = Transform::new(projection.representation(), shape.height, shape.width)?;
+        let onto = onto.unwrap_or((shape.height, shape.width));
+        let mut levels = proven.levels();
         let channels = projection
             .channels()
             .iter()
-            .map(|channel| {
-                let levels = levels.map(|levels| &levels[first..first + channel.basis.columns]);
-                first += channel.basis.columns;
-                Coder::new(channel, &transform, levels, onto)
+            .zip(proven.encoders())
+            .map(|(channel, encoder)| {
+                let own = levels.map(|all| all.split_at(channel.basis.columns));
+                levels = own.map(|(_, rest)| rest);
+                Coder::new(channel, encoder, &transform, own.map(|(own, _)| own), onto)
             })
             .collect::<Result<Vec<Coder>, SpaceError>>()?;
-        let (kappa, spectral) = match levels {
-            None => (kappa, spectral),
-            Some(_) => bounds(&channels, threads)?,
-        };
-        let plane = onto.0 * onto.1;
         let cosines = match transform.representation() {
             Representation::Pixel => None,
             Representation::Dct1 => Some(CosineTransform::new(1, transform.dim())?),
-            Representation::Dct2 => Some(CosineTransform::new(grid.height, grid.width)?),
+            Representation::Dct2 => Some(CosineTransform::new(shape.height, shape.width)?),
         };
-        let space = Projected { transform, cosines, channels, rank, plane, kappa, spectral };
+        let space = Projected {
+            transform,
+            cosines,
+            channels,
+            rank: projection.rank(),
+            plane: onto.0 * onto.1,
+            kappa: proven.kappa(),
+            spectral: proven.spectral(),
+            sha256: proven.sha256().to_owned(),
+            levels_sha256: proven.levels_sha256().map(ToOwned::to_owned),
+        };
         Ok(Self { kind: Kind::Projected(Box::new(space)) })
     }
 
-    /// Numbers of an input.
+    fn as_projected(&self) -> Option<&Projected> {
+        match &self.kind {
+            Kind::Identity { .. } => None,
+            Kind::Projected(space) => Some(space),
+        }
+    }
+
+    /// Numbers per input.
     pub fn input_dim(&self) -> usize {
         match &self.kind {
             Kind::Identity { dim } => *dim,
@@ -196,7 +160,7 @@ impl Space {
         }
     }
 
-    /// Numbers that get noise: r.
+    /// Numbers that noise is added to: r.
     pub fn rank(&self) -> usize {
         match &self.kind {
             Kind::Identity { dim } => *dim,
@@ -214,18 +178,27 @@ impl Space {
 
     /// κ, proven; none for the identity.
     pub fn kappa(&self) -> Option<InfToTwoBound> {
-        match &self.kind {
-            Kind::Identity { .. } => None,
-            Kind::Projected(space) => Some(space.kappa),
-        }
+        self.as_projected().map(|space| space.kappa)
     }
 
     /// s ≥ σ_max, proven; none for the identity.
     pub fn spectral(&self) -> Option<SpectralBound> {
-        match &self.kind {
-            Kind::Identity { .. } => None,
-            Kind::Projected(space) => Some(space.spectral),
-        }
+        self.as_projected().map(|space| space.spectral)
+    }
+
+    /// The coordinates u that the projection works in; none for the identity.
+    pub fn representation(&self) -> Option<Representation> {
+        self.as_projected().map(|space| space.transform.representation())
+    }
+
+    /// Hash of the projection, by which records name it; none for the identity.
+    pub fn projection_sha256(&self) -> Option<&str> {
+        self.as_projected().map(|space| space.sha256.as_str())
+    }
+
+    /// Hash of the noise levels, by which records name them; none where one level serves all coordinates.
+    pub fn levels_sha256(&self) -> Option<&str> {
+        self.as_projected().and_then(|space| space.levels_sha256.as_deref())
     }
 
     /// What a radius in z means for inputs, in ℓ2 and in ℓ∞. For a projection these are distances in the coordinates of
@@ -251,23 +224,19 @@ impl Space {
         let mut code = Vec::with_capacity(space.rank);
         let mut errors = Vec::with_capacity(space.channels.len());
         for (coder, values) in space.channels.iter().zip(values.chunks_exact(space.transform.dim())) {
-            let CosineCoordinates { coordinates: u, error: moved } = match &space.cosines {
-                None => CosineCoordinates { coordinates: values.to_vec(), error: 0.0 },
+            let Coordinates { values: u, error: moved } = match &space.cosines {
+                None => Coordinates { values: values.to_vec(), error: 0.0 },
                 Some(cosines) => cosines.forward(values)?,
             };
             let DenseMatrix { rows, columns, entries } = &coder.basis;
-            let mut z = vec![0.0; *columns];
-            for (row, u) in entries.chunks_exact(*columns).zip(&u) {
-                z.iter_mut().zip(row).for_each(|(z, entry)| *z += entry * u);
-            }
-            let error = encoding_error(entries, *rows, *columns, &u)?;
+            let Coordinates { values: mut z, error } = encode(entries, *rows, *columns, &u)?;
             errors.push(encoding_error_of_moved(error, moved, space.spectral));
             code.append(&mut z);
         }
         Ok(Encoded { code, error: encoding_error_of_blocks(errors) })
     }
 
-    /// Whether codes are what the classifier is given, with nothing to decode.
+    /// Whether the classifier is given codes as they are, with nothing to decode.
     pub(crate) fn is_identity(&self) -> bool {
         matches!(self.kind, Kind::Identity { .. })
     }
@@ -308,11 +277,12 @@ impl Space {
 impl Coder {
     fn new(
         channel: &Channel,
+        encoder: &DenseMatrix,
         transform: &Transform,
         levels: Option<&[f64]>,
         onto: (usize, usize),
     ) -> Result<Self, SpaceError> {
-        let DenseMatrix { rows, columns, entries } = &channel.basis;
+        let DenseMatrix { columns, entries, .. } = &channel.basis;
         let level = |column: usize| levels.map_or(1.0, |levels| levels[column]);
         let values = |coordinates: Vec<f64>| {
             let (height, width) = onto;
@@ -349,20 +319,6 @@ impl Coder {
             let lost = values(lost.collect())?.into_iter().map(|value| value as f32);
             constant.iter_mut().zip(lost).for_each(|(constant, lost)| *constant = lost);
         }
-        let scaled = entries.iter().enumerate().map(|(at, entry)| entry / level(at % columns)).collect();
-        Ok(Self { basis: DenseMatrix { rows: *rows, columns: *columns, entries: scaled }, decoder, constant })
+        Ok(Self { basis: encoder.clone(), decoder, constant })
     }
-}
-
-/// κ and σ_max of the bases as they are stored here.
-fn bounds(channels: &[Coder], threads: usize) -> Result<(InfToTwoBound, SpectralBound), SpaceError> {
-    let params = BoundParams { threads, ..BoundParams::default() };
-    let (mut squares, mut spectral) = (Vec::new(), Vec::new());
-    for (channel, Coder { basis, .. }) in channels.iter().enumerate() {
-        let proven = CertifiedBasis::new(basis.clone(), &params, &mut ());
-        squares.push(proven.map_err(|reason| SpaceError::Kappa { channel, reason })?.square);
-        let bound = spectral_norm(&basis.entries, basis.rows, basis.columns, threads);
-        spectral.push(bound.map_err(|reason| SpaceError::Spectral { channel, reason })?);
-    }
-    Ok((InfToTwoBound::of_blocks(squares), SpectralBound::of_blocks(spectral)))
 }

@@ -3,7 +3,7 @@
 //! # Problem
 //! A projection may work on u = Ox, the cosine transform (DCT-II) of the values x of an image or a frame: in one
 //! dimension u_k = s_k·Σ_i x_i·cos(πk(2i + 1)/2n) with s_0 = √(1/n), s_k = √(2/n). A fast transform comes with no bound
-//! for its errors; this one, by the definition, does. It is done once an input, thousands of draws are made of it.
+//! on its errors; this one, computed from the definition, does. It is done once per input, for thousands of draws.
 //!
 //! # Guarantee
 //! In units of u = 2⁻⁵³:
@@ -17,48 +17,37 @@
 //! * **Rows, then columns**: the second transform is orthogonal, so it keeps the length of the first one's error and
 //!   adds its own.
 
-use crate::encoding::product::encoding_error_of_blocks;
-use crate::rounding::{UNDERFLOW, UNIT, add_up, environment_is_ieee, gamma, mul_up, sum_up};
+use crate::encoding::product::{Coordinates, encoding_error_of_blocks};
+use crate::rounding::{UNDERFLOW, UNIT, above, add_up, ensure_ieee, gamma, mul_up, sum_up};
 use crate::{CheckError, MatrixProblem, Rejected};
 
 /// The transform of `height` × `width` values, along rows and then columns; of a frame with `height` 1, along it.
 #[derive(Clone, Debug)]
 pub struct CosineTransform {
-    along_rows: Side,
-    along_columns: Side,
+    along_rows: LineTransform,
+    along_columns: LineTransform,
 }
 
 /// The transform of n values in one dimension.
 #[derive(Clone, Debug)]
-struct Side {
+struct LineTransform {
     /// cos(πm/2n) for m < 4n, one turn.
     cosines: Vec<f64>,
     n: usize,
 }
 
-/// Coordinates with what is proven about them.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CosineCoordinates {
-    /// ũ, in the order of the values.
-    pub coordinates: Vec<f64>,
-    /// |ũ − Ox|₂ is at most this.
-    pub error: f64,
-}
-
 impl CosineTransform {
-    /// For a grid of values; an error where it has none.
+    /// For a grid of `height` × `width` values; an error where that is empty.
     pub fn new(height: usize, width: usize) -> Result<Self, CheckError> {
         if height == 0 || width == 0 || height.max(width).checked_mul(4).is_none() {
             return Err(MatrixProblem::Empty.into());
         }
-        Ok(Self { along_rows: Side::new(width), along_columns: Side::new(height) })
+        Ok(Self { along_rows: LineTransform::new(width), along_columns: LineTransform::new(height) })
     }
 
-    /// The transform of values, row after row.
-    pub fn forward(&self, values: &[f64]) -> Result<CosineCoordinates, CheckError> {
-        if !environment_is_ieee() {
-            return Err(Rejected::Environment.into());
-        }
+    /// Ox for values x, row after row, in the order of the values.
+    pub fn forward(&self, values: &[f64]) -> Result<Coordinates, CheckError> {
+        ensure_ieee()?;
         let (height, width) = (self.along_columns.n, self.along_rows.n);
         if Some(values.len()) != height.checked_mul(width) {
             return Err(
@@ -86,11 +75,11 @@ impl CosineTransform {
                 None => Rejected::TooLarge.into(),
             });
         }
-        Ok(CosineCoordinates { coordinates, error })
+        Ok(Coordinates { values: coordinates, error })
     }
 }
 
-impl Side {
+impl LineTransform {
     fn new(n: usize) -> Self {
         Self { cosines: (0..4 * n).map(|m| cosine(m, n)).collect(), n }
     }
@@ -114,7 +103,7 @@ impl Side {
             *out = sum * (if k == 0 { 1.0 / n } else { 2.0 / n }).sqrt();
         }
         let length = sum_up(values.iter().map(|value| value.abs()));
-        let relative = mul_up(std::f64::consts::SQRT_2.next_up(), add_up(gamma(self.n), 70.0 * UNIT));
+        let relative = mul_up(above(std::f64::consts::SQRT_2), add_up(gamma(self.n), 70.0 * UNIT));
         let lost = mul_up(mul_up(n, n), mul_up(2.0, UNDERFLOW));
         add_up(mul_up(relative, length), lost)
     }

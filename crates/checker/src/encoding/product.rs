@@ -1,4 +1,4 @@
-//! How far the computed coordinates of an input may be from the true ones.
+//! The coordinates of an input, and how far the computed ones may be from the true ones.
 //!
 //! # Problem
 //! z = Uᵀu is computed in `f64`, z̃ is what comes out. The smoothed classifier is a function of z, so a radius proven
@@ -10,20 +10,26 @@
 //! underflow (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., section 3.1). The sum of absolute
 //! values is itself computed that way and divided by 1 − γ_n. Everything after is rounded up.
 //!
-//! The bound is for U and u as stored. It is about the classifier of exact coordinates: somebody who applies the
-//! computed one to a moved input u', too, has a second error of the same kind to take off.
+//! The bound is for U and u as stored, and about the classifier of exact coordinates: applying the computed one to a moved
+//! input u' as well adds a second error of the same kind.
 
 use crate::rounding::{
-    UNDERFLOW, UNIT, add_up, div_up, environment_is_ieee, gamma, mul_up, sqrt_up, sub_down, sum_up,
+    UNDERFLOW, UNIT, add_up, div_up, ensure_ieee, gamma, mul_up, sqrt_up, sub_down, sum_up,
 };
 use crate::{CheckError, MatrixProblem, Rejected, SpectralBound};
 
-/// A bound on |z̃ − z|₂ for z = Uᵀu computed in `f64`. `basis` is U, `dim` × `rank`, row-major; `input` is u, `dim`
-/// numbers. Takes as long as computing z.
-pub fn encoding_error(basis: &[f64], dim: usize, rank: usize, input: &[f64]) -> Result<f64, CheckError> {
-    if !environment_is_ieee() {
-        return Err(Rejected::Environment.into());
-    }
+/// Computed coordinates with what is proven about them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Coordinates {
+    /// What was computed.
+    pub values: Vec<f64>,
+    /// The Euclidean distance of `values` from the true coordinates is at most this.
+    pub error: f64,
+}
+
+/// z = Uᵀu in `f64`, with a bound on |z̃ − z|₂. `basis` is U, `dim` × `rank`, row-major; `input` is u, `dim` numbers.
+pub fn encode(basis: &[f64], dim: usize, rank: usize, input: &[f64]) -> Result<Coordinates, CheckError> {
+    ensure_ieee()?;
     if dim == 0 || rank == 0 {
         return Err(MatrixProblem::Empty.into());
     }
@@ -33,25 +39,28 @@ pub fn encoding_error(basis: &[f64], dim: usize, rank: usize, input: &[f64]) -> 
     if input.len() != dim {
         return Err(MatrixProblem::WrongLength { rows: dim, columns: 1, found: input.len() }.into());
     }
-    let mut sums = vec![0.0; rank];
+    let (mut values, mut sizes) = (vec![0.0; rank], vec![0.0; rank]);
     for (row, &u) in basis.chunks_exact(rank).zip(input) {
-        let size = u.abs();
-        sums.iter_mut().zip(row).for_each(|(sum, entry)| *sum += entry.abs() * size);
+        for ((value, size), entry) in values.iter_mut().zip(&mut sizes).zip(row) {
+            let product: f64 = entry * u;
+            *value += product;
+            *size += product.abs();
+        }
     }
     let gamma = gamma(dim);
     let lost = mul_up(dim as f64, UNDERFLOW);
-    let errors = sums.iter().map(|&sum| {
-        let size = div_up(add_up(sum, lost), sub_down(1.0, gamma));
+    let errors = sizes.iter().map(|&size| {
+        let size = div_up(add_up(size, lost), sub_down(1.0, gamma));
         add_up(mul_up(gamma, size), lost)
     });
     match encoding_error_of_blocks(errors) {
-        bound if bound.is_finite() => Ok(bound),
+        error if error.is_finite() => Ok(Coordinates { values, error }),
         _ => Err(first_not_finite(basis, rank, input)),
     }
 }
 
 /// The error of coordinates that were computed from ũ where u was meant: |Uᵀ(ũ − u)|₂ ≤ σ_max(U)·|ũ − u|₂ comes to
-/// what [`encoding_error`] says for ũ. `moved` is at least |ũ − u|₂.
+/// what [`encode`] says for ũ. `moved` is at least |ũ − u|₂.
 pub fn encoding_error_of_moved(error: f64, moved: f64, spectral: SpectralBound) -> f64 {
     add_up(error, mul_up(spectral.value(), moved))
 }

@@ -11,25 +11,31 @@
 
 #![allow(unsafe_code)]
 
-use super::{Isa, Level, Real};
+use super::{Isa, Level, multiply_add};
 use std::ops::Range;
 
 /// Rows in a panel: a multiple of every vector width and of every block width of the kernel.
 ///
 /// **Panel layout.** A matrix of R rows and K columns is cut into panels of P = `PANEL` rows. A panel is stored
 /// column after column: entry (i, k) lies at `(i / P)·P·K + k·P + i % P`. The last panel is padded with zero rows.
-pub const PANEL: usize = 24;
+pub(crate) const PANEL: usize = 24;
 
 /// `C ← C − A·Bᵀ` for one panel of A against some rows of one panel of B, both `depth` columns deep.
 ///
-/// * `result`: `rows.len()` columns of a panel of C (`PANEL` values a column); column j is paired with row
+/// * `result`: `rows.len()` columns of a panel of C (`PANEL` values per column); column j is paired with row
 ///   `rows.start + j` of B's panel;
 /// * `left`, `right`: the panels of A and B, `depth · PANEL` values each;
 /// * `rows`: which rows of B's panel; the start must be a multiple of 8.
 ///
 /// Panics if the slices do not have these lengths (those of `left` and `right` must be the same multiple of
 /// [`PANEL`]), if `rows` reaches beyond the panel or if its start is not a multiple of 8.
-pub fn subtract_product(isa: Isa, result: &mut [f64], left: &[f64], right: &[f64], rows: Range<usize>) {
+pub(crate) fn subtract_product(
+    isa: Isa,
+    result: &mut [f64],
+    left: &[f64],
+    right: &[f64],
+    rows: Range<usize>,
+) {
     assert!(
         rows.start.is_multiple_of(8)
             && rows.end <= PANEL
@@ -40,13 +46,13 @@ pub fn subtract_product(isa: Isa, result: &mut [f64], left: &[f64], right: &[f64
     );
     let job = Job { left: left.as_chunks().0, right: right.as_chunks().0, rows };
     match isa.0 {
-        Level::Portable => portable(result, &job),
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `Isa::detect` makes `Avx2` only after finding AVX2 and FMA.
         Level::Avx2 => unsafe { avx2(result, &job) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `Isa::detect` makes `Avx512` only after finding AVX-512F.
         Level::Avx512 => unsafe { avx512(result, &job) },
+        _ => portable(result, &job),
     }
 }
 
@@ -83,7 +89,7 @@ fn portable(result: &mut [f64], job: &Job<'_>) {
         for (a, b) in left.iter().zip(right) {
             for (j, sum) in sums.iter_mut().enumerate() {
                 for (i, sum) in sum.iter_mut().enumerate() {
-                    *sum = f64::multiply_add(a[row + i], b[column + j], *sum);
+                    *sum = multiply_add(a[row + i], b[column + j], *sum);
                 }
             }
         }
@@ -91,7 +97,7 @@ fn portable(result: &mut [f64], job: &Job<'_>) {
     });
 }
 
-/// Writes the vector versions: `$vectors` registers of `$lanes` lanes by `$columns` columns a block.
+/// Writes the vector versions: `$vectors` registers of `$lanes` lanes by `$columns` columns per block.
 #[cfg(target_arch = "x86_64")]
 macro_rules! vector_version {
     ($name:ident, $features:literal, $lanes:literal, $vectors:literal, $columns:literal,
@@ -129,29 +135,13 @@ macro_rules! vector_version {
 }
 
 #[cfg(target_arch = "x86_64")]
-vector_version!(
-    avx2,
-    "avx2,fma",
-    4,
-    3,
-    4,
-    _mm256_loadu_pd,
-    _mm256_storeu_pd,
-    _mm256_set1_pd,
-    _mm256_fmadd_pd
-);
+vector_version! {
+    avx2, "avx2,fma", 4, 3, 4, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_set1_pd, _mm256_fmadd_pd
+}
 #[cfg(target_arch = "x86_64")]
-vector_version!(
-    avx512,
-    "avx512f",
-    8,
-    3,
-    8,
-    _mm512_loadu_pd,
-    _mm512_storeu_pd,
-    _mm512_set1_pd,
-    _mm512_fmadd_pd
-);
+vector_version! {
+    avx512, "avx512f", 8, 3, 8, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_set1_pd, _mm512_fmadd_pd
+}
 
 #[cfg(test)]
 mod tests {

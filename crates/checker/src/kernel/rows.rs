@@ -1,332 +1,72 @@
-//! Products with a few rows of a row-major matrix, for lower ends, estimates and solvers.
+//! A few rows of a row-major matrix times a matrix with few columns, for lower ends.
 //!
-//! They stand apart from `panels.rs` because they take matrices as they lie, row after row: each entry meets only
-//! a few columns, too few to pay for packing it into a panel.
-//!
-//! **Arithmetic.** [`add_rows_times`] sums in a fixed order, since a lower end is proven from it and solvers
-//! repeat their runs; its blocks of columns are fused as the [parent module](super) says. The columns that the
-//! blocks leave over are fused only where the target of the build has FMA, so an entry there may depend on the
-//! vector width. [`dot`] and [`row_products`] promise no order: they are for estimates and solvers, and nothing
-//! is proven from them. Nor is anything from the `f32` version of [`add_rows_times`], which is for solvers.
+//! **Arithmetic.** The sum over the depth runs in its order, one chain per entry. In the columns that fill blocks of four
+//! the multiply-adds of machines with AVX2 are fused; the columns left over are fused where the target of the build has
+//! FMA. The error bounds of [`lower`](crate::quadratic) hold either way.
 
 #![allow(unsafe_code)]
 
-use super::{Isa, Level, NATIVE_FMA};
-use std::ops::{Add, AddAssign, Mul};
+use super::{Isa, Level, NATIVE_FMA, multiply_add};
 
-/// Rows handled at once by [`add_rows_times`].
-pub const ROWS: usize = 4;
+/// Rows handled at once.
+pub(crate) const ROWS: usize = 4;
 
-/// The two kinds of numbers [`add_rows_times`] takes: `f64`, and `f32` for the rough steps of solvers.
-pub trait Real: Copy + Default + Send + Sync + Add<Output = Self> + Mul<Output = Self> + AddAssign {
-    /// sum + a·b, fused where the target of the build has it, else multiply, then add.
-    fn multiply_add(a: Self, b: Self, sum: Self) -> Self;
-
-    /// [`add_rows_times`] for shapes that have been looked at.
-    #[doc(hidden)]
-    fn add_rows(isa: Isa, rows: &[&[Self]; ROWS], v: &[Self], columns: usize, out: &mut [Self]);
-}
-
-macro_rules! real {
-    ($real:ty, $avx2:ident, $avx512:ident) => {
-        impl Real for $real {
-            #[inline(always)]
-            fn multiply_add(a: Self, b: Self, sum: Self) -> Self {
-                if NATIVE_FMA { a.mul_add(b, sum) } else { sum + a * b }
-            }
-
-            fn add_rows(isa: Isa, rows: &[&[Self]; ROWS], v: &[Self], columns: usize, out: &mut [Self]) {
-                match isa.0 {
-                    Level::Portable => rows_portable(rows, v, columns, out),
-                    #[cfg(target_arch = "x86_64")]
-                    // SAFETY: `Isa::detect` makes `Avx2` only after finding AVX2 and FMA.
-                    Level::Avx2 => unsafe { $avx2(rows, v, columns, 0, out) },
-                    #[cfg(target_arch = "x86_64")]
-                    // SAFETY: `Isa::detect` makes `Avx512` only after finding AVX-512F.
-                    Level::Avx512 => unsafe { $avx512(rows, v, columns, 0, out) },
-                }
-            }
-        }
-    };
-}
-
-real!(f64, rows_avx2, rows_avx512);
-real!(f32, rough_rows_avx2, rough_rows_avx512);
-
-/// `out` ← `out` + rows·V: some rows of a matrix times V, both row-major.
-///
-/// * `rows`: up to [`ROWS`] slices of equal length d;
-/// * `v`: d rows of `columns` values;
-/// * `out`: as many rows of `columns` values as there are `rows`.
-///
-/// The sum over d runs in the order of d within this call. Nothing happens if there are no `rows`, if d = 0 or
-/// if `columns` = 0.
-///
-/// Panics if there are `rows`, but more than [`ROWS`] or of different lengths, or if `v` or `out` does not have
-/// the length above.
-pub fn add_rows_times<T: Real>(isa: Isa, rows: &[&[T]], v: &[T], columns: usize, out: &mut [T]) {
-    let Some(&first) = rows.first() else { return };
-    assert!(
-        rows.len() <= ROWS
-            && rows.iter().all(|row| row.len() == first.len())
-            && first.len().checked_mul(columns) == Some(v.len())
-            && rows.len().checked_mul(columns) == Some(out.len()),
-        "misshapen rows"
-    );
-    if v.is_empty() {
-        return; // d = 0 or columns = 0: there is nothing to add, and no chunk of v to walk over
-    }
-    let padded: [&[T]; ROWS] = std::array::from_fn(|r| rows.get(r).copied().unwrap_or(first));
-    T::add_rows(isa, &padded, v, columns, out);
-}
-
-/// Columns `from..` of the product one by one, for what the blocks leave over.
-#[inline(always)]
-fn rows_rest<T: Real>(rows: &[&[T]; ROWS], v: &[T], columns: usize, from: usize, out: &mut [T]) {
-    for (row, out) in rows.iter().zip(out.chunks_exact_mut(columns)) {
-        for (column, out) in out.iter_mut().enumerate().skip(from) {
-            let mut sum = T::default();
-            for (a, v) in row.iter().zip(v[column..].iter().step_by(columns)) {
-                sum = T::multiply_add(*a, *v, sum);
-            }
-            *out += sum;
-        }
-    }
-}
-
-fn rows_portable<T: Real>(rows: &[&[T]; ROWS], v: &[T], columns: usize, out: &mut [T]) {
-    let blocks = columns / 8 * 8;
-    for start in (0..blocks).step_by(8) {
-        for (row, out) in rows.iter().zip(out.chunks_exact_mut(columns)) {
-            let mut sums = [T::default(); 8];
-            for (a, v) in row.iter().zip(v.chunks_exact(columns)) {
-                for (sum, v) in sums.iter_mut().zip(&v[start..start + 8]) {
-                    *sum = T::multiply_add(*a, *v, *sum);
-                }
-            }
-            out[start..].iter_mut().zip(&sums).for_each(|(out, sum)| *out += *sum);
-        }
-    }
-    rows_rest(rows, v, columns, blocks, out);
-}
-
-/// Writes the vector versions, for the columns `from..`: blocks of `$vectors` ≤ 4 registers of `$lanes` columns, then of
-/// what fits; `$rest` does the others.
-#[cfg(target_arch = "x86_64")]
-macro_rules! vector_rows {
-    ($name:ident, $rest:ident, $real:ty, $features:literal, $lanes:literal, $vectors:literal, $load:ident,
-     $store:ident, $splat:ident, $fused:ident) => {
-        #[target_feature(enable = $features)]
-        fn $name(rows: &[&[$real]; ROWS], v: &[$real], columns: usize, from: usize, out: &mut [$real]) {
-            #[target_feature(enable = $features)]
-            fn block<const VECTORS: usize>(
-                rows: &[&[$real]; ROWS],
-                v: &[$real],
-                columns: usize,
-                start: usize,
-                out: &mut [$real],
-            ) {
-                use std::arch::x86_64::{$fused, $load, $splat, $store};
-                let mut sums = [[$splat(0.0); VECTORS]; ROWS];
-                let [a, b, c, d] = rows;
-                let entries = a.iter().zip(*b).zip(c.iter().zip(*d));
-                for (((a, b), (c, d)), v) in entries.zip(v.chunks_exact(columns)) {
-                    let v = v[start..start + $lanes * VECTORS].as_chunks::<$lanes>().0;
-                    // SAFETY: each load reads one array of `$lanes` values.
-                    let v: [_; VECTORS] = std::array::from_fn(|k| unsafe { $load(v[k].as_ptr()) });
-                    for (sums, entry) in sums.iter_mut().zip([a, b, c, d]) {
-                        let entry = $splat(*entry);
-                        for k in 0..VECTORS {
-                            sums[k] = $fused(entry, v[k], sums[k]);
-                        }
-                    }
-                }
-                for (sums, out) in sums.iter().zip(out.chunks_exact_mut(columns)) {
-                    let out = out[start..start + $lanes * VECTORS].as_chunks_mut::<$lanes>().0;
-                    for (sum, out) in sums.iter().zip(out) {
-                        let mut lanes = [0.0; $lanes];
-                        // SAFETY: the store writes one array of `$lanes` values.
-                        unsafe { $store(lanes.as_mut_ptr(), *sum) };
-                        out.iter_mut().zip(&lanes).for_each(|(out, lane)| *out += lane);
-                    }
-                }
-            }
-            let mut start = from;
-            while start + $lanes * $vectors <= columns {
-                block::<$vectors>(rows, v, columns, start, out);
-                start += $lanes * $vectors;
-            }
-            let rest = (columns - start) / $lanes;
-            match rest {
-                0 => {}
-                1 => block::<1>(rows, v, columns, start, out),
-                2 => block::<2>(rows, v, columns, start, out),
-                _ => block::<3>(rows, v, columns, start, out),
-            }
-            start += rest * $lanes;
-            if start < columns {
-                $rest(rows, v, columns, start, out);
-            }
-        }
-    };
-}
-
-#[cfg(target_arch = "x86_64")]
-vector_rows!(
-    rows_avx2,
-    rows_rest,
-    f64,
-    "avx2,fma",
-    4,
-    3,
-    _mm256_loadu_pd,
-    _mm256_storeu_pd,
-    _mm256_set1_pd,
-    _mm256_fmadd_pd
-);
-#[cfg(target_arch = "x86_64")]
-vector_rows!(
-    rough_rows_avx2,
-    rows_rest,
-    f32,
-    "avx2,fma",
-    8,
-    3,
-    _mm256_loadu_ps,
-    _mm256_storeu_ps,
-    _mm256_set1_ps,
-    _mm256_fmadd_ps
-);
-#[cfg(target_arch = "x86_64")]
-vector_rows!(
-    rows_avx512,
-    rows_avx2,
-    f64,
-    "avx512f",
-    8,
-    4,
-    _mm512_loadu_pd,
-    _mm512_storeu_pd,
-    _mm512_set1_pd,
-    _mm512_fmadd_pd
-);
-#[cfg(target_arch = "x86_64")]
-vector_rows!(
-    rough_rows_avx512,
-    rough_rows_avx2,
-    f32,
-    "avx512f",
-    16,
-    4,
-    _mm512_loadu_ps,
-    _mm512_storeu_ps,
-    _mm512_set1_ps,
-    _mm512_fmadd_ps
-);
-
-/// a·b, in an order of summation that is not specified: for estimates and solvers.
-///
-/// Panics if the lengths differ.
-pub fn dot(isa: Isa, a: &[f64], b: &[f64]) -> f64 {
-    assert!(a.len() == b.len(), "misshapen vectors");
+/// `out` ← `out` + rows·V: up to [`ROWS`] rows of one length d times V, d rows of `columns` values, into as many rows of
+/// `columns` values.
+pub(crate) fn add_rows_times(isa: Isa, rows: &[&[f64]], v: &[f64], columns: usize, out: &mut [f64]) {
     match isa.0 {
-        Level::Portable => dot_in_lanes(a, b),
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `Isa::detect` makes both only after finding AVX2 and FMA.
-        Level::Avx2 | Level::Avx512 => unsafe { dot_avx2(a, b) },
+        Level::Avx2 | Level::Avx512 => unsafe { with_avx2(rows, v, columns, out) },
+        _ => in_blocks::<NATIVE_FMA>(rows, v, columns, out),
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn dot_avx2(a: &[f64], b: &[f64]) -> f64 {
-    dot_in_lanes(a, b)
+fn with_avx2(rows: &[&[f64]], v: &[f64], columns: usize, out: &mut [f64]) {
+    in_blocks::<true>(rows, v, columns, out);
 }
 
 #[inline(always)]
-fn dot_in_lanes(a: &[f64], b: &[f64]) -> f64 {
-    let (a, a_rest) = a.as_chunks::<16>();
-    let (b, b_rest) = b.as_chunks::<16>();
-    let mut sums = [0.0; 16];
-    for (a, b) in a.iter().zip(b) {
-        for lane in 0..16 {
-            sums[lane] += a[lane] * b[lane];
-        }
+fn in_blocks<const FUSED: bool>(rows: &[&[f64]], v: &[f64], columns: usize, out: &mut [f64]) {
+    let add = |a: f64, b: f64, sum: f64| if FUSED { a.mul_add(b, sum) } else { sum + a * b };
+    let (eights, fours) = (columns / 8 * 8, columns / 4 * 4);
+    for start in (0..eights).step_by(8) {
+        block::<8>(rows, v, columns, start, out, add);
     }
-    // In halves: one after the other, sixteen additions would take longer than a short product.
-    for half in [8, 4, 2, 1] {
-        for lane in 0..half {
-            sums[lane] += sums[lane + half];
-        }
+    if eights < fours {
+        block::<4>(rows, v, columns, eights, out, add);
     }
-    sums[0] + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f64>()
-}
-
-/// Both products of a few rows of a lower triangle in one reading: `below` ← `below` + Σ_r factor_r·row_r, and
-/// returns row_r·x. For solvers: the order of summation is not specified.
-///
-/// Panics if the slices have different lengths.
-pub fn row_products(
-    isa: Isa,
-    rows: [&[f64]; ROWS],
-    x: &[f64],
-    factors: [f64; ROWS],
-    below: &mut [f64],
-) -> [f64; ROWS] {
-    assert!(rows.iter().all(|row| row.len() == x.len()) && x.len() == below.len(), "misshapen rows");
-    match isa.0 {
-        Level::Portable => row_products_in_lanes(rows, x, factors, below),
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: `Isa::detect` makes both only after finding AVX2 and FMA.
-        Level::Avx2 | Level::Avx512 => unsafe { row_products_avx2(rows, x, factors, below) },
+    for start in fours..columns {
+        block::<1>(rows, v, columns, start, out, multiply_add);
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn row_products_avx2(
-    rows: [&[f64]; ROWS],
-    x: &[f64],
-    factors: [f64; ROWS],
-    below: &mut [f64],
-) -> [f64; ROWS] {
-    row_products_in_lanes(rows, x, factors, below)
-}
-
+/// Columns `start..start + WIDTH` of the product.
 #[inline(always)]
-fn row_products_in_lanes(
-    rows: [&[f64]; ROWS],
-    x: &[f64],
-    factors: [f64; ROWS],
-    below: &mut [f64],
-) -> [f64; ROWS] {
-    const LANES: usize = 8;
-    let chunks = rows.map(|row| row.as_chunks::<LANES>().0);
-    let (xs, x_rest) = x.as_chunks::<LANES>();
-    let (belows, below_rest) = below.as_chunks_mut::<LANES>();
-    let mut sums = [[0.0; LANES]; ROWS];
-    let [a, b, c, d] = chunks;
-    let entries = a.iter().zip(b).zip(c.iter().zip(d));
-    for ((((a, b), (c, d)), x), below) in entries.zip(xs).zip(belows) {
-        let rows = [a, b, c, d];
-        let mut moved = *below;
-        for r in 0..ROWS {
-            for lane in 0..LANES {
-                sums[r][lane] += rows[r][lane] * x[lane];
-                moved[lane] += rows[r][lane] * factors[r];
+fn block<const WIDTH: usize>(
+    rows: &[&[f64]],
+    v: &[f64],
+    columns: usize,
+    start: usize,
+    out: &mut [f64],
+    multiply_add: impl Fn(f64, f64, f64) -> f64,
+) {
+    let padded: [&[f64]; ROWS] = std::array::from_fn(|r| rows.get(r).copied().unwrap_or(rows[0]));
+    let [a, b, c, d] = padded;
+    let mut sums = [[0.0; WIDTH]; ROWS];
+    for (((a, b), (c, d)), v) in a.iter().zip(b).zip(c.iter().zip(d)).zip(v.chunks_exact(columns)) {
+        let v: &[f64; WIDTH] = v[start..].first_chunk().expect("the block lies inside the row");
+        for (sums, entry) in sums.iter_mut().zip([a, b, c, d]) {
+            for (sum, v) in sums.iter_mut().zip(v) {
+                *sum = multiply_add(*entry, *v, *sum);
             }
         }
-        *below = moved;
     }
-    let mut totals = sums.map(|sums| sums.iter().sum::<f64>());
-    let done = xs.len() * LANES;
-    for (at, (x, below)) in x_rest.iter().zip(below_rest).enumerate() {
-        for r in 0..ROWS {
-            totals[r] += rows[r][done + at] * x;
-            *below += rows[r][done + at] * factors[r];
-        }
+    for (sums, out) in sums.iter().zip(out.chunks_exact_mut(columns)) {
+        out[start..].iter_mut().zip(sums).for_each(|(out, sum)| *out += sum);
     }
-    totals
 }
 
 #[cfg(test)]
@@ -334,59 +74,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_times_is_exact_on_small_integers() {
-        rows_times_is_exact(f64::from);
-        rows_times_is_exact(f32::from);
-    }
-
-    fn rows_times_is_exact<T: Real + PartialEq + std::fmt::Debug>(real: impl Fn(i8) -> T + Copy) {
-        let entry = |residue: usize, less: i8| real(i8::try_from(residue).expect("small") - less);
+    fn products_are_exact_on_small_integers() {
         for (depth, columns, count) in [(1, 1, 1), (7, 3, 4), (19, 32, 3), (40, 45, 4), (9, 64, 4), (5, 8, 2)]
         {
-            let row = |r: usize| (0..depth).map(move |j| entry((r * 5 + j) % 7, 3)).collect::<Vec<T>>();
-            let rows: Vec<Vec<T>> = (0..count).map(row).collect();
-            let rows: Vec<&[T]> = rows.iter().map(Vec::as_slice).collect();
-            let v: Vec<T> = (0..depth * columns).map(|i| entry(i % 11, 5)).collect();
+            let row =
+                |r: usize| (0..depth).map(move |j| ((r * 5 + j) % 7) as f64 - 3.0).collect::<Vec<f64>>();
+            let rows: Vec<Vec<f64>> = (0..count).map(row).collect();
+            let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
+            let v: Vec<f64> = (0..depth * columns).map(|i| (i % 11) as f64 - 5.0).collect();
             for isa in [Isa::PORTABLE, Isa::detect()] {
-                let mut out = vec![real(1); count * columns];
+                let mut out = vec![1.0; count * columns];
                 add_rows_times(isa, &rows, &v, columns, &mut out);
                 for r in 0..count {
                     for c in 0..columns {
-                        let sum = (0..depth).fold(real(1), |sum, j| sum + rows[r][j] * v[j * columns + c]);
+                        let sum = (0..depth).fold(1.0, |sum, j| sum + rows[r][j] * v[j * columns + c]);
                         assert_eq!(out[r * columns + c], sum, "{isa:?}");
                     }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn empty_rows_and_columns_add_nothing() {
-        for isa in [Isa::PORTABLE, Isa::detect()] {
-            add_rows_times::<f64>(isa, &[&[1.0, 2.0], &[3.0, 4.0]], &[], 0, &mut []);
-            let mut out = [1.0; 6];
-            add_rows_times(isa, &[&[], &[]], &[], 3, &mut out);
-            add_rows_times(isa, &[], &[], 3, &mut out);
-            assert_eq!(out, [1.0; 6]);
-        }
-    }
-
-    #[test]
-    fn row_products_are_exact_on_small_integers() {
-        for length in [0, 1, 7, 8, 37] {
-            let row = |r: usize| (0..length).map(move |i| ((i + r) % 7) as f64 - 3.0).collect::<Vec<f64>>();
-            let rows: [Vec<f64>; ROWS] = std::array::from_fn(row);
-            let x: Vec<f64> = (0..length).map(|i| (i % 5) as f64).collect();
-            for isa in [Isa::PORTABLE, Isa::detect()] {
-                let mut below = vec![1.0; length];
-                let factors = [2.0, -1.0, 0.5, 3.0];
-                let sums = row_products(isa, std::array::from_fn(|r| &rows[r][..]), &x, factors, &mut below);
-                for r in 0..ROWS {
-                    assert_eq!(sums[r], rows[r].iter().zip(&x).map(|(a, b)| a * b).sum::<f64>());
-                    assert_eq!(sums[r], dot(isa, &rows[r], &x));
-                }
-                for i in 0..length {
-                    assert_eq!(below[i], 1.0 + (0..ROWS).map(|r| factors[r] * rows[r][i]).sum::<f64>());
                 }
             }
         }

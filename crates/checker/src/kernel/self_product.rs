@@ -4,7 +4,8 @@
 //! sums over blocks of [`DEPTH`] columns, in the order of the columns, so it has the same bits for every number
 //! of threads, and on every machine on which the [`kernel`](crate::kernel) fuses its multiply-adds.
 
-use crate::kernel::{Isa, PANEL, subtract_product};
+use crate::kernel::Isa;
+use crate::kernel::panels::{PANEL, subtract_product};
 use crate::threads::share;
 
 /// Columns of A in one block of the sums.
@@ -12,7 +13,7 @@ pub const DEPTH: usize = 384;
 /// Panels of rows that share one walk over A.
 const GROUP: usize = 8;
 
-/// Some columns of A, `rows` rows, in the panel layout described at [`PANEL`].
+/// Some columns of A, `rows` rows, in panels of 24 rows (`panels.rs`).
 pub struct Panels {
     rows: usize,
     depth: usize,
@@ -29,7 +30,7 @@ fn length(a: usize, b: usize) -> usize {
 impl Panels {
     /// Packs `depth` columns; `fill(i, out)` writes the `depth` entries of row i into `out`.
     ///
-    /// Panics if the panels, `rows` rounded up to a multiple of [`PANEL`] times `depth` entries, are too large
+    /// Panics if the panels, `rows` rounded up to a multiple of 24 times `depth` entries, are too large
     /// for the address space, or if `fill` panics.
     pub fn pack(rows: usize, depth: usize, threads: usize, fill: impl Fn(usize, &mut [f64]) + Sync) -> Self {
         let panel = length(PANEL, depth);

@@ -1,14 +1,10 @@
-//! Proven numbers: their types, and the few functions that make them.
+//! Proven numbers about matrices: their types, and the few functions that make them.
 
 use crate::quadratic::definite::dominates;
-use crate::quadratic::estimate::{largest_eigenvalue, search};
-use crate::quadratic::form::Reduced;
-use crate::quadratic::gram;
+use crate::quadratic::gram::{PreparedBasis, PreparedFactor, WeightedGram};
 use crate::quadratic::lower::{inner_product_down, row_squares};
-use crate::rounding::{
-    UNIT, add_up, div_down, div_up, environment_is_ieee, exponent, mul_up, power_of_two, sqrt_up, sum_down,
-    sum_up,
-};
+use crate::quadratic::prepared::PreparedForm;
+use crate::rounding::{add_up, div_down, div_up, ensure_ieee, mul_up, sqrt_up, sum_down, sum_up};
 use crate::{Certificate, CheckError, Domain, MatrixProblem, Quadratic, Rejected};
 
 /// Proven: xᵀMx is at most this on the certificate's domain.
@@ -35,22 +31,19 @@ pub struct VertexValue(f64);
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct RelaxationValue(f64);
 
-macro_rules! value {
-    ($($name:ident),*) => {$(
-        impl $name {
-            /// The number, already rounded towards safety.
-            pub fn value(self) -> f64 {
-                self.0
-            }
-        }
-    )*};
-}
-value!(QuadraticBound, InfToTwoBound, InfToOneBound, SpectralBound, VertexValue, RelaxationValue);
+proven_numbers!(QuadraticBound, InfToTwoBound, InfToOneBound, SpectralBound, VertexValue, RelaxationValue);
 
 impl QuadraticBound {
     /// κ for M = AᵀA: the square root, rounded up.
     pub fn sqrt(self) -> InfToTwoBound {
         InfToTwoBound(sqrt_up(self.0.max(0.0))) // a form that is nowhere positive has a negative bound
+    }
+
+    /// For a bound on the dilation [0 A; Aᵀ 0], whose first diagonal block has `rows` rows: xᵀ·dilation·x = 2·aᵀAb for
+    /// x = (a, b), so ‖A‖_{∞→1} is at most half of it, rounded up. The matrix must be the one the bound was proven for,
+    /// and is checked to be a dilation.
+    pub fn of_dilation(self, dilated: Quadratic<'_>, rows: usize) -> Result<InfToOneBound, MatrixProblem> {
+        ensure_dilation(&dilated, rows).map(|()| InfToOneBound(div_up(self.0, 2.0)))
     }
 }
 
@@ -74,8 +67,8 @@ impl SpectralBound {
 }
 
 impl VertexValue {
-    /// For a value of the dilation of A (see [`check_dilation`]): ‖A‖_{∞→1} is at least half of it, rounded down. The
-    /// matrix must be the one the value was proven for, and is checked to be a dilation.
+    /// For a value of the dilation of A: ‖A‖_{∞→1} is at least half of it, rounded down. For the matrix see
+    /// [`QuadraticBound::of_dilation`].
     pub fn of_dilation(self, dilated: Quadratic<'_>, rows: usize) -> Result<Self, MatrixProblem> {
         ensure_dilation(&dilated, rows).map(|()| VertexValue(div_down(self.0, 2.0)))
     }
@@ -102,130 +95,103 @@ fn ensure_dilation(dilated: &Quadratic<'_>, rows: usize) -> Result<(), MatrixPro
     }
 }
 
-/// What the certificate proves about the matrix: an upper bound on xᵀMx over its domain.
+impl Certificate {
+    /// y + t in the rows `kept` of a matrix of dimension `dim`, if positive and finite there.
+    pub fn duals(&self, dim: usize, kept: &[usize]) -> Result<Vec<f64>, Rejected> {
+        if self.weights.len() != dim {
+            return Err(Rejected::WeightCount { expected: dim, found: self.weights.len() });
+        }
+        let shift = self.shift.unwrap_or(0.0);
+        if !shift.is_finite() {
+            return Err(Rejected::ShiftNotFinite { value: shift });
+        }
+        let duals: Vec<f64> = kept.iter().map(|&i| self.weights[i] + shift).collect();
+        positive(kept, &duals).map(|()| duals)
+    }
+}
+
+/// One positive, finite number per kept row.
+fn positive(kept: &[usize], duals: &[f64]) -> Result<(), Rejected> {
+    match duals.iter().position(|&d| !(d > 0.0 && d.is_finite())) {
+        Some(k) => Err(Rejected::WeightNotPositive { index: kept[k], value: duals[k] }),
+        None => Ok(()),
+    }
+}
+
+impl PreparedForm<'_> {
+    /// Tries d, one number per kept row: where Diag(d) ⪰ M is proven, the bound is Σ d, plus tr M where the diagonal
+    /// is left out. The result does not depend on the number of threads.
+    pub fn bound(&self, duals: &[f64]) -> Result<QuadraticBound, Rejected> {
+        if duals.len() != self.kept().len() {
+            return Err(Rejected::WeightCount { expected: self.kept().len(), found: duals.len() });
+        }
+        positive(self.kept(), duals)?;
+        ensure_ieee()?;
+        if !dominates(self, duals) {
+            return Err(Rejected::NotDominating);
+        }
+        finite(add_up(self.constant, sum_up(duals.iter().copied()))).map(QuadraticBound)
+    }
+}
+
+impl PreparedFactor {
+    /// Tries s: where λ_max(Uᵀ·Diag(q)²·U) ≤ s is proven, the bound is s·Σ 1/q_i².
+    pub fn bound(&self, scale: f64) -> Result<QuadraticBound, Rejected> {
+        proven_of_gram(self.gram(), scale, |gram| mul_up(scale, gram.sum)).map(QuadraticBound)
+    }
+}
+
+impl PreparedBasis {
+    /// Tries s² for λ_max(UᵀU), both in units of the q chosen: where it is proven, σ_max(U) ≤ s.
+    pub fn bound(&self, square: f64) -> Result<SpectralBound, Rejected> {
+        // q = shift for all rows, so UᵀU·shift² ⪯ square.
+        proven_of_gram(self.gram(), square, |gram| div_up(sqrt_up(square), gram.shift)).map(SpectralBound)
+    }
+}
+
+/// The number that follows from λ_max ≤ scale, once that is proven; zero for a factor of zeros.
+fn proven_of_gram(
+    gram: &WeightedGram,
+    scale: f64,
+    number: impl Fn(&WeightedGram) -> f64,
+) -> Result<f64, Rejected> {
+    ensure_ieee()?;
+    if gram.is_zero() {
+        Ok(0.0)
+    } else if gram.is_below(scale) {
+        finite(number(gram))
+    } else {
+        Err(Rejected::NotDominating)
+    }
+}
+
+fn finite(bound: f64) -> Result<f64, Rejected> {
+    if bound.is_finite() { Ok(bound) } else { Err(Rejected::NothingProven) }
+}
+
+/// What a certificate with a shift t proves as it stands: xᵀMx ≤ Σ (y + t), plus tr M on the vertices, up to the last
+/// places. Uses up to `threads` threads; the result does not depend on their number.
 ///
-/// Without a shift the bound is (Σ y)·λ with λ the largest eigenvalue of Diag(y)^−½·M·Diag(y)^−½ up to the margin
-/// the proof needs; with a shift t it is Σ (y + t), except for factors, where y + t is scaled in the same way. Uses up to `threads` threads; the result does not depend on
-/// their number.
-pub fn check(
+/// A certificate without a shift says that some multiple of its weights dominates. Finding which is a search and no
+/// part of this crate: prepare a [`PreparedForm`] or, for a factor with no more columns than rows, a [`PreparedFactor`],
+/// and try multiples.
+pub fn verify(
     matrix: Quadratic<'_>,
     certificate: &Certificate,
     threads: usize,
 ) -> Result<QuadraticBound, CheckError> {
-    let Certificate { domain, weights, shift } = certificate;
-    if !environment_is_ieee() {
-        return Err(Rejected::Environment.into());
+    if certificate.shift.is_none() {
+        return Err(Rejected::NoShift.into());
     }
-    matrix.validate(*domain, threads)?;
-    if weights.len() != matrix.dim() {
-        return Err(Rejected::WeightCount { expected: matrix.dim(), found: weights.len() }.into());
-    }
-    if let Some(value) = shift.filter(|value| !value.is_finite()) {
-        return Err(Rejected::ShiftNotFinite { value }.into());
-    }
-    let weight = |i: usize| weights[i] + shift.unwrap_or(0.0);
-    let positive = |i: usize| match weight(i) {
-        value if value > 0.0 && value.is_finite() => Ok(value),
-        value => Err(Rejected::WeightNotPositive { index: i, value }),
-    };
     if let Quadratic::Gram { factor, dim, rank } = matrix
         && rank <= dim
     {
-        for (i, row) in factor.chunks_exact(rank).enumerate() {
-            if row.iter().any(|&u| u != 0.0) {
-                positive(i)?;
-            }
-        }
-        let proven = gram::largest_eigenvalue_of_gram(factor, rank, weight, threads);
-        return finite(proven.map_or(f64::INFINITY, |proven| gram::bound(&proven)));
+        let prepared = PreparedFactor::new(factor, dim, rank, certificate, threads)?;
+        let shift = prepared.gram().shift;
+        return Ok(prepared.bound(shift * shift)?); // d = 1/q² up to this
     }
-    let reduced = Reduced::new(&matrix, *domain, threads);
-    let weights = reduced.kept.iter().map(|&i| positive(i)).collect::<Result<Vec<f64>, _>>()?;
-    let constant = match domain {
-        Domain::Cube => 0.0,
-        Domain::Vertices => sum_up(matrix.trace_terms()),
-    };
-    let duals = if reduced.len() == 0 || shift.is_some() {
-        if !dominates(&reduced, &weights, threads) {
-            return Err(Rejected::NotDominating.into());
-        }
-        weights
-    } else {
-        scaled(&reduced, &weights, threads).ok_or(Rejected::NothingProven)?
-    };
-    finite(add_up(constant, sum_up(duals)))
-}
-
-fn finite(bound: f64) -> Result<QuadraticBound, CheckError> {
-    if bound.is_finite() { Ok(QuadraticBound(bound)) } else { Err(Rejected::NothingProven.into()) }
-}
-
-/// The least multiple of the weights found to dominate.
-fn scaled(matrix: &Reduced<'_>, weights: &[f64], threads: usize) -> Option<Vec<f64>> {
-    let n = matrix.len();
-    // Any multiple of the weights says the same. One of the size of the matrix keeps the estimate within range.
-    let largest = weights.iter().fold(f64::MIN_POSITIVE, |most, &y| most.max(y));
-    let half = (exponent(matrix.largest_entry()) - exponent(largest)).div_euclid(2);
-    let factor = power_of_two(half.clamp(-1000, 1000)); // applied twice, so that it is in range itself
-    let resized: Vec<f64> = weights.iter().map(|y| y * factor * factor).collect();
-    // Weights so far apart that some would lose digits stay as they are.
-    let exact = |(&y, &r): (&f64, &f64)| r >= f64::MIN_POSITIVE && r.is_finite() && r / factor / factor == y;
-    let weights = if weights.iter().zip(&resized).all(exact) { &resized } else { weights };
-    let roots: Vec<f64> = weights.iter().map(|y| y.sqrt()).collect();
-    let divided = |x: &[f64]| x.iter().zip(&roots).map(|(x, root)| x / root).collect::<Vec<f64>>();
-    let estimate = largest_eigenvalue(n, |x, y| {
-        matrix.multiply(&divided(x), y, threads);
-        y.iter_mut().zip(&roots).for_each(|(y, root)| *y /= root);
-    });
-    let duals = |scale: f64| weights.iter().map(|y| y * scale).collect::<Vec<f64>>();
-    let usable = |duals: &[f64]| duals.iter().all(|&d| d >= f64::MIN_POSITIVE && d.is_finite());
-    // The diagonal lies between d and 4d after scaling, so the margin of the proof is at most four times this.
-    let resolution = 2.0 * n as f64 * n as f64 * UNIT;
-    let scale = search(&estimate, resolution, |scale| {
-        let duals = duals(scale);
-        usable(&duals) && dominates(matrix, &duals, threads)
-    })?;
-    Some(duals(scale))
-}
-
-/// What a certificate proves about ‖A‖_{∞→1}, for A the upper right block of the dilation [0 A; Aᵀ 0], whose first
-/// diagonal block has `rows` rows: xᵀ·dilation·x = 2·aᵀAb for x = (a, b), so half of the bound. That the diagonal
-/// blocks are zero is checked.
-pub fn check_dilation(
-    dilated: Quadratic<'_>,
-    rows: usize,
-    certificate: &Certificate,
-    threads: usize,
-) -> Result<InfToOneBound, CheckError> {
-    let bound = check(dilated, certificate, threads)?; // validates the storage
-    ensure_dilation(&dilated, rows)?;
-    Ok(InfToOneBound(div_up(bound.0, 2.0)))
-}
-
-/// s with σ_max(U) ≤ s for an n × r matrix given row-major: ‖Uᵀx‖₂ ≤ s·‖x‖₂ for the stored numbers.
-pub fn spectral_norm(
-    factor: &[f64],
-    dim: usize,
-    rank: usize,
-    threads: usize,
-) -> Result<SpectralBound, CheckError> {
-    if !environment_is_ieee() {
-        return Err(Rejected::Environment.into());
-    }
-    Quadratic::Gram { factor, dim, rank }.validate(Domain::Cube, threads)?;
-    // The singular values of a matrix are those of its transpose: the smaller Gram matrix will do.
-    let transposed;
-    let (factor, rank) = if rank <= dim {
-        (factor, rank)
-    } else {
-        transposed =
-            (0..rank).flat_map(|a| (0..dim).map(move |i| factor[i * rank + a])).collect::<Vec<f64>>();
-        (&transposed[..], dim)
-    };
-    gram::largest_singular_value(factor, rank, threads)
-        .filter(|bound| bound.is_finite())
-        .map(SpectralBound)
-        .ok_or(CheckError::Rejected(Rejected::NothingProven))
+    let form = PreparedForm::new(matrix, certificate.domain, threads)?;
+    Ok(form.bound(&certificate.duals(matrix.dim(), form.kept())?)?)
 }
 
 /// xᵀMx at the vertex `x` (every entry 1 or −1), rounded down.
@@ -264,9 +230,7 @@ fn lower_end(
     columns: usize,
     threads: usize,
 ) -> Result<f64, CheckError> {
-    if !environment_is_ieee() {
-        return Err(Rejected::Environment.into());
-    }
+    ensure_ieee()?;
     matrix.validate(domain, threads)?;
     if columns == 0 || Some(v.len()) != columns.checked_mul(matrix.dim()) {
         return Err(Rejected::BadWitness { index: v.len() }.into());

@@ -12,7 +12,8 @@
 //! the differences evaluated in *some* order with roundings to nearest, products fused or not. No reciprocals,
 //! no inverses of diagonal blocks, no fast matrix multiplication: those would not be covered.
 
-use crate::kernel::{Isa, PANEL, subtract_product};
+use crate::kernel::Isa;
+use crate::kernel::panels::{PANEL, subtract_product};
 use crate::threads::share;
 
 /// Columns in a tile; a multiple of `PANEL`. A panel of a tile (36 kB) fits the first-level cache.
@@ -185,7 +186,7 @@ fn factorise_tile(isa: Isa, tile: &mut Tile) -> bool {
                 step.solve(block);
                 continue;
             }
-            // The first panel holds the diagonal block; its rows above hold nothing anybody reads.
+            // The first panel holds the diagonal block; its rows above are never read.
             let Some(first) = Step::factorise(count, block, rows.start) else { return false };
             first.solve(block);
             first.write(block, rows.start);

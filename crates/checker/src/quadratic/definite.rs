@@ -30,7 +30,8 @@
 //! a congruence, and it makes c relative to each d_i by itself.
 
 use crate::quadratic::cholesky::LowerTriangle;
-use crate::quadratic::form::Reduced;
+use crate::quadratic::form::Quadratic;
+use crate::quadratic::prepared::PreparedForm;
 use crate::quadratic::sparse::elimination_completes;
 use crate::rounding::{UNDERFLOW, add_up, div_up, exponent, gamma, mul_up, power_of_two, sub_down, sum_up};
 use crate::threads::worthwhile;
@@ -56,8 +57,8 @@ pub(crate) fn lowered_diagonal(
 }
 
 /// Proves Diag(duals) − M ⪰ 0 on the kept rows. `duals` must be positive and finite; false proves nothing.
-pub(crate) fn dominates(matrix: &Reduced<'_>, duals: &[f64], threads: usize) -> bool {
-    let n = matrix.len();
+pub(crate) fn dominates(form: &PreparedForm<'_>, duals: &[f64]) -> bool {
+    let (kept, n) = (form.kept(), duals.len());
     // 4^half ≤ d < 4^(half + 1): `half` lies in −537..=511, so that 2^±half are normal numbers.
     let halves: Vec<i32> = duals.iter().map(|&d| exponent(d).div_euclid(2)).collect();
     let scale: Vec<f64> = halves.iter().map(|&half| power_of_two(-half)).collect();
@@ -67,27 +68,33 @@ pub(crate) fn dominates(matrix: &Reduced<'_>, duals: &[f64], threads: usize) -> 
         if a > b { value * a * b } else { value * b * a }
     };
     let diagonal: Vec<f64> =
-        (0..n).map(|i| sub_down(scaled(duals[i], i, i), scaled(matrix.diagonal(i), i, i))).collect();
-    let perturbation = matrix.error.as_ref().map_or(0.0, |error| {
+        (0..n).map(|i| sub_down(scaled(duals[i], i, i), scaled(form.diagonal(i), i, i))).collect();
+    let perturbation = form.error.as_ref().map_or(0.0, |error| {
         sum_up(error.iter().enumerate().map(|(i, &e)| mul_up(mul_up(e, scale[i]), scale[i])))
     });
-    if matrix.is_sparse() {
-        let Some(diagonal) = lowered_diagonal(&diagonal, |_| n, perturbation) else { return false };
-        let mut place = vec![usize::MAX; matrix.kept.last().map_or(0, |last| last + 1)];
-        matrix.kept.iter().enumerate().for_each(|(k, &i)| place[i] = k);
-        let row = |k: usize| {
-            let entries = matrix.sparse_row(k).filter(|&(j, value)| value != 0.0 && j != matrix.kept[k]);
-            entries.map(|(j, value)| (place[j], -scaled(value, k, place[j]))).collect()
-        };
-        return elimination_completes((0..n).map(row).collect(), diagonal, threads);
-    }
-    let Some(diagonal) = lowered_diagonal(&diagonal, |j| j, perturbation) else { return false };
-    let threads = worthwhile(threads, n * n * n);
-    LowerTriangle::read(n, threads, &|j, first, out| {
-        matrix.dense_column(j, first, out);
-        for (i, entry) in (first..).zip(out.iter_mut()) {
-            *entry = if i == j { diagonal[j] } else { -scaled(*entry, i, j) };
+    match form.stored() {
+        matrix @ Quadratic::Sparse { dim, .. } => {
+            let Some(diagonal) = lowered_diagonal(&diagonal, |_| n, perturbation) else { return false };
+            let mut place = vec![usize::MAX; dim];
+            kept.iter().enumerate().for_each(|(k, &i)| place[i] = k);
+            let row = |k: usize| {
+                let entries = matrix.row(kept[k]).filter(|&(j, value)| value != 0.0 && j != kept[k]);
+                entries.map(|(j, value)| (place[j], -scaled(value, k, place[j]))).collect()
+            };
+            elimination_completes((0..n).map(row).collect(), diagonal, form.threads)
         }
-    })
-    .factorises()
+        Quadratic::Dense { entries, dim } => {
+            let Some(diagonal) = lowered_diagonal(&diagonal, |j| j, perturbation) else { return false };
+            let threads = worthwhile(form.threads, n * n * n);
+            LowerTriangle::read(n, threads, &|j, first, out| {
+                // Symmetric, so the column is read as a row: contiguous in memory.
+                let row = &entries[kept[j] * dim..][..dim];
+                for (i, entry) in (first..).zip(out.iter_mut()) {
+                    *entry = if i == j { diagonal[j] } else { -scaled(row[kept[i]], i, j) };
+                }
+            })
+            .factorises()
+        }
+        Quadratic::Gram { .. } => unreachable!("a factor is multiplied out"),
+    }
 }

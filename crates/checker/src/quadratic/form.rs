@@ -1,12 +1,8 @@
 //! The matrix of the quadratic form, borrowed as it is stored, and what makes it admissible.
 
-use crate::kernel::self_product::self_product;
-use crate::kernel::{Isa, dot};
-use crate::rounding::{add_up, gamma, mul_up, sum_up};
 use crate::threads::{share, worthwhile};
 use crate::{Domain, MatrixProblem};
-use std::borrow::Cow;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A symmetric matrix M of dimension `dim`. What is bounded is xᵀMx for exactly these stored numbers.
 #[derive(Clone, Copy, Debug)]
@@ -91,23 +87,33 @@ impl<'a> Quadratic<'a> {
         }
     }
 
+    /// What is stored of row i, as columns and values; of a Gram form row i of the factor.
+    pub(crate) fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + use<'a> {
+        let (columns, values) = match *self {
+            Quadratic::Dense { entries: rows, dim: length }
+            | Quadratic::Gram { factor: rows, rank: length, .. } => (None, &rows[i * length..][..length]),
+            Quadratic::Sparse { offsets, indices, values, .. } => {
+                let range = offsets[i]..offsets[i + 1];
+                (Some(&indices[range.clone()]), &values[range])
+            }
+        };
+        values.iter().enumerate().map(move |(at, &value)| (columns.map_or(at, |columns| columns[at]), value))
+    }
+
     /// The first entry in row order that is not zero among the places asked for, of a validated matrix.
     /// Gram forms store no entries and answer with the first place.
     pub(crate) fn first_nonzero(&self, asked: impl Fn(usize, usize) -> bool) -> Option<(usize, usize)> {
-        match *self {
-            Quadratic::Dense { entries, dim } => {
-                let places = (0..dim).flat_map(|i| (0..dim).map(move |j| (i, j)));
-                places
-                    .zip(entries)
-                    .find(|&((i, j), &value)| value != 0.0 && asked(i, j))
-                    .map(|(place, _)| place)
-            }
-            Quadratic::Sparse { dim, offsets, indices, values } => (0..dim)
-                .flat_map(|i| (offsets[i]..offsets[i + 1]).map(move |at| (i, at)))
-                .find(|&(i, at)| values[at] != 0.0 && asked(i, indices[at]))
-                .map(|(i, at)| (i, indices[at])),
-            Quadratic::Gram { .. } => Some((0, 0)),
+        if matches!(self, Quadratic::Gram { .. }) {
+            return Some((0, 0));
         }
+        let first = |i| self.row(i).find(|&(j, value)| value != 0.0 && asked(i, j)).map(|(j, _)| (i, j));
+        (0..self.dim()).find_map(first)
+    }
+
+    /// True where no entry of row i counts: on the vertices the diagonal of a stored matrix does not.
+    pub(crate) fn is_zero_row(&self, i: usize, domain: Domain) -> bool {
+        let all = domain == Domain::Cube || matches!(self, Quadratic::Gram { .. });
+        self.row(i).all(|(j, value)| value == 0.0 || (!all && j == i))
     }
 
     /// tr M as an iterator of its terms; nothing for Gram forms, which treat both domains alike.
@@ -129,35 +135,32 @@ fn check_length(found: usize, rows: usize, columns: usize) -> Result<(), MatrixP
 fn validate_dense(entries: &[f64], dim: usize, threads: usize) -> Result<(), MatrixProblem> {
     const BLOCK: usize = 64;
     check_length(entries.len(), dim, dim)?;
-    // Each task stops at its first problem, and of those the first in row order is reported: the same one whatever
-    // the number of threads.
-    let first = Mutex::new(None::<(usize, MatrixProblem)>);
+    let problem = |i: usize, j: usize| {
+        let (below, above) = (entries[i * dim + j], entries[j * dim + i]);
+        if !below.is_finite() {
+            Some(MatrixProblem::NotFinite { row: i, column: j })
+        } else if !above.is_finite() {
+            Some(MatrixProblem::NotFinite { row: j, column: i })
+        } else {
+            (below != above).then_some(MatrixProblem::NotSymmetric { row: i, column: j })
+        }
+    };
+    let sound = AtomicBool::new(true);
     share(worthwhile(threads, dim * dim), (0..dim).step_by(BLOCK), |start| {
         let rows = start..(start + BLOCK).min(dim);
         for columns in (0..=start).step_by(BLOCK) {
-            for i in rows.clone() {
-                for j in columns..(columns + BLOCK).min(i + 1) {
-                    let (below, above) = (entries[i * dim + j], entries[j * dim + i]);
-                    let problem = if !below.is_finite() {
-                        MatrixProblem::NotFinite { row: i, column: j }
-                    } else if !above.is_finite() {
-                        MatrixProblem::NotFinite { row: j, column: i }
-                    } else if below == above {
-                        continue;
-                    } else {
-                        MatrixProblem::NotSymmetric { row: i, column: j }
-                    };
-                    let mut first = first.lock().expect("no thread panics while it holds this");
-                    if first.as_ref().is_none_or(|(at, _)| i * dim + j < *at) {
-                        *first = Some((i * dim + j, problem));
-                    }
-                    return;
-                }
+            let block = |i: usize| (columns..(columns + BLOCK).min(i + 1)).all(|j| problem(i, j).is_none());
+            if !rows.clone().all(block) {
+                return sound.store(false, Ordering::Relaxed);
             }
         }
     });
-    let first = first.into_inner().expect("no thread panics while it holds this");
-    first.map_or(Ok(()), |(_, problem)| Err(problem))
+    if sound.into_inner() {
+        return Ok(());
+    }
+    // The first in row order, whatever the number of threads.
+    let first = (0..dim).find_map(|i| (0..=i).find_map(|j| problem(i, j)));
+    first.map_or(Ok(()), Err)
 }
 
 fn validate_sparse(
@@ -174,16 +177,14 @@ fn validate_sparse(
     {
         return Err(MatrixProblem::BadOffsets);
     }
-    if offsets.is_sorted() {
-        for row in 0..dim {
-            let columns = &indices[offsets[row]..offsets[row + 1]];
-            if columns.windows(2).any(|pair| pair[0] >= pair[1]) || columns.last().is_some_and(|&j| j >= dim)
-            {
-                return Err(MatrixProblem::BadColumns { row });
-            }
-        }
-    } else {
+    if !offsets.is_sorted() {
         return Err(MatrixProblem::BadOffsets);
+    }
+    for row in 0..dim {
+        let columns = &indices[offsets[row]..offsets[row + 1]];
+        if columns.windows(2).any(|pair| pair[0] >= pair[1]) || columns.last().is_some_and(|&j| j >= dim) {
+            return Err(MatrixProblem::BadColumns { row });
+        }
     }
     for row in 0..dim {
         for at in offsets[row]..offsets[row + 1] {
@@ -199,153 +200,4 @@ fn validate_sparse(
         }
     }
     Ok(())
-}
-
-/// A validated matrix without the rows that are zero throughout: x_i is then free and costs nothing.
-/// On [`Domain::Vertices`] the diagonal is zero here too; its sum is added as a constant elsewhere.
-pub(crate) struct Reduced<'a> {
-    storage: Storage<'a>,
-    /// Rows kept, increasing.
-    pub(crate) kept: Vec<usize>,
-    zero_diagonal: bool,
-    /// Where the stored numbers were computed: e_i such that |M − stored|_ij ≤ √(e_i·e_j) for kept rows.
-    pub(crate) error: Option<Vec<f64>>,
-}
-
-enum Storage<'a> {
-    Dense { entries: Cow<'a, [f64]>, dim: usize },
-    Sparse { offsets: &'a [usize], indices: &'a [usize], values: &'a [f64] },
-}
-
-impl<'a> Reduced<'a> {
-    /// Gram forms are multiplied out, with a bound on the rounding errors.
-    pub(crate) fn new(matrix: &Quadratic<'a>, domain: Domain, threads: usize) -> Self {
-        let zero_diagonal = domain == Domain::Vertices;
-        match *matrix {
-            Quadratic::Dense { entries, dim } => {
-                let nonzero = |i: usize| {
-                    let row = &entries[i * dim..(i + 1) * dim];
-                    let off_diagonal = row[..i].iter().chain(&row[i + 1..]);
-                    (!zero_diagonal && row[i] != 0.0) || off_diagonal.copied().any(|value| value != 0.0)
-                };
-                let kept = (0..dim).filter(|&i| nonzero(i)).collect();
-                let storage = Storage::Dense { entries: Cow::Borrowed(entries), dim };
-                Self { storage, kept, zero_diagonal, error: None }
-            }
-            Quadratic::Sparse { dim, offsets, indices, values } => {
-                let nonzero = |&i: &usize| {
-                    (offsets[i]..offsets[i + 1])
-                        .any(|at| values[at] != 0.0 && !(zero_diagonal && indices[at] == i))
-                };
-                let kept = (0..dim).filter(nonzero).collect();
-                let storage = Storage::Sparse { offsets, indices, values };
-                Self { storage, kept, zero_diagonal, error: None }
-            }
-            Quadratic::Gram { factor, dim, rank } => {
-                let row = |i: usize| &factor[i * rank..(i + 1) * rank];
-                let product =
-                    self_product(dim, rank, threads, |i, range, out| out.copy_from_slice(&row(i)[range]));
-                let kept: Vec<usize> = (0..dim).filter(|&i| row(i).iter().any(|&u| u != 0.0)).collect();
-                // An entry is a sum of `rank` products in some order: |error| ≤ γ·|u_i|·|u_j| + underflow.
-                let scale = gamma(rank + 2);
-                let lost = mul_up(rank as f64, f64::from_bits(4)); // four times the least positive number
-                let error = kept.iter().map(|&i| {
-                    let square = sum_up(row(i).iter().map(|&u| mul_up(u, u)));
-                    add_up(mul_up(scale, square), lost)
-                });
-                let error = Some(error.collect());
-                let storage = Storage::Dense { entries: Cow::Owned(product), dim };
-                // The multiplied-out diagonal is kept: a Gram form is bounded on the cube.
-                Self { storage, kept, zero_diagonal: false, error }
-            }
-        }
-    }
-
-    /// The largest |M_ij| stored; at least the least normal number.
-    pub(crate) fn largest_entry(&self) -> f64 {
-        let entries: &[f64] = match &self.storage {
-            Storage::Dense { entries, .. } => entries,
-            Storage::Sparse { values, .. } => values,
-        };
-        entries.iter().fold(f64::MIN_POSITIVE, |most, entry| most.max(entry.abs()))
-    }
-
-    /// Number of kept rows.
-    pub(crate) fn len(&self) -> usize {
-        self.kept.len()
-    }
-
-    pub(crate) fn is_sparse(&self) -> bool {
-        matches!(self.storage, Storage::Sparse { .. })
-    }
-
-    /// The diagonal entry of kept row k.
-    pub(crate) fn diagonal(&self, k: usize) -> f64 {
-        let i = self.kept[k];
-        match &self.storage {
-            _ if self.zero_diagonal => 0.0,
-            Storage::Dense { entries, dim } => entries[i * dim + i],
-            Storage::Sparse { .. } => {
-                self.sparse_row(k).find(|&(j, _)| j == i).map_or(0.0, |(_, value)| value)
-            }
-        }
-    }
-
-    /// Column of kept row `k` at kept rows `first..first + out.len()`, diagonal as stored.
-    pub(crate) fn dense_column(&self, k: usize, first: usize, out: &mut [f64]) {
-        let Storage::Dense { entries, dim } = &self.storage else {
-            unreachable!("only dense storage has dense columns")
-        };
-        // Symmetric, so the column is read as a row: contiguous in memory.
-        let row = &entries[self.kept[k] * dim..][..*dim];
-        if self.kept.len() == *dim {
-            out.copy_from_slice(&row[first..first + out.len()]);
-        } else {
-            out.iter_mut().zip(&self.kept[first..]).for_each(|(out, &i)| *out = row[i]);
-        }
-    }
-
-    /// Entries of kept row `k` of sparse storage: original column, value.
-    pub(crate) fn sparse_row(&self, k: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let Storage::Sparse { offsets, indices, values } = &self.storage else {
-            unreachable!("only sparse storage has sparse rows")
-        };
-        let range = offsets[self.kept[k]]..offsets[self.kept[k] + 1];
-        indices[range.clone()].iter().copied().zip(values[range].iter().copied())
-    }
-
-    /// y ← M·x on the kept rows, in plain arithmetic: for estimates only.
-    pub(crate) fn multiply(&self, x: &[f64], y: &mut [f64], threads: usize) {
-        const BLOCK: usize = 128;
-        match &self.storage {
-            Storage::Dense { entries, dim } => {
-                let mut full = vec![0.0; *dim];
-                self.kept.iter().zip(x).for_each(|(&i, &value)| full[i] = value);
-                let (full, threads, isa) = (&full, worthwhile(threads, dim * dim), Isa::detect());
-                share(threads, y.chunks_mut(BLOCK).enumerate(), |(block, y)| {
-                    for (k, y) in (block * BLOCK..).zip(y) {
-                        let i = self.kept[k];
-                        let row = &entries[i * dim..][..*dim];
-                        // A large diagonal taken off afterwards would take the rest with it.
-                        *y = if self.zero_diagonal {
-                            dot(isa, &row[..i], &full[..i]) + dot(isa, &row[i + 1..], &full[i + 1..])
-                        } else {
-                            dot(isa, row, full)
-                        };
-                    }
-                });
-            }
-            Storage::Sparse { offsets, .. } => {
-                let mut full = vec![0.0; offsets.len() - 1];
-                self.kept.iter().zip(x).for_each(|(&i, &value)| full[i] = value);
-                for (k, y) in y.iter_mut().enumerate() {
-                    let own = self.kept[k];
-                    *y = self
-                        .sparse_row(k)
-                        .map(|(j, value)| if self.zero_diagonal && j == own { 0.0 } else { value * full[j] })
-                        .sum();
-                }
-            }
-        }
-    }
 }

@@ -7,7 +7,8 @@
 
 use super::gram;
 use crate::Domain;
-use crate::kernel::{Isa, ROWS, add_rows_times};
+use crate::kernel::Isa;
+use crate::kernel::rows::{ROWS, add_rows_times};
 use crate::quadratic::form::Quadratic;
 use crate::rounding::{UNDERFLOW, add_up, gamma, mul_up, sqrt_up, sub_down, sum_down, sum_up};
 use crate::threads::{share, worthwhile};
@@ -78,7 +79,7 @@ pub(crate) fn inner_product_down(
             let own = &v[(first + r) * columns..][..columns];
             let sum: f64 = sums[r * columns..].iter().zip(own).map(|(sum, v)| sum * v).sum();
             let error = mul_up(mul_up(relative, sizes[r]), lengths[first + r]);
-            if sizes[r] == 0.0 && sum == 0.0 && zero_row(matrix, domain, first + r) {
+            if sizes[r] == 0.0 && sum == 0.0 && matrix.is_zero_row(first + r, domain) {
                 continue; // exactly zero
             }
             // An infinite sum may have lost terms of the other sign: it bounds nothing.
@@ -86,20 +87,6 @@ pub(crate) fn inner_product_down(
         }
     });
     sum_down(values)
-}
-
-/// True where no entry of the row counts.
-fn zero_row(matrix: &Quadratic<'_>, domain: Domain, i: usize) -> bool {
-    let counts = |j: usize, value: f64| value != 0.0 && (domain == Domain::Cube || j != i);
-    match *matrix {
-        Quadratic::Dense { entries, dim } => {
-            !entries[i * dim..][..dim].iter().enumerate().any(|(j, &m)| counts(j, m))
-        }
-        Quadratic::Sparse { offsets, indices, values, .. } => {
-            !(offsets[i]..offsets[i + 1]).any(|at| counts(indices[at], values[at]))
-        }
-        Quadratic::Gram { .. } => false,
-    }
 }
 
 /// |v_i|² rounded up, row by row.

@@ -1,10 +1,11 @@
-//! Bounds on quadratic forms.
+//! Bounds on quadratic forms. To be read in this order: `form` (the matrix), `prepared` and `gram` (what candidates are
+//! tried on), `definite`, `cholesky` and `sparse` (the proof), `lower` (lower ends), `check` (proven numbers).
 
 pub(crate) mod check;
 mod cholesky;
 mod definite;
-mod estimate;
 pub(crate) mod form;
-mod gram;
+pub(crate) mod gram;
 mod lower;
+pub(crate) mod prepared;
 mod sparse;

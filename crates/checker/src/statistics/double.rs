@@ -15,6 +15,7 @@
 //! Products are split by Veltkamp and Dekker instead of by fused multiply-add, so that results are the same, and fast,
 //! on machines without one.
 
+use crate::rounding::{above, below};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// A bound on the relative error of one operation: 16u² = 2⁻¹⁰².
@@ -67,12 +68,12 @@ impl Double {
 
     /// The least `f64` known to be no less.
     pub(crate) fn upper(self) -> f64 {
-        if self.lo > 0.0 { self.hi.next_up() } else { self.hi }
+        if self.lo > 0.0 { above(self.hi) } else { self.hi }
     }
 
     /// The largest `f64` known to be no greater.
     pub(crate) fn lower(self) -> f64 {
-        if self.lo < 0.0 { self.hi.next_down() } else { self.hi }
+        if self.lo < 0.0 { below(self.hi) } else { self.hi }
     }
 }
 

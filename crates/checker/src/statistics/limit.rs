@@ -7,7 +7,7 @@
 //! # Fixed n: Clopper and Pearson (1934)
 //! The lower limit is the p at which P(X ≥ k) = α for X ~ Bin(n, p). The tail grows with p, so every number at
 //! which the tail is at most α is a valid limit: `tail.rs` proves that for the number returned. The upper limit is one
-//! minus the lower limit for the n − k failures. [`Method::Spending`] is the same at share·α, rounded down.
+//! minus the lower limit for the n − k failures. [`LimitMethod::Spending`] is the same at share·α, rounded down.
 //!
 //! # Any time: a mixture (Robbins 1970; Ville 1939)
 //! For a hypothesis p, let M_n(p) be the mean of the likelihood ratio Π f_θ/f_p over θ uniform on (p, 1). If p is
@@ -19,21 +19,20 @@
 //! uniform mixture on (0, 1) it gains the factor 1/(1 − p), much where p is close to one.
 //!
 //! # Guarantee
-//! Halley's method finds a number; it is returned only where the inequality has been proven in floating point with
-//! all errors counted, else it moves outward. Looseness: a few units in the last place of p or of 1 − p, whichever
-//! is smaller, for n ≤ 10⁹ and α ≥ 10⁻¹² (and no less safe beyond). The same bits on every machine: only the four
-//! operations and roots are used. α above one half counts as one half, which keeps lower ≤ k/n ≤ upper.
+//! A [`LimitTrial`] is asked about candidates, which come from a search elsewhere. One becomes a limit only where the
+//! inequality has been proven for it in floating point, with all errors counted. The inequality is sharp enough for
+//! limits within a few units in the last place of p or of 1 − p, whichever is smaller, for n ≤ 10⁹ and α ≥ 10⁻¹² (and
+//! no less safe beyond). The same bits on every machine: only the four operations and roots are used. α above one half
+//! counts as one half, which keeps lower ≤ k/n ≤ upper.
 //!
 //! # Deviations
 //! Limits keep p and 1 − p apart, so that those close to one lose nothing on the way to a radius.
 
-use crate::rounding::{environment_is_ieee, mul_down, raised};
+use crate::rounding::{above, below, environment_is_ieee, mul_down, raised, sub_down};
 use crate::statistics::double::Double;
-use crate::statistics::quantile::rough;
-use crate::statistics::sampling::{FailureProbability, Method, SamplingRule, StatisticsError, Tally};
-use crate::statistics::special::{exp, exp_up, ln};
+use crate::statistics::sampling::{FailureProbability, LimitMethod, SamplingRule, StatisticsError, Tally};
+use crate::statistics::special::exp_up;
 use crate::statistics::tail::{Logarithm, Mass, Probability, Ratio};
-use std::f64::consts::TAU;
 
 /// The least p and 1 − p considered, so that nothing underflows on the way.
 const LEAST: f64 = 1e-270;
@@ -45,14 +44,21 @@ pub struct LowerLimit {
     complement: f64,
 }
 
-/// Proven: the probability is at most this, but for a failure probability stated beforehand.
+/// Proven: the probability is at most this, but for a failure probability stated beforehand. It is one minus the lower
+/// limit on the opposite event.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct UpperLimit {
-    value: f64,
-    complement: f64,
-}
+pub struct UpperLimit(pub(crate) LowerLimit);
 
 impl LowerLimit {
+    /// What holds without any draws: p ≥ 0.
+    pub const TRIVIAL: Self = Self { value: 0.0, complement: 1.0 };
+
+    /// The same said of the opposite event: its probability is at most 1 − p.
+    #[must_use]
+    pub fn of_opposite(self) -> UpperLimit {
+        UpperLimit(self)
+    }
+
     /// p is at least this, rounded down.
     pub fn value(self) -> f64 {
         self.value
@@ -67,200 +73,154 @@ impl LowerLimit {
 impl UpperLimit {
     /// p is at most this, rounded up.
     pub fn value(self) -> f64 {
-        self.value
+        self.0.complement()
     }
 
     /// A limit on the larger of two probabilities: the larger of their limits.
     #[must_use]
     pub fn larger(self, other: Self) -> Self {
-        Self { value: self.value.max(other.value), complement: self.complement.min(other.complement) }
+        let (a, b) = (self.0, other.0);
+        Self(LowerLimit { value: a.value.min(b.value), complement: a.complement.max(b.complement) })
     }
 
     /// 1 − p is at least this, rounded down. Sharper than 1 − `value` where p is close to one.
     pub fn complement(self) -> f64 {
-        self.complement
+        self.0.value()
     }
 }
 
-/// A lower limit on the probability of success. The method must be valid for the rule: see [`SamplingRule::method`].
-pub fn lower_limit(
-    rule: &SamplingRule,
-    tally: Tally,
-    method: Method,
-    failure: FailureProbability,
-) -> Result<LowerLimit, StatisticsError> {
-    if !environment_is_ieee() {
-        return Err(StatisticsError::Environment);
-    }
-    let wrong = StatisticsError::WrongLimit { method, rule: rule.name() };
-    let share = match (method, rule) {
-        (Method::ClopperPearson, SamplingRule::Fixed) => 1.0,
-        (Method::Spending, SamplingRule::Staged { .. }) => rule.share(tally.trials())?,
-        (Method::Mixture, _) => rule.validate().map(|()| 1.0)?,
-        _ => return Err(wrong),
-    };
-    let alpha = if share == 1.0 { failure.value() } else { mul_down(share, failure.value()) };
-    let (k, n) = (tally.successes() as f64, tally.trials() as f64); // below 2⁵³: exact
-    if k == 0.0 || !(alpha > 0.0) {
-        return Ok(LowerLimit { value: 0.0, complement: 1.0 });
-    }
-    let alpha = alpha.min(0.5);
-    Ok(if method == Method::Mixture { mixture(n, k, alpha) } else { clopper_pearson(n, k, alpha) })
+/// A candidate for a lower limit: p, or 1 − p where that is smaller and has more digits to give.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LimitCandidate {
+    /// p.
+    Success(f64),
+    /// 1 − p.
+    Failure(f64),
 }
 
-/// An upper limit on the probability of success: one minus the lower limit on failure.
-pub fn upper_limit(
-    rule: &SamplingRule,
-    tally: Tally,
-    method: Method,
-    failure: FailureProbability,
-) -> Result<UpperLimit, StatisticsError> {
-    let LowerLimit { value, complement } = lower_limit(rule, tally.opposite(), method, failure)?;
-    Ok(UpperLimit { value: complement, complement: value })
-}
-
-/// How far a candidate is from being proven.
-struct Attempt {
-    /// The logarithm of what must not exceed one, rounded up: proven where it is not positive.
-    excess: f64,
-    /// Its first and second derivative by ln p, about.
-    slope: f64,
-    curvature: f64,
-}
-
-impl Attempt {
-    const UNKNOWN: Self = Self { excess: f64::INFINITY, slope: 1.0, curvature: 0.0 };
-}
-
-/// Proven where P(X ≥ k) ≤ α.
-fn clopper_pearson(n: f64, k: f64, alpha: f64) -> LowerLimit {
-    let target = Logarithm::of(alpha.into());
-    let z = rough(alpha);
-    let mass = Mass::new(n, k);
-    let mut ratio = Ratio::new(n, k, z);
-    search(n, k, guess(n, k, z), |at, settle| {
-        if settle {
-            ratio.settle(at);
-        }
-        let ratio = ratio.upper(at);
-        if !ratio.is_finite() {
-            return Attempt::UNKNOWN;
-        }
-        let excess = mass.ln(at).plus(Logarithm::of(ratio.into())).minus(target).upper();
-        // With T = P(X ≥ k) = P(X = k)·r: dT/d ln p = k·P(X = k).
-        let slope = k / ratio;
-        let mean = n * at.success.hi;
-        Attempt { excess, slope, curvature: slope * ((k - mean) / at.failure.hi - slope) }
-    })
-}
-
-/// Proven where (n + 1)·(1 − p)·P(X = k) ≤ α·(1 − T), T = P(X' ≥ k + 1) for X' ~ Bin(n + 1, p).
-fn mixture(n: f64, k: f64, alpha: f64) -> LowerLimit {
-    let target = Logarithm::of(alpha.into());
-    // Where the mass is about normal, M = 1/α at z standard deviations.
-    let middle = (k + 0.5) / (n + 1.0);
-    let square = ln(((n + 1.0) * (1.0 - middle) / (TAU * middle * alpha * alpha)).into()).hi;
-    let z = square.max(0.25).sqrt();
-    let mass = Mass::new(n, k);
-    let mut ratio = Ratio::new(n + 1.0, k + 1.0, z);
-    search(n + 1.0, k, guess(n, k, z), |at, settle| {
-        if settle {
-            ratio.settle(at);
-        }
-        let mass = mass.ln(at);
-        // P(X' = k + 1) = P(X = k)·p·(n + 1)/(k + 1).
-        let factor = raised(at.success.upper() * (n + 1.0) / (k + 1.0) * ratio.upper(at), 4);
-        let beyond = raised(exp_up(mass.upper()) * factor, 2);
-        let within = (1.0 - beyond).next_down();
-        if !(within > 0.0) {
-            return Attempt::UNKNOWN;
-        }
-        let weight = Logarithm::of_rounded(at.failure * (n + 1.0) / within.into());
-        let excess = mass.plus(weight).minus(target).upper();
-        let (p, q) = (at.success.hi, at.failure.hi);
-        let tilt = (n - k + 1.0) * p / q;
-        let slope = k - tilt + (k + 1.0) * beyond / (ratio.upper(at) * within);
-        Attempt { excess, slope, curvature: -tilt / q }
-    })
-}
-
-/// An untrusted first guess at p and 1 − p, z standard deviations below k/n: Abramowitz and Stegun 26.5.22.
-fn guess(n: f64, k: f64, z: f64) -> (f64, f64) {
-    let (a, b) = (k, n - k + 1.0);
-    let (left, right) = (1.0 / (2.0 * a - 1.0), 1.0 / (2.0 * b - 1.0));
-    let h = 2.0 / (left + right);
-    let lambda = (z * z - 3.0) / 6.0;
-    let w = z * (h + lambda).max(0.0).sqrt() / h - (right - left) * (lambda + 5.0 / 6.0 - 2.0 / (3.0 * h));
-    let odds = b / a * exp((2.0 * w).min(600.0));
-    (1.0 / (1.0 + odds), odds / (1.0 + odds))
-}
-
-/// Which of p and 1 − p is looked for: the smaller, which has more digits to give.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Stored {
-    Success,
-    Failure,
-}
-
-/// The largest p found at which the excess is proven not to be positive. It grows with p for p ≤ k/n, `n` being the
-/// caller's; p never goes beyond. Nothing but the last evaluation is believed.
-fn search(
+/// Everything about counts that a candidate for their lower limit is tried against.
+pub struct LimitTrial {
     n: f64,
     k: f64,
-    start: (f64, f64),
-    mut excess: impl FnMut(&Probability, bool) -> Attempt,
-) -> LowerLimit {
-    let stored = if start.0 < 0.5 { Stored::Success } else { Stored::Failure };
-    let probability = |x: f64| match stored {
-        Stored::Success => Probability::of_success(x),
-        Stored::Failure => Probability::of_failure(x),
-    };
-    // The end of the range, rounded into it.
-    let within = |x: f64| match stored {
-        Stored::Success => x.clamp(LEAST, (k / n).next_down()),
-        Stored::Failure => x.clamp(((n - k) / n).next_up().max(LEAST), 1f64.next_down()),
-    };
-    let mut x = within(if stored == Stored::Success { start.0 } else { start.1 });
-    // The excess is concave in ln p and in ln(1 − p), so that Newton's steps, and Halley's, close in from the safe side.
-    for round in 0..60 {
-        let at = probability(x);
-        let Attempt { excess, slope, curvature } = excess(&at, round % 4 == 0);
-        let (slope, curvature) = match stored {
-            Stored::Success => (slope, curvature),
-            Stored::Failure => {
-                let odds = at.failure.hi / at.success.hi;
-                (-slope * odds, odds * (odds * curvature - slope / at.success.hi))
+    alpha: f64,
+    mixture: bool,
+    target: Logarithm,
+    mass: Mass,
+    ratio: Ratio,
+}
+
+/// How a candidate fared.
+#[derive(Clone, Copy, Debug)]
+pub struct LimitAttempt {
+    /// The logarithm of what must not exceed one, rounded up: proven where it is not positive. Infinite where nothing
+    /// can be said.
+    pub excess: f64,
+    /// A bound on P(X ≥ k)/P(X = k); for the mixture the same of X' and k + 1.
+    pub ratio: f64,
+    /// For the mixture: a bound on P(X' ≥ k + 1).
+    pub beyond: f64,
+    /// For the mixture: 1 − `beyond`, rounded down.
+    pub within: f64,
+}
+
+impl LimitTrial {
+    /// The method must be valid for the rule: see [`SamplingRule::method`]. None where these counts prove no more than
+    /// [`LowerLimit::TRIVIAL`].
+    pub fn new(
+        rule: &SamplingRule,
+        tally: Tally,
+        method: LimitMethod,
+        failure: FailureProbability,
+    ) -> Result<Option<Self>, StatisticsError> {
+        if !environment_is_ieee() {
+            return Err(StatisticsError::Environment);
+        }
+        let wrong = StatisticsError::WrongLimit { method, rule: rule.name() };
+        let share = match (method, rule) {
+            (LimitMethod::ClopperPearson, SamplingRule::Fixed) => 1.0,
+            (LimitMethod::Spending, SamplingRule::Staged { .. }) => rule.share(tally.trials())?,
+            (LimitMethod::Mixture, _) => rule.validate().map(|()| 1.0)?,
+            _ => return Err(wrong),
+        };
+        let alpha = if share == 1.0 { failure.value() } else { mul_down(share, failure.value()) };
+        let (k, n) = (tally.successes() as f64, tally.trials() as f64); // below 2⁵³: exact
+        if k == 0.0 || !(alpha > 0.0) {
+            return Ok(None);
+        }
+        let (alpha, mixture) = (alpha.min(0.5), method == LimitMethod::Mixture);
+        let (target, mass) = (Logarithm::of(alpha.into()), Mass::new(n, k));
+        let ratio = if mixture { Ratio { n: n + 1.0, k: k + 1.0 } } else { Ratio { n, k } };
+        Ok(Some(Self { n, k, alpha, mixture, target, mass, ratio }))
+    }
+
+    /// α, or the share of it that these counts may use; at most one half.
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    /// The nearest candidate that may be proven: p at most k/n, or k/(n + 1) for the mixture, below which its inequality
+    /// at p speaks for all smaller ones; and neither p nor 1 − p so small that anything underflows.
+    #[must_use]
+    pub fn nearest(&self, candidate: LimitCandidate) -> LimitCandidate {
+        let n = if self.mixture { self.n + 1.0 } else { self.n };
+        match candidate {
+            LimitCandidate::Success(p) => LimitCandidate::Success(p.clamp(LEAST, below(self.k / n))),
+            LimitCandidate::Failure(q) => {
+                LimitCandidate::Failure(q.clamp(above((n - self.k) / n).max(LEAST), below(1.0)))
             }
-        };
-        let newton = -excess / slope;
-        let step = newton / (1.0 + 0.5 * newton * curvature / slope).clamp(0.5, 2.0);
-        let outward = if stored == Stored::Success { -0.5 } else { 0.5 };
-        let step = if step.is_finite() { step.clamp(-30.0, 30.0) } else { outward };
-        // x·e^step, without losing a small step.
-        let small = step * (1.0 + step * (0.5 + step / 6.0));
-        let next = within(if step.abs() < 1e-4 { x + x * small } else { x * exp(step) });
-        // The steps square the error at least: after this one it is below what can be told apart.
-        let settled = excess.abs() <= 1e-8 || next == x;
-        x = next;
-        if settled {
-            break;
         }
     }
-    for moved in std::iter::once(0).chain((0..60).map(|doubling| 1_u64 << doubling)) {
-        let candidate = match stored {
-            Stored::Success => f64::from_bits(x.to_bits().saturating_sub(moved)),
-            Stored::Failure => f64::from_bits(x.to_bits() + moved),
-        };
-        if !(LEAST..1.0).contains(&candidate) {
-            break;
+
+    /// The ratio of [`LimitAttempt`] from `levels` levels of its continued fraction: no less than it for odd, no more for
+    /// even levels.
+    pub fn ratio(&self, candidate: LimitCandidate, levels: u32) -> f64 {
+        self.ratio.fraction(&candidate.probability(), levels)
+    }
+
+    /// Tries a candidate with an odd number of levels: an even one is raised by one.
+    pub fn attempt(&self, candidate: LimitCandidate, levels: u32) -> LimitAttempt {
+        let (n, k, at) = (self.n, self.k, candidate.probability());
+        let ratio = self.ratio.fraction(&at, levels | 1);
+        let unknown = LimitAttempt { excess: f64::INFINITY, ratio, beyond: 1.0, within: 0.0 };
+        if !ratio.is_finite() {
+            return unknown;
         }
-        if excess(&probability(candidate), false).excess <= 0.0 {
-            let rest = Double::sum(1.0, -candidate);
-            return match stored {
-                Stored::Success => LowerLimit { value: candidate, complement: rest.upper() },
-                Stored::Failure => LowerLimit { value: rest.lower(), complement: candidate },
-            };
+        let mass = self.mass.ln(&at);
+        if !self.mixture {
+            // P(X ≥ k) ≤ α.
+            let excess = mass.plus(Logarithm::of(ratio.into())).minus(self.target).upper();
+            return LimitAttempt { excess, ..unknown };
+        }
+        // (n + 1)·(1 − p)·P(X = k) ≤ α·(1 − P(X' ≥ k + 1)), and P(X' = k + 1) = P(X = k)·p·(n + 1)/(k + 1).
+        let factor = raised(at.success.upper() * (n + 1.0) / (k + 1.0) * ratio, 4);
+        let beyond = raised(exp_up(mass.upper()) * factor, 2);
+        let within = sub_down(1.0, beyond);
+        if !(within > 0.0) {
+            return unknown;
+        }
+        let weight = Logarithm::of_rounded(at.failure * (n + 1.0) / within.into());
+        let excess = mass.plus(weight).minus(self.target).upper();
+        LimitAttempt { excess, ratio, beyond, within }
+    }
+
+    /// The candidate as a limit, where it is proven.
+    pub fn prove(&self, candidate: LimitCandidate, levels: u32) -> Option<LowerLimit> {
+        let admissible = environment_is_ieee() && self.nearest(candidate) == candidate;
+        if !(admissible && self.attempt(candidate, levels).excess <= 0.0) {
+            return None;
+        }
+        Some(match candidate {
+            LimitCandidate::Success(p) => LowerLimit { value: p, complement: Double::sum(1.0, -p).upper() },
+            LimitCandidate::Failure(q) => LowerLimit { value: Double::sum(1.0, -q).lower(), complement: q },
+        })
+    }
+}
+
+impl LimitCandidate {
+    fn probability(self) -> Probability {
+        match self {
+            Self::Success(p) => Probability::of_success(p),
+            Self::Failure(q) => Probability::of_failure(q),
         }
     }
-    LowerLimit { value: 0.0, complement: 1.0 }
 }

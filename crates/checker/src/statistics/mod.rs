@@ -1,9 +1,10 @@
-//! From counts to radii.
+//! From counts to radii. To be read in this order: `sampling` (counts and rules), `limit` and `tail` (confidence limits),
+//! `quantile` (of the normal distribution), `radius`; below them `special` (ln and exp) and `double` (106 bits).
 
 mod double;
 pub(crate) mod limit;
 pub(crate) mod quantile;
 pub(crate) mod radius;
 pub(crate) mod sampling;
-mod special;
+pub(crate) mod special;
 mod tail;

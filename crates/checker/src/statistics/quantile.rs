@@ -1,12 +1,13 @@
 //! Quantiles of the standard normal distribution, proven on the side asked for.
 //!
 //! # Problem
-//! For p in (0, 1): the largest x found with Φ(x) ≤ p, and the least with Φ(x) ≥ p. Since Φ⁻¹(p) = −Φ⁻¹(1 − p), and
-//! 1 − p is exact for p ≥ ½, everything is reduced to q in (0, ½] and y ≥ 0 with Q(y) = 1 − Φ(y) = q.
+//! For p in (0, 1): prove Φ(x) ≤ p, or Φ(x) ≥ p, for a candidate x that a search found elsewhere. Since
+//! Φ⁻¹(p) = −Φ⁻¹(1 − p), and 1 − p is exact for p ≥ ½, everything is reduced to q in (0, ½] and y ≥ 0 with
+//! Q(y) = 1 − Φ(y) = q.
 //!
 //! # Guarantee
-//! y is looked for by Newton's method and believed only when an inequality between logarithms, with every rounding
-//! directed, proves Q(y) ≤ q or Q(y) ≥ q; until then y moves outward. Looseness: a few units in the last place.
+//! y is believed only when an inequality between logarithms, with every rounding directed, proves Q(y) ≤ q or Q(y) ≥ q.
+//! It is sharp enough for candidates within a few units in the last place.
 //! * **q < 0.04, so y > 1.75:** let J_m = ∫_y^∞ (t − y)^m/m!·φ(t) dt > 0, J₋₁ = φ(y), J₀ = Q(y). Integration by parts gives
 //!   J_{m−1} = y·J_m + (m + 1)·J_{m+1}, so K_m = J_{m−2}/J_{m−1} satisfies K_m = y + m/K_{m+1}, and Q = φ/K₁.
 //!   As K > y, putting y for K_M bounds K_M from below, K_{M−1} from above, and so on in turn down to K₁ (Laplace's
@@ -15,17 +16,19 @@
 //!
 //! φ needs no exponential: ln φ(y) = −y²/2 − ½·ln 2π is compared with logarithms (`special.rs`).
 
-use crate::rounding::{add_up, environment_is_ieee, lowered, power_of_two, raised};
+use crate::rounding::{above, add_up, below, environment_is_ieee, lowered, power_of_two, raised};
 use crate::statistics::double::Double;
-use crate::statistics::special::{HALF_LN_TWO_PI, LN_ERROR, exp, ln};
+use crate::statistics::special::{HALF_LN_TWO_PI, LN_ERROR, ln};
 
 /// Tails below this one, Q(1.7507), belong to the continued fraction, others to the series.
 const JOIN: f64 = 0.04;
 
 /// Which way a number may be off.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// No greater than the true number.
     Below,
+    /// No less than the true number.
     Above,
 }
 
@@ -40,72 +43,103 @@ impl Side {
     /// The neighbour on this side of a result rounded to nearest.
     fn round(self, nearest: f64) -> f64 {
         match self {
-            Side::Below => nearest.next_down(),
-            Side::Above => nearest.next_up(),
+            Side::Below => below(nearest),
+            Side::Above => above(nearest),
         }
     }
 }
 
-/// x with Φ(x) ≤ p, as large as could be proven; −∞ for p that is not above 0, and where nothing can be proven.
-/// For p ≥ 1 it is the result for the largest p below 1.
-pub fn normal_quantile_below(p: f64) -> f64 {
-    if !(p > 0.0) || !environment_is_ieee() {
-        return f64::NEG_INFINITY;
-    }
-    let p = p.min(1f64.next_down());
-    if p <= 0.5 { -upper_quantile(p, Side::Above) } else { upper_quantile(1.0 - p, Side::Below) }
+/// What candidates for a bound on Φ⁻¹(p) are tried against: y ≥ 0 must be on one side of the solution of Q(y) = q, and
+/// the bound is y or −y.
+#[derive(Clone, Copy, Debug)]
+pub struct QuantileTrial {
+    p: f64,
+    /// The side of Φ⁻¹(p) on which the bound is.
+    wanted: Side,
+    /// From 0 to ½; 0 where nothing but infinity is provable.
+    q: f64,
+    side: Side,
+    negative: bool,
+    /// ln q or ln(½ − q).
+    target: Double,
 }
 
-/// x with Φ(x) ≥ p, as small as could be proven; +∞ for p that is not below 1, and where nothing can be proven.
-/// For p ≤ 0 it is the result for the least positive p.
-pub fn normal_quantile_above(p: f64) -> f64 {
-    if !(p < 1.0) || !environment_is_ieee() {
-        return f64::INFINITY;
-    }
-    let p = p.max(f64::from_bits(1));
-    if p <= 0.5 { -upper_quantile(p, Side::Below) } else { upper_quantile(1.0 - p, Side::Above) }
+/// Proven: a bound on Φ⁻¹(p), from the side that a [`QuantileTrial`] asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NormalQuantile {
+    p: f64,
+    wanted: Side,
+    value: f64,
 }
 
-/// y ≥ 0 on the given side of the solution of Q(y) = q, for q in (0, ½].
-fn upper_quantile(q: f64, side: Side) -> f64 {
-    let centre = Double::sum(0.5, -q); // Φ(y) − ½
-    if centre.hi <= 0.0 {
-        return 0.0; // Q(0) = ½ exactly
+impl NormalQuantile {
+    /// The bound.
+    pub fn value(self) -> f64 {
+        self.value
     }
-    let fraction = q < JOIN;
-    let target = ln(if fraction { q.into() } else { centre });
-    // Positive where y is still on the wrong side of the solution, as far as could be proven; and the inverse of
-    // the derivative of the logarithm.
-    let excess = |y: f64| if fraction { by_fraction(y, target, side) } else { by_series(y, target, side) };
-    let mut y = if fraction { rough(q) } else { rough_centre(centre.hi) };
-    for _ in 0..40 {
-        let (excess, inverse) = excess(y);
-        let step = match (fraction, side) {
-            (true, Side::Above) | (false, Side::Below) => excess,
-            _ => -excess,
-        } * inverse;
-        // ln Q is concave in y, ln(Φ − ½) in ln y: the steps of either cannot diverge.
-        let next = if fraction { (y + step).max(1.0) } else { y * exp((-step / y).clamp(-2.0, 2.0)) };
-        // The steps square the error: after this one it is below what can be told apart.
-        let settled = (next - y).abs() <= 3e-9 * y;
-        y = next;
-        if settled {
-            break;
-        }
+
+    /// The bound, if it is one on Φ⁻¹(p) from this side.
+    pub(crate) fn of(self, p: f64, wanted: Side) -> Option<f64> {
+        (self.p == p && self.wanted == wanted).then_some(self.value)
     }
-    for moved in std::iter::once(0).chain((0..60).map(|doubling| 1_u64 << doubling)) {
-        let candidate = match side {
-            Side::Above => f64::from_bits(y.to_bits() + moved),
-            Side::Below if moved >= y.to_bits() => return 0.0,
-            Side::Below => f64::from_bits(y.to_bits() - moved),
+}
+
+impl QuantileTrial {
+    /// For x with Φ(x) ≤ p ([`Side::Below`]) or Φ(x) ≥ p ([`Side::Above`]).
+    ///
+    /// Below, only −∞ is provable for p that is not above 0, and p ≥ 1 counts as the largest number below 1; above, only
+    /// ∞ for p that is not below 1, and p ≤ 0 counts as the least positive number.
+    pub fn new(p: f64, wanted: Side) -> Self {
+        let (possible, inside) = match wanted {
+            Side::Below => (p > 0.0, p.min(below(1.0))),
+            Side::Above => (p < 1.0, p.max(f64::from_bits(1))),
         };
-        if excess(candidate).0 <= 0.0 {
-            return candidate;
+        let (q, side, negative) = if !possible || !environment_is_ieee() {
+            (0.0, Side::Above, wanted == Side::Below)
+        } else if inside <= 0.5 {
+            (inside, wanted.other(), true)
+        } else {
+            (1.0 - inside, wanted, false)
+        };
+        let target = ln(if q < JOIN { q.into() } else { Double::sum(0.5, -q) });
+        Self { p, wanted, q, side, negative, target }
+    }
+
+    /// q in (0, ½]; none where nothing but infinity is provable.
+    pub fn tail(&self) -> Option<f64> {
+        Some(self.q).filter(|&q| q > 0.0)
+    }
+
+    /// The side of the solution of Q(y) = q on which y must be.
+    pub fn side(&self) -> Side {
+        self.side
+    }
+
+    /// Whether Q(y) is compared with q by the continued fraction, as it is for small q, or Φ(y) − ½ with ½ − q by the
+    /// series.
+    pub fn is_by_fraction(&self) -> bool {
+        self.q < JOIN
+    }
+
+    /// Positive where y is on the wrong side of the solution, as far as could be proven: a bound on the difference of
+    /// logarithms. And Q(y)/φ(y) or (Φ(y) − ½)/φ(y), whichever is compared: the inverse of their derivative.
+    pub fn excess(&self, y: f64) -> (f64, f64) {
+        match self.q {
+            0.0 => (f64::INFINITY, 1.0),
+            _ if self.is_by_fraction() => by_fraction(y, self.target, self.side),
+            _ => by_series(y, self.target, self.side),
         }
     }
-    match side {
-        Side::Below => 0.0,
-        Side::Above => f64::INFINITY,
+
+    /// The candidate y as a quantile, where it is proven. Q(0) = ½ ≥ q and Q(∞) = 0 ≤ q need no proof.
+    pub fn prove(&self, y: f64) -> Option<NormalQuantile> {
+        let exact = match self.side {
+            Side::Below => y == 0.0,
+            Side::Above => y == f64::INFINITY || (y == 0.0 && self.q == 0.5),
+        };
+        let value = if self.negative { -y } else { y };
+        let proven = exact || (environment_is_ieee() && self.excess(y).0 <= 0.0);
+        proven.then_some(NormalQuantile { p: self.p, wanted: self.wanted, value })
     }
 }
 
@@ -120,16 +154,19 @@ fn compare(y: f64, factor: f64, target: Double, negate: bool) -> f64 {
 
 /// For [`Side::Above`], a bound on ln Q(y) − target, else on target − ln Q(y); and Q/φ.
 fn by_fraction(y: f64, target: Double, side: Side) -> (f64, f64) {
+    if !(1.0..100.0).contains(&y) {
+        return (f64::INFINITY, 1.0); // q is below Q(1), and no p is so small as Q(100)
+    }
     let ratio = mills(y, side);
-    if !(ratio > 0.0 && y < 100.0) {
-        return (f64::INFINITY, 1.0); // no p is so small
+    if !(ratio > 0.0) {
+        return (f64::INFINITY, 1.0);
     }
     (compare(y, ratio, target, side == Side::Below), ratio)
 }
 
 /// For [`Side::Above`], a bound on target − ln(Φ(y) − ½), else on ln(Φ(y) − ½) − target; and (Φ − ½)/φ.
 fn by_series(y: f64, target: Double, side: Side) -> (f64, f64) {
-    if y > 2.5 {
+    if !(0.0..=2.5).contains(&y) {
         return (f64::INFINITY, 1.0); // the series is cut for y ≤ 5/2
     }
     let ratio = series(y, side.other());
@@ -168,18 +205,4 @@ fn series(y: f64, side: Side) -> f64 {
         side.round(1.0 + side.round(factor * sum).max(0.0))
     });
     side.round(y * sum).max(0.0)
-}
-
-/// An untrusted first guess at y for Q(y) = q < ½: Abramowitz and Stegun 26.2.23, good to 4.5·10⁻⁴.
-pub(crate) fn rough(q: f64) -> f64 {
-    let t = (-2.0 * ln(q.into()).hi).sqrt();
-    let above = 2.515_517 + t * (0.802_853 + t * 0.010_328);
-    let below = 1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308));
-    (t - above / below).max(0.0)
-}
-
-/// An untrusted first guess at y for Φ(y) − ½ = c.
-fn rough_centre(c: f64) -> f64 {
-    let linear = c * 2.506_628_274_631;
-    if c < 0.1 { linear * (1.0 + linear * linear / 6.0) } else { rough(0.5 - c) }
 }

@@ -27,7 +27,7 @@
 
 use crate::rounding::{div_down, mul_down, sqrt_up, sub_down};
 use crate::statistics::limit::{LowerLimit, UpperLimit};
-use crate::statistics::quantile::{normal_quantile_above, normal_quantile_below};
+use crate::statistics::quantile::{NormalQuantile, QuantileTrial, Side};
 use crate::{InfToTwoBound, NoiseLevel, SpectralBound};
 
 /// Proven: the answer is constant within this ℓ2 distance in the coordinates z. Positive.
@@ -42,51 +42,30 @@ pub struct L2Radius(f64);
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct LinfRadius(f64);
 
-macro_rules! value {
-    ($($name:ident),*) => {$(
-        impl $name {
-            /// The number, already rounded down.
-            pub fn value(self) -> f64 {
-                self.0
-            }
-        }
-    )*};
-}
-value!(LatentRadius, L2Radius, LinfRadius);
+proven_numbers!(LatentRadius, L2Radius, LinfRadius);
 
-/// σ·Φ⁻¹(p_A) with p_A the limit; `None`, abstain, where the limit is not above one half.
-pub fn smoothing_radius(lower: LowerLimit, noise: NoiseLevel) -> Option<LatentRadius> {
-    if !(lower.value() > 0.5) {
-        return None;
+impl LowerLimit {
+    /// The question whose answer bounds Φ⁻¹(p) from below, or Φ⁻¹(1 − p) from above where 1 − p has more digits.
+    pub fn quantile(self) -> QuantileTrial {
+        let (p, side) = self.asked();
+        QuantileTrial::new(p, side)
     }
-    positive(mul_down(noise.value(), quantile_below(lower)))
-}
 
-/// σ/2·(Φ⁻¹(p_A) − Φ⁻¹(p_B)); `None`, abstain, where that is not positive.
-///
-/// `upper` is the largest upper limit over all classes but A. Both limits hold together only if each was derived at
-/// half of α: see the head of this file. Where both hold, p_B ≤ 1 − p_A too, and the smaller of the two is used.
-pub fn two_sided_radius(lower: LowerLimit, upper: UpperLimit, noise: NoiseLevel) -> Option<LatentRadius> {
-    let a = quantile_below(lower);
-    let b = quantile_above(upper).min(-a); // Φ⁻¹(1 − p_A) = −Φ⁻¹(p_A)
-    positive(mul_down(noise.value(), sub_down(a, b) / 2.0))
-}
+    fn asked(self) -> (f64, Side) {
+        if self.value() < 0.5 { (self.value(), Side::Below) } else { (self.complement(), Side::Above) }
+    }
 
-/// Φ⁻¹ of a lower limit, rounded down, from whichever of p and 1 − p has more digits.
-fn quantile_below(limit: LowerLimit) -> f64 {
-    if limit.value() < 0.5 {
-        normal_quantile_below(limit.value())
-    } else {
-        -normal_quantile_above(limit.complement())
+    /// The lower bound on Φ⁻¹(p) that an answer means, Φ⁻¹(1 − p) being −Φ⁻¹(p); none where it answers something else.
+    fn answered(self, quantile: NormalQuantile) -> Option<f64> {
+        let (p, side) = self.asked();
+        quantile.of(p, side).map(|x| if side == Side::Below { x } else { -x })
     }
 }
 
-/// Φ⁻¹ of an upper limit, rounded up.
-fn quantile_above(limit: UpperLimit) -> f64 {
-    if limit.value() <= 0.5 {
-        normal_quantile_above(limit.value())
-    } else {
-        -normal_quantile_below(limit.complement())
+impl UpperLimit {
+    /// The question whose answer bounds Φ⁻¹ from above: that of the lower limit on the opposite event.
+    pub fn quantile(self) -> QuantileTrial {
+        self.0.quantile()
     }
 }
 
@@ -95,8 +74,31 @@ fn positive(radius: f64) -> Option<LatentRadius> {
 }
 
 impl LatentRadius {
+    /// σ·Φ⁻¹(p_A) with p_A the limit; `None`, abstain, where the limit is not above one half. `quantile` must answer
+    /// [`LowerLimit::quantile`] of this limit; from another, nothing follows.
+    pub fn one_sided(lower: LowerLimit, quantile: NormalQuantile, noise: NoiseLevel) -> Option<Self> {
+        let quantile = lower.answered(quantile).filter(|_| lower.value() > 0.5)?;
+        positive(mul_down(noise.value(), quantile))
+    }
+
+    /// σ/2·(Φ⁻¹(p_A) − Φ⁻¹(p_B)); `None`, abstain, where that is not positive.
+    ///
+    /// `upper` is the largest upper limit over all classes but A. Both limits hold together only if each was derived at
+    /// half of α: see the head of this file. Where both hold, p_B ≤ 1 − p_A too, and the smaller of the two is used.
+    /// Each limit comes with the answer to its own question for a quantile.
+    pub fn two_sided(
+        (lower, a): (LowerLimit, NormalQuantile),
+        (upper, b): (UpperLimit, NormalQuantile),
+        noise: NoiseLevel,
+    ) -> Option<Self> {
+        // Φ⁻¹(1 − p) = −Φ⁻¹(p), for p_B and for p_A.
+        let a = lower.answered(a)?;
+        let b = (-upper.0.answered(b)?).min(-a);
+        positive(mul_down(noise.value(), sub_down(a, b) / 2.0))
+    }
+
     /// The radius around the true z where only one within `encoding_error` of it is known
-    /// ([`crate::encoding_error`]): so much less. `None` where nothing is left, or the error is not a number from 0 on.
+    /// ([`crate::encode`]): less by that much. `None` where nothing is left, or the error is not a number from 0 on.
     #[must_use]
     pub fn less(self, encoding_error: f64) -> Option<Self> {
         if encoding_error == 0.0 {
@@ -129,12 +131,7 @@ impl L2Radius {
     /// The ℓ∞ radius for inputs of n coordinates: |d|₂ ≤ √n·|d|_∞.
     pub fn to_linf_by_dimension(self, n: usize) -> LinfRadius {
         // Dimensions that fill memory are below 2⁵³: exact.
-        LinfRadius(self.over(sqrt_up(n.max(1) as f64)))
-    }
-
-    /// r₂/`bound`, rounded down, for a bound on trust: see [`LatentRadius::over`].
-    pub fn over(self, bound: f64) -> f64 {
-        quotient(self.0, bound)
+        LinfRadius(quotient(self.0, sqrt_up(n.max(1) as f64)))
     }
 }
 

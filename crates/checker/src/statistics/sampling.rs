@@ -1,7 +1,7 @@
 //! What a confidence limit is asked about: counts, how they were sampled, and how often the limit may be wrong.
 //!
-//! The rule is part of the evidence. A limit for a number of draws set beforehand is no limit for counts that were
-//! looked at on the way: stopping at a lucky moment makes it wrong more often than it says. So a [`SamplingRule`]
+//! The rule is part of the evidence. A limit for a number of draws set beforehand does not hold for counts that were
+//! looked at in between: stopping at a lucky moment makes it wrong more often than it says. So a [`SamplingRule`]
 //! travels with every tally, and a method that does not fit it is refused.
 
 use crate::rounding::{exponent, power_of_two};
@@ -17,11 +17,8 @@ pub struct FailureProbability(f64);
 impl FailureProbability {
     /// Refuses what is not above 0 and below 1.
     pub fn new(value: f64) -> Result<Self, StatisticsError> {
-        if value > 0.0 && value < 1.0 {
-            Ok(Self(value))
-        } else {
-            Err(StatisticsError::FailureProbability { value })
-        }
+        let valid = value > 0.0 && value < 1.0;
+        valid.then_some(Self(value)).ok_or(StatisticsError::FailureProbability { value })
     }
 
     /// The number.
@@ -44,11 +41,8 @@ pub struct NoiseLevel(f64);
 impl NoiseLevel {
     /// Refuses what is not positive and finite.
     pub fn new(value: f64) -> Result<Self, StatisticsError> {
-        if value > 0.0 && value.is_finite() {
-            Ok(Self(value))
-        } else {
-            Err(StatisticsError::NoiseLevel { value })
-        }
+        let valid = value > 0.0 && value.is_finite();
+        valid.then_some(Self(value)).ok_or(StatisticsError::NoiseLevel { value })
     }
 
     /// The number.
@@ -60,7 +54,7 @@ impl NoiseLevel {
 /// How often something happened in independent draws.
 ///
 /// Counts cannot be checked from themselves: that the draws were independent, and the class counted was chosen
-/// without them, is the duty of whoever drew.
+/// without them, is the responsibility of whoever drew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tally {
     successes: u64,
@@ -115,17 +109,17 @@ pub enum SamplingRule {
         /// The plan.
         looks: Vec<Look>,
     },
-    /// Counts were looked at whenever it pleased.
+    /// Counts were looked at whenever anyone liked.
     Anytime,
 }
 
 impl SamplingRule {
     /// The sharpest method that is valid for this rule.
-    pub fn method(&self) -> Method {
+    pub fn method(&self) -> LimitMethod {
         match self {
-            SamplingRule::Fixed => Method::ClopperPearson,
-            SamplingRule::Staged { .. } => Method::Spending,
-            SamplingRule::Anytime => Method::Mixture,
+            SamplingRule::Fixed => LimitMethod::ClopperPearson,
+            SamplingRule::Staged { .. } => LimitMethod::Spending,
+            SamplingRule::Anytime => LimitMethod::Mixture,
         }
     }
 
@@ -138,7 +132,7 @@ impl SamplingRule {
         }
     }
 
-    /// Whether a plan of looks is one: rising, with positive shares whose exact sum is at most 1.
+    /// Whether the looks of a staged rule make a plan: rising, with positive shares whose exact sum is at most 1.
     pub fn validate(&self) -> Result<(), StatisticsError> {
         let SamplingRule::Staged { looks } = self else {
             return Ok(());
@@ -191,7 +185,7 @@ fn fixed_point_up(share: f64) -> u128 {
 
 /// How a limit is derived from counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
+pub enum LimitMethod {
     /// The exact limit of Clopper and Pearson (1934). For [`SamplingRule::Fixed`] only.
     ClopperPearson,
     /// The same at a look's share of α. For [`SamplingRule::Staged`] only, and only at its looks.
@@ -200,13 +194,13 @@ pub enum Method {
     Mixture,
 }
 
-impl Method {
+impl LimitMethod {
     /// One word: `clopper-pearson`, `spending` or `mixture`.
     pub fn name(self) -> &'static str {
         match self {
-            Method::ClopperPearson => "clopper-pearson",
-            Method::Spending => "spending",
-            Method::Mixture => "mixture",
+            LimitMethod::ClopperPearson => "clopper-pearson",
+            LimitMethod::Spending => "spending",
+            LimitMethod::Mixture => "mixture",
         }
     }
 }
@@ -235,11 +229,11 @@ pub enum StatisticsError {
     /// The method is not valid for counts sampled by this rule.
     WrongLimit {
         /// The method asked for.
-        method: Method,
+        method: LimitMethod,
         /// The name of the rule.
         rule: &'static str,
     },
-    /// The number of draws is none of the looks that were planned.
+    /// No look was planned at this number of draws.
     NotALook {
         /// Draws made.
         trials: u64,
@@ -273,13 +267,13 @@ impl fmt::Display for StatisticsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             StatisticsError::FailureProbability { value } => {
-                write!(f, "a failure probability must lie between 0 and 1, not be {value}")
+                write!(f, "the failure probability is {value}: it must lie between 0 and 1")
             }
             StatisticsError::NoiseLevel { value } => {
-                write!(f, "a noise level must be positive and finite, not {value}")
+                write!(f, "the noise level is {value}: it must be positive and finite")
             }
             StatisticsError::Tally { successes, trials } => {
-                write!(f, "{successes} of {trials} is no count: there must be 1 to {MOST_TRIALS} draws")
+                write!(f, "{successes} of {trials} is not a count: there must be 1 to {MOST_TRIALS} draws")
             }
             StatisticsError::WrongLimit { method, rule } => write!(
                 f,
@@ -287,7 +281,7 @@ impl fmt::Display for StatisticsError {
                 method.name()
             ),
             StatisticsError::NotALook { trials } => {
-                write!(f, "{trials} draws is none of the looks that were planned; use mixture")
+                write!(f, "no look was planned at {trials} draws; use mixture")
             }
             StatisticsError::NoLooks => write!(f, "a staged rule needs at least one look"),
             StatisticsError::LooksNotRising { index, trials } => {
@@ -299,7 +293,7 @@ impl fmt::Display for StatisticsError {
             StatisticsError::Share { index, share } => {
                 write!(
                     f,
-                    "look {index} (counting from 0) has the share {share}, not one above 0 and at most 1"
+                    "look {index} (counting from 0) has the share {share}: it must be above 0 and at most 1"
                 )
             }
             StatisticsError::SharesExceedOne { index } => {

@@ -19,8 +19,8 @@
 //! a continued fraction that ends at m = n−k+1, where c_m = 0 (Abramowitz and Stegun 26.5.9). Each R is a quotient of
 //! F(m+k−n, ·; ·; −ρ), which have positive terms only, hence positive; so R_{2m} ≥ 1 for m ≤ n−k. R₀ grows with R₁,
 //! which falls with R₂, so that putting 1 for R_{2M} gives an upper bound on R₀ for odd M and a lower one for even M.
-//! Every rounding on the way is directed, so nothing about convergence has to be believed; M grows until the two
-//! bounds meet. That takes some 240/z² levels z standard deviations from the mean, whatever n.
+//! Every rounding on the way is directed, so nothing about convergence has to be believed, and any odd M is as safe as
+//! another. The two bounds meet after some 240/z² levels z standard deviations from the mean, whatever n.
 //!
 //! # Deviations
 //! The usual codes run the sister fraction in p (DLMF 8.17.22) by Lentz' method to a relative tolerance, which bounds
@@ -121,45 +121,11 @@ impl Mass {
 
 /// P(X ≥ k)/P(X = k) as a function of p, for 1 ≤ k ≤ n.
 pub(crate) struct Ratio {
-    n: f64,
-    k: f64,
-    /// M, odd.
-    levels: u32,
+    pub(crate) n: f64,
+    pub(crate) k: f64,
 }
 
 impl Ratio {
-    /// Most levels tried: where p is k/n itself, about three standard deviations √(npq) of them are needed.
-    const MOST_LEVELS: u32 = 1 << 22;
-
-    /// For p about z standard deviations below k/n.
-    pub(crate) fn new(n: f64, k: f64, z: f64) -> Self {
-        let deviation = (k * (n - k) / n).sqrt();
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // below 2²³
-        let levels = (8.0 + 240.0 / (z * z)).min(15.0 + 3.0 * deviation).min(4e6) as u32;
-        Self { n, k, levels: levels | 1 }
-    }
-
-    /// Raises the number of levels until the fraction has converged at this p.
-    pub(crate) fn settle(&mut self, at: &Probability) {
-        let mut before = f64::INFINITY;
-        while self.levels < Self::MOST_LEVELS && f64::from(self.levels) <= self.n - self.k {
-            let (above, below) = (self.fraction(at, self.levels), self.fraction(at, self.levels + 1));
-            let gap = (above - below) / above;
-            // What rounding leaves apart stays apart; the larger the fraction, the more digits its difference from
-            // infinity has lost.
-            if gap <= f64::EPSILON * above * (64.0 + f64::from(self.levels)) || gap > 0.7 * before {
-                break;
-            }
-            before = gap;
-            self.levels = 2 * self.levels + 1;
-        }
-    }
-
-    /// No less than the ratio; infinite where nothing could be proven.
-    pub(crate) fn upper(&self, at: &Probability) -> f64 {
-        self.fraction(at, self.levels)
-    }
-
     /// R₀ from `levels` levels: no less than it for odd, no more for even levels, up to the end of the fraction,
     /// where both are right.
     ///
@@ -167,7 +133,7 @@ impl Ratio {
     /// R_{2m−2} = P'/Q' for P' = Q + a·P and Q' = P' − c·Q. The quotient falls as P' grows, so it is bounded from above
     /// by a lower bound on P', hence on P/Q, and by a lower bound on Q' for that P'; from below the other way round.
     /// All numbers are positive. a and c carry five roundings at most, that of ρ among them.
-    fn fraction(&self, at: &Probability, levels: u32) -> f64 {
+    pub(crate) fn fraction(&self, at: &Probability, levels: u32) -> f64 {
         let (n, k) = (self.n, self.k);
         let odds = (at.success / at.failure).hi;
         let mut m = f64::from(levels).min(n - k); // at n−k+1, R_{2m−2} = 1

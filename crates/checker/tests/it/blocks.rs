@@ -6,9 +6,9 @@
 use crate::cases::{Stored, generator, signs, singular, symmetric};
 use crate::rational::Dyadic;
 use gambeson_checker::{
-    Certificate, CheckError, Domain, Quadratic, Rejected, check, relaxation_value, spectral_norm,
-    vertex_value,
+    Certificate, CheckError, Domain, Quadratic, Rejected, relaxation_value, vertex_value,
 };
+use gambeson_lowrank::sdp::scale::{check, spectral_norm};
 use rand::RngExt;
 
 /// Around every block size.

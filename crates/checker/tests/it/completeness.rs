@@ -4,9 +4,10 @@ use crate::cases::{
     Stored, generator, good_weights, gram, normal, normals, scaled_eigenvalue, signs, singular, symmetric,
 };
 use gambeson_checker::{
-    Certificate, CheckError, Domain, InfToTwoBound, MatrixProblem, Quadratic, Rejected, check,
-    check_dilation, relaxation_value, spectral_norm, vertex_value,
+    Certificate, CheckError, Domain, InfToTwoBound, MatrixProblem, Quadratic, Rejected, relaxation_value,
+    vertex_value,
 };
+use gambeson_lowrank::sdp::scale::{check, check_dilation, spectral_norm};
 use rand::RngExt;
 
 /// A matrix of ordinary size with weights of ordinary size, and λ for them in plain arithmetic.

@@ -92,7 +92,7 @@ fn the_error_is_what_is_proven() {
             let found = transform.forward(&values).expect("finite");
             let exact = transformed(&values, height, width);
             let squares: BigInt = found
-                .coordinates
+                .values
                 .iter()
                 .zip(&exact)
                 .map(|(u, exact)| {

@@ -3,9 +3,10 @@
 use crate::binomial_exact::{Chance, Enclosure, chances};
 use crate::cases::generator;
 use gambeson_checker::{
-    FailureProbability, Look, LowerLimit, MOST_TRIALS, Method, SamplingRule, StatisticsError, Tally,
-    UpperLimit, lower_limit, upper_limit,
+    FailureProbability, LimitMethod, Look, LowerLimit, MOST_TRIALS, SamplingRule, StatisticsError, Tally,
+    UpperLimit,
 };
+use gambeson_smooth::limit::{lower_limit, upper_limit};
 use proptest::prelude::*;
 use rand::RngExt;
 use std::path::PathBuf;
@@ -19,15 +20,17 @@ pub(crate) fn tally(successes: u64, trials: u64) -> Tally {
 }
 
 pub(crate) fn lower(k: u64, n: u64, failure: f64) -> LowerLimit {
-    lower_limit(&SamplingRule::Fixed, tally(k, n), Method::ClopperPearson, alpha(failure)).expect("fixed")
+    lower_limit(&SamplingRule::Fixed, tally(k, n), LimitMethod::ClopperPearson, alpha(failure))
+        .expect("fixed")
 }
 
 pub(crate) fn upper(k: u64, n: u64, failure: f64) -> UpperLimit {
-    upper_limit(&SamplingRule::Fixed, tally(k, n), Method::ClopperPearson, alpha(failure)).expect("fixed")
+    upper_limit(&SamplingRule::Fixed, tally(k, n), LimitMethod::ClopperPearson, alpha(failure))
+        .expect("fixed")
 }
 
 fn mixed(k: u64, n: u64, failure: f64) -> LowerLimit {
-    lower_limit(&SamplingRule::Anytime, tally(k, n), Method::Mixture, alpha(failure)).expect("anytime")
+    lower_limit(&SamplingRule::Anytime, tally(k, n), LimitMethod::Mixture, alpha(failure)).expect("anytime")
 }
 
 /// The limit moved inwards by a relative step of p or of 1 − p, the smaller of the two.
@@ -237,8 +240,9 @@ fn staged_limits_hold_for_the_worst_moment_to_stop() {
             .map(|&(n, _)| (n, (0..=n).map(|k| limit(k, n)).collect()))
             .collect::<Vec<(u64, Vec<f64>)>>()
     };
-    let spending =
-        |k, n| lower_limit(&rule, tally(k, n), Method::Spending, alpha(failure)).expect("a look").value();
+    let spending = |k, n| {
+        lower_limit(&rule, tally(k, n), LimitMethod::Spending, alpha(failure)).expect("a look").value()
+    };
     let (staged, fixed) = (table(&spending), table(&|k, n| lower(k, n, failure).value()));
     let worst = |looks: &[(u64, Vec<f64>)]| {
         (1..100).map(|i| crossing(f64::from(i) / 100.0, looks)).fold(0.0, f64::max)
@@ -281,26 +285,29 @@ fn limits_that_do_not_fit_the_rule_are_refused() {
     let staged = SamplingRule::Staged { looks: vec![half, Look { trials: 100, share: 0.5 }] };
     let limit = |rule: &SamplingRule, n, method| lower_limit(rule, tally(40, n), method, alpha(0.01));
     for (rule, method) in [
-        (&staged, Method::ClopperPearson),
-        (&SamplingRule::Anytime, Method::ClopperPearson),
-        (&SamplingRule::Anytime, Method::Spending),
-        (&SamplingRule::Fixed, Method::Spending),
+        (&staged, LimitMethod::ClopperPearson),
+        (&SamplingRule::Anytime, LimitMethod::ClopperPearson),
+        (&SamplingRule::Anytime, LimitMethod::Spending),
+        (&SamplingRule::Fixed, LimitMethod::Spending),
     ] {
         let refused = StatisticsError::WrongLimit { method, rule: rule.name() };
         assert_eq!(limit(rule, 50, method), Err(refused.clone()));
         assert_eq!(upper_limit(rule, tally(40, 50), method, alpha(0.01)), Err(refused));
     }
-    assert_eq!(limit(&staged, 60, Method::Spending), Err(StatisticsError::NotALook { trials: 60 }));
+    assert_eq!(limit(&staged, 60, LimitMethod::Spending), Err(StatisticsError::NotALook { trials: 60 }));
     assert_eq!(
-        limit(&staged, 50, Method::Spending),
-        limit(&SamplingRule::Fixed, 50, Method::ClopperPearson).map(|_| {
+        limit(&staged, 50, LimitMethod::Spending),
+        limit(&SamplingRule::Fixed, 50, LimitMethod::ClopperPearson).map(|_| {
             lower(40, 50, 0.005_f64.next_down()) // share·α is rounded down
         })
     );
     let no_plan = SamplingRule::Staged { looks: vec![half, half] };
-    assert!(limit(&no_plan, 50, Method::Mixture).is_err() && limit(&no_plan, 50, Method::Spending).is_err());
+    assert!(
+        limit(&no_plan, 50, LimitMethod::Mixture).is_err()
+            && limit(&no_plan, 50, LimitMethod::Spending).is_err()
+    );
     for rule in [&staged, &SamplingRule::Fixed, &SamplingRule::Anytime] {
-        assert_eq!(limit(rule, 50, Method::Mixture), Ok(mixed(40, 50, 0.01)));
+        assert_eq!(limit(rule, 50, LimitMethod::Mixture), Ok(mixed(40, 50, 0.01)));
         assert!(limit(rule, 50, rule.method()).is_ok());
     }
 }

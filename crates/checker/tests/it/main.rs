@@ -1,4 +1,5 @@
-//! Tests of the trusted kernel from outside, through its public functions only.
+//! Tests of the trusted kernel from outside, through its public functions only. The searches that find scales, limits and
+//! quantiles are those of `gambeson-lowrank` and `gambeson-smooth`.
 //!
 //! * [`rational`]: exact arithmetic on stored numbers; the judge of everything below.
 //! * [`cases`]: random and adversarial matrices with certificates, good, wild and tampered; case i from seed i.
@@ -7,10 +8,13 @@
 //! * [`blocks`]: the factorisations across the sizes of their blocks, dense, sparse and Gram.
 //! * [`oracles`]: optima known by enumeration, and the theorems that relate them to the bounds.
 //! * [`binomial_exact`]: binomial tails between big integers; the judge of [`limits`], the confidence limits.
+//! * [`candidates`]: the prepared questions, with true and false answers put to them directly.
 //! * [`radii`]: quantiles, radii and the error of encoding.
 
 mod binomial_exact;
 mod blocks;
+/// Candidates, true and false.
+mod candidates;
 mod cases;
 mod completeness;
 mod cosines;

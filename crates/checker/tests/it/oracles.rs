@@ -1,7 +1,8 @@
 //! Optima known by enumeration, and the theorems that tie them to the bounds.
 
 use crate::cases::{generator, good_weights, gram, normal, normals, symmetric};
-use gambeson_checker::{Certificate, Domain, Quadratic, check, relaxation_value, vertex_value};
+use gambeson_checker::{Certificate, Domain, Quadratic, relaxation_value, vertex_value};
+use gambeson_lowrank::sdp::scale::check;
 use proptest::collection::vec;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use rand_chacha::ChaCha8Rng;

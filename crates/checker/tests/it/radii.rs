@@ -5,10 +5,13 @@ use crate::cases::{generator, normal};
 use crate::limits::{alpha, lower, tally, upper};
 use crate::rational::{Dyadic, dot, sum};
 use gambeson_checker::{
-    Certificate, CheckError, Domain, InfToTwoBound, LowerLimit, MatrixProblem, Method, NoiseLevel, Quadratic,
-    SamplingRule, SpectralBound, StatisticsError, check, encoding_error, encoding_error_of_blocks,
-    encoding_error_of_both, encoding_error_of_moved, lower_limit, normal_quantile_above,
-    normal_quantile_below, smoothing_radius, spectral_norm, storage_error, two_sided_radius,
+    Certificate, CheckError, Coordinates, Domain, InfToTwoBound, LimitMethod, LowerLimit, MatrixProblem,
+    NoiseLevel, Quadratic, SamplingRule, SpectralBound, StatisticsError, encode, encoding_error_of_blocks,
+    encoding_error_of_both, encoding_error_of_moved, storage_error,
+};
+use gambeson_lowrank::sdp::scale::{check, spectral_norm};
+use gambeson_smooth::limit::{
+    lower_limit, normal_quantile_above, normal_quantile_below, smoothing_radius, two_sided_radius,
 };
 
 /// Rows of numbers of a fixture, its first line left out.
@@ -26,8 +29,8 @@ fn limits_are_those_of_high_precision() {
     let mut worst: f64 = 0.0;
     for row in rows(include_str!("../fixtures/limits.csv")) {
         let (method, rule) = match row[0] {
-            "clopper-pearson" => (Method::ClopperPearson, SamplingRule::Fixed),
-            "mixture" => (Method::Mixture, SamplingRule::Anytime),
+            "clopper-pearson" => (LimitMethod::ClopperPearson, SamplingRule::Fixed),
+            "mixture" => (LimitMethod::Mixture, SamplingRule::Anytime),
             other => panic!("{other}"),
         };
         let (n, k) = (row[1].parse().expect("a count"), row[2].parse().expect("a count"));
@@ -177,7 +180,7 @@ fn the_error_of_encoding_is_bounded() {
     for (dim, rank, size) in [(1, 1, 1.0), (50, 3, 1.0), (400, 7, 1e-3), (30, 2, 1e150), (40, 2, 1e-162)] {
         let basis: Vec<f64> = (0..dim * rank).map(|_| normal(rng) * size).collect();
         let input: Vec<f64> = (0..dim).map(|_| normal(rng) * size).collect();
-        let bound = encoding_error(&basis, dim, rank, &input).expect("finite");
+        let Coordinates { values, error: bound } = encode(&basis, dim, rank, &input).expect("finite");
         let column = |j: usize| (0..dim).map(move |i| i * rank + j);
         let mut squares = Vec::new();
         for j in 0..rank {
@@ -191,6 +194,7 @@ fn the_error_of_encoding_is_bounded() {
             let fused = terms.iter().fold(0.0, |sum, (a, b)| a.mul_add(*b, sum));
             let error = |computed: f64| &Dyadic::from(computed) - &exact;
             let square = |computed: f64| &error(computed) * &error(computed);
+            assert_eq!(values[j], plain, "summed in the order of the rows");
             squares.push(square(plain).max(square(backwards)).max(square(fused)));
         }
         let total = sum(&squares);
@@ -240,13 +244,13 @@ fn the_error_of_storage_is_bounded() {
 fn encoding_refuses_what_does_not_fit() {
     let wrong =
         |rows, columns, found| Err(CheckError::Matrix(MatrixProblem::WrongLength { rows, columns, found }));
-    assert_eq!(encoding_error(&[1.0; 5], 2, 3, &[1.0; 2]), wrong(2, 3, 5));
-    assert_eq!(encoding_error(&[1.0; 6], 2, 3, &[1.0; 3]), wrong(2, 1, 3));
-    assert_eq!(encoding_error(&[], 0, 3, &[]), Err(CheckError::Matrix(MatrixProblem::Empty)));
+    assert_eq!(encode(&[1.0; 5], 2, 3, &[1.0; 2]), wrong(2, 3, 5));
+    assert_eq!(encode(&[1.0; 6], 2, 3, &[1.0; 3]), wrong(2, 1, 3));
+    assert_eq!(encode(&[], 0, 3, &[]), Err(CheckError::Matrix(MatrixProblem::Empty)));
     let not_finite = |row, column| Err(CheckError::Matrix(MatrixProblem::NotFinite { row, column }));
-    assert_eq!(encoding_error(&[1.0, f64::NAN], 1, 2, &[1.0]), not_finite(0, 1));
-    assert_eq!(encoding_error(&[1.0; 2], 2, 1, &[1.0, f64::INFINITY]), not_finite(1, 0));
-    assert!(encoding_error(&[1e308; 2], 2, 1, &[1e308; 2]).is_err(), "an overflow");
+    assert_eq!(encode(&[1.0, f64::NAN], 1, 2, &[1.0]), not_finite(0, 1));
+    assert_eq!(encode(&[1.0; 2], 2, 1, &[1.0, f64::INFINITY]), not_finite(1, 0));
+    assert!(encode(&[1e308; 2], 2, 1, &[1e308; 2]).is_err(), "an overflow");
     assert!(
         encoding_error_of_blocks([3.0, 4.0]) >= 5.0 && encoding_error_of_blocks([3.0, 4.0]) < 5.000_000_1
     );

@@ -8,9 +8,10 @@ use crate::rational::{
     vertex_maximum,
 };
 use gambeson_checker::{
-    Certificate, CheckError, Domain, QuadraticBound, Rejected, RelaxationValue, VertexValue, check,
-    check_dilation, relaxation_value, spectral_norm, vertex_value,
+    Certificate, CheckError, Domain, QuadraticBound, Rejected, RelaxationValue, VertexValue,
+    relaxation_value, vertex_value,
 };
+use gambeson_lowrank::sdp::scale::{check, check_dilation, spectral_norm};
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 

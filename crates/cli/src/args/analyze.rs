@@ -1,94 +1,128 @@
 //! The command line of `gambeson analyze`.
 
 use super::certify::RadiusNormName;
+use super::figure::FigureArguments;
+use super::shared::OUTPUT;
 use clap::{Args, ValueEnum};
-use gambeson_smooth::record::Certification;
+use gambeson_smooth::record::LimitChoice;
 use std::path::PathBuf;
 
 pub(super) const HELP: &str = "\
-Logs, recognised by content: our own records (certified again from their counts; what they claim is never believed; \
-shards of one run are merged), the tables of Cohen et al., SmoothAdv, Consistency, SmoothMix, CAT-RS, ANCER, ACES, ARS \
-and their kin (a header that begins with idx), votes (idx, label, selection_*, estimation_*; need --sigma and --alpha), \
-intervals and radii of DSRS, and curves of radius and accuracy. Radii of other programs are taken as written: most of \
-them were rounded to nearest.
+Logs are recognised by content: our own records (certified again from their counts, never trusted; shards of one run \
+are merged); the tables of Cohen et al., SmoothAdv, Consistency, SmoothMix, CAT-RS, ANCER, ACES, ARS and similar (the \
+header begins with idx); votes (idx, label, selection_*, estimation_*; these need --sigma and --alpha); intervals and \
+radii of DSRS; and curves of radius and accuracy. Radii of other programs are taken as written; most were rounded to \
+nearest.
 
-Certified accuracy is the part of inputs that are classified correctly and certified at least to the radius; the \
-average certified radius (acr) counts 0 for all others. Of several logs the best at each radius has a star.
+Certified accuracy is the fraction of inputs classified correctly with a certified radius of at least r. The average \
+certified radius (ACR) counts 0 for all other inputs. With several logs, a star marks the best at each radius.
 
-JSON: one object a log with source, images, radii, certified_accuracy, acr, abstained (fractions, in the order of \
-radii), and norm, sigma, alpha, high_probability (with --rho), p_a (quantiles of the lower limits on p_A), proven_by (the --projection that proved \
-kappa again); null where the log does not tell.
+JSON: one object per log with source, images, radii, certified_accuracy, acr, abstained (fractions, in the order of \
+radii), norm, sigma, alpha, high_probability (with --rho), p_a (quantiles of the lower limits on p_A) and proven_by (the \
+--projection that proved kappa again); null if the log does not say.
 
-Exit codes: 0 done, 2 error: also where a log has a broken line, which is named, and where a record claims more than \
-its counts, or the projection given, prove.";
+Exit codes: 0 done; 2 error, also if a log has a broken line, or if a record claims more than its counts or the given \
+projection prove.";
+
+const RADII: &str = "Radii";
+const PROOF: &str = "Proof";
 
 #[derive(Debug, Args)]
-#[allow(clippy::struct_excessive_bools)] // one a flag
+#[allow(clippy::struct_excessive_bools)] // flags
 pub(crate) struct AnalyzeArguments {
-    /// Logs of certification.
+    /// Certification logs.
     #[arg(required = true, value_name = "LOG")]
     pub(crate) logs: Vec<PathBuf>,
-    /// Radii, as 0.25 or 2/255 [default: from 0 to the largest in steps of 0.25, for linf in about eight].
-    #[arg(long, value_delimiter = ',', value_parser = radius, allow_hyphen_values = true)]
+    /// Radii, such as 0.25 or 2/255 [default: from 0 to the largest in steps of 0.25; for linf, about eight].
+    #[arg(
+        long,
+        value_name = "R,...",
+        value_delimiter = ',',
+        value_parser = radius,
+        allow_hyphen_values = true,
+        help_heading = RADII
+    )]
     pub(crate) radii: Option<Vec<Radius>>,
-    /// The norm of radii [default: l2; linf with --kappa or --by-dimension].
-    #[arg(long, value_enum)]
+    /// The norm of the radii [default: l2; linf with --kappa or --by-dimension].
+    #[arg(long, value_enum, help_heading = RADII)]
     pub(crate) norm: Option<RadiusNormName>,
-    /// linf radii by this kappa instead of the log's own: the radius where noise was added, divided by it.
-    #[arg(long, value_name = "K", value_parser = positive, conflicts_with = "by_dimension", allow_hyphen_values = true)]
+    /// Compute linf radii with this kappa instead of the log's own: the radius in the noisy coordinates divided by K.
+    #[arg(
+        long,
+        value_name = "K",
+        value_parser = positive,
+        conflicts_with = "by_dimension",
+        allow_hyphen_values = true,
+        help_heading = RADII
+    )]
     pub(crate) kappa: Option<f64>,
-    /// linf radii by the root of the number of coordinates: 3072 for CIFAR.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Compute linf radii as the l2 radius divided by the root of N, the number of coordinates (3072 for CIFAR).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = RADII)]
     pub(crate) by_dimension: Option<u64>,
-    /// Prove kappa again: the projection a log of ours was made with, its certificate P.cert.json beside it. Several may
-    /// be given.
-    #[arg(long, value_name = "P.safetensors", conflicts_with = "kappa")]
+    /// Prove kappa again from the projection one of our logs was made with, and its certificate P.cert.json. May be
+    /// repeated.
+    #[arg(long, value_name = "P.safetensors", conflicts_with = "kappa", help_heading = PROOF)]
     pub(crate) projection: Vec<PathBuf>,
-    /// Certificates of the projections, in their order, where they are elsewhere.
-    #[arg(long, value_name = "P.cert.json", requires = "projection")]
+    /// The certificate of each --projection, in order [default: P.cert.json].
+    #[arg(long, value_name = "FILE", requires = "projection", help_heading = PROOF)]
     pub(crate) certificate: Vec<PathBuf>,
-    /// The levels of noise of its coordinates, if a log was made with such.
-    #[arg(long, value_name = "FILE.npy", requires = "projection")]
+    /// The noise levels a log was made with, if it was made with --noise-levels.
+    #[arg(long, value_name = "FILE.npy", requires = "projection", help_heading = PROOF)]
     pub(crate) noise_levels: Option<PathBuf>,
     /// Certify counts again with this failure probability.
-    #[arg(long, value_name = "A", value_parser = probability, allow_hyphen_values = true)]
+    #[arg(long, value_name = "A", value_parser = probability, allow_hyphen_values = true, help_heading = PROOF)]
     pub(crate) alpha: Option<f64>,
-    /// The limits on probabilities of classes.
-    #[arg(long, value_enum, default_value_t = CertificationName::Natural)]
+    /// The confidence limits on class probabilities.
+    #[arg(long, value_enum, default_value_t = CertificationName::Natural, help_heading = PROOF)]
     pub(crate) method: CertificationName,
-    /// The noise level of votes; of other logs, to find p_A from their radii.
-    #[arg(long, value_name = "S", value_parser = positive, allow_hyphen_values = true)]
+    /// The noise level: needed for votes; for other logs, gives p_A from the radii.
+    #[arg(long, value_name = "S", value_parser = positive, allow_hyphen_values = true, help_heading = PROOF)]
     pub(crate) sigma: Option<f64>,
-    /// Also bound certified accuracy from below with probability 1 - RHO over all draws.
-    #[arg(long, value_name = "RHO", value_parser = probability, allow_hyphen_values = true)]
+    /// Also print lower bounds on certified accuracy that hold with probability 1 - RHO over all draws.
+    #[arg(long, value_name = "RHO", value_parser = probability, allow_hyphen_values = true, help_heading = PROOF)]
     pub(crate) rho: Option<f64>,
-    /// For --rho: the failure probability that logs without counts were made with.
-    #[arg(long, value_name = "A", value_parser = probability, requires = "rho", allow_hyphen_values = true)]
+    /// For --rho: the failure probability with which logs without counts were made.
+    #[arg(
+        long,
+        value_name = "A",
+        value_parser = probability,
+        requires = "rho",
+        allow_hyphen_values = true,
+        help_heading = PROOF
+    )]
     pub(crate) log_alpha: Option<f64>,
-    /// Count what is certified whatever its class: for logs without labels.
-    #[arg(long)]
+    /// Count every certified input, whatever its class: for logs without labels.
+    #[arg(long, help_heading = RADII)]
     pub(crate) any_class: bool,
-    /// Also the best of all logs at each radius.
-    #[arg(long)]
+    /// Add the envelope: the best of all logs at each radius.
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) envelope: bool,
-    /// Digits after the point in tables; rounded to nearest, as tables of accuracy are.
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=9))]
+    /// The name of a log in tables and figures; once per log, in order [default: from the file names].
+    #[arg(long, value_name = "TEXT", help_heading = OUTPUT)]
+    pub(crate) label: Vec<String>,
+    /// Decimal places in tables, rounded to nearest.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 3,
+        value_parser = clap::value_parser!(u8).range(1..=9),
+        help_heading = OUTPUT
+    )]
     pub(crate) digits: u8,
-    /// One JSON object a log on stdout.
-    #[arg(long)]
+    /// Print one JSON object per log instead of the table.
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
     /// Write the table as Markdown, with the command that made it.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) markdown: Option<PathBuf>,
     /// Write the table as LaTeX.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) latex: Option<PathBuf>,
     /// Write the numbers as CSV, unrounded.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) csv: Option<PathBuf>,
-    /// Draw certified accuracy against the radius, and the distribution of p_A where it is known: .svg or .png.
-    #[arg(long, value_name = "FILE", value_parser = figure)]
-    pub(crate) figure: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) figure: FigureArguments,
 }
 
 /// A radius and how it was written.
@@ -106,15 +140,15 @@ impl From<f64> for Radius {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CertificationName {
-    /// What fits the records' sampling rule: Clopper-Pearson for a fixed number of draws.
+    /// The sampling rule's own: Clopper-Pearson for a fixed number of draws
     Natural,
-    /// Valid at any stopping time.
+    /// Valid at any stopping time
     Mixture,
-    /// A lower limit on the class, upper limits on all others, half of alpha each.
+    /// Lower for the class, upper for all others, half of alpha each
     TwoSided,
 }
 
-impl From<CertificationName> for Certification {
+impl From<CertificationName> for LimitChoice {
     fn from(name: CertificationName) -> Self {
         match name {
             CertificationName::Natural => Self::Natural,
@@ -136,7 +170,7 @@ fn radius(text: &str) -> Result<Radius, String> {
     if value.is_finite() && value >= 0.0 {
         Ok(Radius { value, text: text.trim().to_owned() })
     } else {
-        Err(format!("{text} is not a radius: a number of at least 0"))
+        Err(format!("`{text}` is not a radius: expected a number of at least 0"))
     }
 }
 
@@ -150,12 +184,4 @@ fn probability(text: &str) -> Result<f64, String> {
     number(text).and_then(|value| {
         if value > 0.0 && value < 1.0 { Ok(value) } else { Err("must lie between 0 and 1".to_owned()) }
     })
-}
-
-fn figure(text: &str) -> Result<PathBuf, String> {
-    let path = PathBuf::from(text);
-    match path.extension().and_then(std::ffi::OsStr::to_str) {
-        Some("svg" | "png") => Ok(path),
-        _ => Err("a figure is a .svg or a .png".to_owned()),
-    }
 }

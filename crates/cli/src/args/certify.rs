@@ -1,6 +1,7 @@
 //! The command lines of `gambeson certify` and `gambeson predict`.
 
-use super::{data::SplitName, seconds};
+use super::data::SplitName;
+use super::shared::{OUTPUT, seconds};
 use clap::{Args, ValueEnum};
 use gambeson_data::format::audio::FrameParams;
 use gambeson_smooth::sequential::RadiusNorm;
@@ -8,92 +9,140 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub(super) const CERTIFY_HELP: &str = "\
-MODEL is an ONNX file, run by ONNX Runtime (`pip install onnxruntime`, or ORT_DYLIB_PATH), or an exact toy of two \
-classes: toy:half-space,offset=B (1 where the mean of the values is above B), with cosine=K the K-th cosine \
-coefficient of the first channel instead, with normal=FILE.npy any other vector; toy:ball,radius=R,centre=C (1 where \
-|x - C| <= R).
+MODEL is an ONNX file, run by ONNX Runtime (`pip install onnxruntime`, or set ORT_DYLIB_PATH), or a toy classifier with \
+two classes. toy:half-space,offset=B answers 1 if the mean of the values is above B; with cosine=K it uses the K-th \
+cosine coefficient of the first channel instead of the mean, with normal=FILE.npy the product with any vector. \
+toy:ball,radius=R,centre=C answers 1 if |x - C| <= R.
 
-Inputs are as the data have them (pixels in [0, 1], sound in [-1, 1)). Noise is added first and nothing is clipped; \
---mean and --std come after it, so give them only for a network that does not normalise by itself, and --sigma in \
-units of the inputs.
+Inputs have the values of the data: pixels in [0, 1], sound in [-1, 1). Noise is added first, in these units, and \
+nothing is clipped; --mean and --std apply after it, and only to networks that do not normalise by themselves.
 
-With --projection noise is added to the r coordinates z = U'u alone; its certificate proves what a radius in z means \
-for the input, in the coordinates of its basis (dct or pixel).
+With --projection, noise is added only to the r coordinates z = U'u; the certificate proves what a radius in z means for \
+the input, in the coordinates of the projection (dct or pixel).
 
-The records in --out hold the counts; `gambeson analyze` makes tables of them, also under another alpha. The same \
-command again goes on where it was stopped. Draws depend on seed and index alone: shards, threads and batches do not \
-change them. The classic table of --tsv has its radii cut off, not rounded.
+The records in --out hold the counts; `gambeson analyze` makes tables from them, also for another alpha. Running the \
+same command again continues where it stopped. Draws depend only on the seed and the index of the input, not on shards, \
+threads or batches. Radii in the table of --tsv are cut off, not rounded.
 
-Exit codes: 0 done, 1 stopped by Ctrl-C or --time-limit (what is finished is kept), 2 error.";
+Exit codes: 0 done, 1 stopped by Ctrl-C or --time-limit (finished inputs are kept), 2 error.";
+
+const MODEL: &str = "Model and data";
+const SMOOTHING: &str = "Smoothing";
+const SAMPLING: &str = "Sampling";
+const INPUTS: &str = "Which inputs";
 
 /// What is smoothed, and on what.
 #[derive(Debug, Args)]
 pub(crate) struct SmoothArguments {
     /// FILE.onnx or toy:...; see below.
-    #[arg(long)]
+    #[arg(long, help_heading = MODEL)]
     pub(crate) model: String,
     /// Name or path of a data set, as in `gambeson data`.
-    #[arg(long, value_name = "NAME|PATH")]
+    #[arg(long, value_name = "NAME|PATH", help_heading = MODEL)]
     pub(crate) data: String,
-    /// Which part, of sets that have two.
-    #[arg(long, value_enum, default_value_t = SplitName::Test)]
+    /// Which split, for data sets that have two.
+    #[arg(long, value_enum, default_value_t = SplitName::Test, help_heading = MODEL)]
     pub(crate) split: SplitName,
     /// Audio: length of a frame in ms.
-    #[arg(long, value_name = "MS", default_value_t = FrameParams::default().window_ms, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "MS",
+        default_value_t = FrameParams::default().window_ms,
+        allow_negative_numbers = true,
+        help_heading = MODEL
+    )]
     pub(crate) window_ms: f64,
-    /// Audio: from the start of a frame to the start of the next, in ms.
-    #[arg(long, value_name = "MS", default_value_t = FrameParams::default().hop_ms, allow_negative_numbers = true)]
+    /// Audio: time from the start of one frame to the next, in ms.
+    #[arg(
+        long,
+        value_name = "MS",
+        default_value_t = FrameParams::default().hop_ms,
+        allow_negative_numbers = true,
+        help_heading = MODEL
+    )]
     pub(crate) hop_ms: f64,
     /// Add noise in the coordinates of this projection.
-    #[arg(long, value_name = "P.safetensors")]
+    #[arg(long, value_name = "P.safetensors", help_heading = SMOOTHING)]
     pub(crate) projection: Option<PathBuf>,
-    /// Its certificate [default: P.cert.json].
-    #[arg(long, value_name = "P.cert.json", requires = "projection")]
+    /// The certificate of the projection [default: P.cert.json].
+    #[arg(long, value_name = "FILE", requires = "projection", help_heading = SMOOTHING)]
     pub(crate) certificate: Option<PathBuf>,
     /// Standard deviation of the noise.
-    #[arg(long, allow_negative_numbers = true, required_unless_present = "noise_levels")]
+    #[arg(
+        long,
+        value_name = "S",
+        allow_negative_numbers = true,
+        required_unless_present = "noise_levels",
+        help_heading = SMOOTHING
+    )]
     pub(crate) sigma: Option<f64>,
-    /// A level of noise for each coordinate of the projection instead, channel after channel.
-    #[arg(long, value_name = "FILE.npy", requires = "projection", conflicts_with = "sigma")]
+    /// Instead of --sigma: one noise level per coordinate of the projection, channel by channel.
+    #[arg(
+        long,
+        value_name = "FILE.npy",
+        requires = "projection",
+        conflicts_with = "sigma",
+        help_heading = SMOOTHING
+    )]
     pub(crate) noise_levels: Option<PathBuf>,
-    /// Subtracted from every channel, after the noise: one number, or one a channel.
-    #[arg(long, value_name = "M,..", value_delimiter = ',', allow_hyphen_values = true, requires = "std")]
+    /// Subtract this from the noisy input: one number, or one per channel.
+    #[arg(
+        long,
+        value_name = "M,...",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        requires = "std",
+        help_heading = MODEL
+    )]
     pub(crate) mean: Vec<f32>,
-    /// Every channel is divided by, after that.
-    #[arg(long, value_name = "S,..", value_delimiter = ',', allow_hyphen_values = true, requires = "mean")]
+    /// Then divide by this: one number, or one per channel.
+    #[arg(
+        long,
+        value_name = "S,...",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        requires = "mean",
+        help_heading = MODEL
+    )]
     pub(crate) std: Vec<f32>,
-    /// Failure probability of one answer.
-    #[arg(long, default_value_t = 0.001, allow_negative_numbers = true)]
+    /// Failure probability of each answer.
+    #[arg(long, value_name = "A", default_value_t = 0.001, allow_negative_numbers = true, help_heading = SAMPLING)]
     pub(crate) alpha: f64,
     /// Seed of the noise.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, help_heading = SAMPLING)]
     pub(crate) seed: u64,
     /// First input, counting from 0.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, value_name = "I", default_value_t = 0, help_heading = INPUTS)]
     pub(crate) start: usize,
-    /// The input to stop before [default: all].
-    #[arg(long)]
+    /// Stop before this input [default: the number of inputs].
+    #[arg(long, value_name = "I", help_heading = INPUTS)]
     pub(crate) stop: Option<usize>,
-    /// Take every so many-th input.
-    #[arg(long, default_value_t = 1, value_parser = at_least_one)]
+    /// Take every N-th input.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one, help_heading = INPUTS)]
     pub(crate) every: usize,
-    /// Take the I-th of K equal parts of these inputs, I from 1 to K.
-    #[arg(long, value_name = "I/K", default_value = "1/1")]
+    /// Take part I of K of these inputs, I from 1 to K.
+    #[arg(long, value_name = "I/K", default_value = "1/1", help_heading = INPUTS)]
     pub(crate) shard: Shard,
-    /// Draws given to the model at once.
-    #[arg(long, default_value_t = 64, value_parser = at_least_one)]
+    /// Draws per call of the model.
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = at_least_one, help_heading = SAMPLING)]
     pub(crate) batch: usize,
-    /// Stop after so many seconds.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    /// Stop after this many seconds.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        value_parser = seconds,
+        allow_negative_numbers = true,
+        help_heading = SAMPLING
+    )]
     pub(crate) time_limit: Option<Duration>,
-    /// Append a record a line to this file; inputs that are there already are skipped.
-    #[arg(long, value_name = "RUN.jsonl")]
+    /// Append one record per input to this file; inputs already in it are skipped.
+    #[arg(long, value_name = "RUN.jsonl", help_heading = OUTPUT)]
     pub(crate) out: Option<PathBuf>,
-    /// Write the classic table, tab-separated.
-    #[arg(long, value_name = "FILE")]
+    /// Write the table of Cohen et al., tab-separated.
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) tsv: Option<PathBuf>,
-    /// One JSON object on stdout.
-    #[arg(long)]
+    /// Print one JSON object instead of text.
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 }
 
@@ -101,31 +150,44 @@ pub(crate) struct SmoothArguments {
 pub(crate) struct CertifyArguments {
     #[command(flatten)]
     pub(crate) smooth: SmoothArguments,
-    /// Draws that choose the class.
-    #[arg(long, default_value_t = 100)]
+    /// Draws that select the class.
+    #[arg(long, value_name = "N", default_value_t = 100, help_heading = SAMPLING)]
     pub(crate) n0: u64,
-    /// Draws that are counted; with --sequential at most.
-    #[arg(long, default_value_t = 100_000)]
+    /// Draws that are counted; with --sequential, at most.
+    #[arg(long, value_name = "N", default_value_t = 100_000, help_heading = SAMPLING)]
     pub(crate) n: u64,
-    /// Stop drawing when the answer is settled; alpha is kept.
-    #[arg(long)]
+    /// Stop drawing when the answer is settled, at the same alpha.
+    #[arg(long, help_heading = SAMPLING)]
     pub(crate) sequential: bool,
-    /// Settled when these radii are met or will hardly be [default: 0, sigma, 2 sigma and 3 sigma, if there is no
-    /// tolerance].
+    /// Settled when each of these radii is reached, or unlikely to be [default: 0, sigma, 2 sigma and 3 sigma, unless
+    /// there is a tolerance].
     #[arg(
         long,
-        value_name = "R,..",
+        value_name = "R,...",
         value_delimiter = ',',
         allow_hyphen_values = true,
-        requires = "sequential"
+        requires = "sequential",
+        help_heading = SAMPLING
     )]
     pub(crate) target: Vec<f64>,
-    /// Settled when the radius is within this of the best that n draws could give. The radius of inputs that never
-    /// fail grows with the number of draws, so a small one saves little.
-    #[arg(long, value_name = "T", allow_negative_numbers = true, requires = "sequential")]
+    /// Settled when the radius is within T of the best that n draws could give. If all draws agree, the radius keeps
+    /// growing with their number, so a small T saves little.
+    #[arg(
+        long,
+        value_name = "T",
+        allow_negative_numbers = true,
+        requires = "sequential",
+        help_heading = SAMPLING
+    )]
     pub(crate) tolerance: Option<f64>,
     /// The norm of --target and --tolerance.
-    #[arg(long, value_enum, default_value_t = RadiusNormName::L2, requires = "sequential")]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t = RadiusNormName::L2,
+        requires = "sequential",
+        help_heading = SAMPLING
+    )]
     pub(crate) norm: RadiusNormName,
 }
 
@@ -133,16 +195,16 @@ pub(crate) struct CertifyArguments {
 pub(crate) struct PredictArguments {
     #[command(flatten)]
     pub(crate) smooth: SmoothArguments,
-    /// Draws an input.
-    #[arg(long, default_value_t = 1000)]
+    /// Draws per input.
+    #[arg(long, value_name = "N", default_value_t = 1000, help_heading = SAMPLING)]
     pub(crate) n: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RadiusNormName {
-    /// Euclidean.
+    /// Euclidean
     L2,
-    /// Largest entry.
+    /// Largest absolute entry
     Linf,
 }
 
@@ -178,6 +240,6 @@ impl std::str::FromStr for Shard {
 fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number @ 1..) => Ok(number),
-        _ => Err(format!("`{text}` is not a whole number from 1 on")),
+        _ => Err(format!("`{text}` is not a whole number of at least 1")),
     }
 }

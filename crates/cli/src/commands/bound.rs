@@ -1,79 +1,43 @@
 //! `gambeson bound`: solve, prove, print the bracket, write the certificate.
 
-use crate::Outcome;
-use crate::args::{BoundArguments, MethodName};
+use crate::args::{BoundArguments, SolverName};
+use crate::commands::matrix::{self, NamedMatrix};
+use crate::ended::Ended;
+use crate::json::{BoundRecord, domain_name, stop_name};
 use crate::machine::peak_memory;
 use crate::output::writable;
 use crate::progress::{LiveBracket, catch_interrupts};
 use crate::report::decimal::{down, up};
-use crate::source::{self, Source};
+use crate::screen::wrapped;
 use anyhow::Context;
 use gambeson_checker::Domain;
-use gambeson_lowrank::sdp::bracket::{BoundParams, Bracket, Method, Stop, bracket};
+use gambeson_lowrank::sdp::bracket::{BoundParams, Bracket, Solver, Stop, bracket};
 use gambeson_lowrank::sdp::certificate::CertificateFile;
 use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
 use gambeson_lowrank::sdp::progress::StopReason;
-use serde::{Deserialize, Serialize};
 use std::io::Write;
 
-/// Significant digits for people. JSON has all of them.
+/// Significant digits in text; JSON has all of them.
 const DIGITS: usize = 8;
-
-/// What `bound --json` prints. Numbers are in the units of the norm asked for, the square for inf-to-two.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct BoundRecord {
-    pub(crate) n: usize,
-    pub(crate) norm: Norm,
-    pub(crate) domain: String,
-    pub(crate) method: String,
-    /// Proven upper end of both brackets.
-    pub(crate) upper: f64,
-    /// Proven lower end for the maximum.
-    pub(crate) lower: f64,
-    /// Proven lower end for the relaxation.
-    pub(crate) sdp_lower: f64,
-    /// upper/sdp_lower − 1; null where that is infinite.
-    pub(crate) gap: Option<f64>,
-    pub(crate) kappa: Option<f64>,
-    pub(crate) iterations: usize,
-    /// Seconds for reading the matrix, or generating it.
-    pub(crate) seconds_read: f64,
-    pub(crate) seconds_solve: f64,
-    pub(crate) seconds_check: f64,
-    /// The most memory the process has held, in bytes; null where the system does not tell.
-    pub(crate) peak_memory: Option<u64>,
-    pub(crate) stop: String,
-    pub(crate) trivial: bool,
-}
-
-impl BoundRecord {
-    /// Whether the solver did all iterations it was allowed.
-    pub(crate) fn used_all_iterations(&self) -> bool {
-        self.stop == stop_name(Stop::Solver(StopReason::IterationLimit))
-    }
-
-    /// Whether Ctrl-C ended the search.
-    pub(crate) fn was_interrupted(&self) -> bool {
-        self.stop == stop_name(Stop::Interrupted)
-    }
-}
 
 pub(crate) fn run(
     arguments: &BoundArguments,
     stdout: &mut impl Write,
     threads: usize,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Ended> {
     if let Some(path) = &arguments.certificate {
         writable(path)?; // rather than lose a long run at its end
     }
-    let source = source::load(arguments.source.input.as_deref(), arguments.source.random, threads)?;
-    let reading = if arguments.source.gram { Reading::Gram } else { Reading::Plain };
+    let given = matrix::load(arguments.matrix.input.as_deref(), arguments.matrix.random, threads)?;
+    let reading = if arguments.matrix.gram { Reading::Gram } else { Reading::Plain };
     let norm = Norm::from(arguments.norm);
     // The hash is of the matrix as given, so it is taken before the matrix becomes a problem.
-    let hash = arguments.certificate.as_ref().map(|_| source.input.matrix.sha256());
-    let domain = arguments.source.domain.map(Domain::from);
-    let Source { input, name, seconds } = source;
-    let problem = Problem::new(input.matrix, input.kind, norm, reading, domain, threads)
+    let hash = arguments.certificate.as_ref().map(|_| given.input.matrix.sha256());
+    let NamedMatrix { input, name, seconds } = given;
+    let natural = input.kind.natural_domain(norm, reading);
+    let domain = arguments.matrix.domain.map_or(natural, Domain::from);
+    let problem = Problem::new(input.matrix, norm, reading, domain, threads)
+        .map_err(matrix::explained)
         .with_context(|| name.clone())?;
     let mut params = BoundParams {
         time_limit: arguments.time_limit,
@@ -82,14 +46,14 @@ pub(crate) fn run(
         ..BoundParams::default()
     };
     let method = match arguments.method {
-        MethodName::Mwu => {
-            params.method = Method::MultiplicativeWeights;
+        SolverName::Mwu => {
+            params.solver = Solver::MultiplicativeWeights;
             params.gap = 5e-3; // what the paper reaches; smaller gaps take very long
             "mwu"
         }
-        // Ahead of Algorithm 2 on every matrix tried, so `auto` has no more to decide.
-        MethodName::Auto | MethodName::BurerMonteiro => {
-            params.method = Method::BurerMonteiro;
+        // Faster than Algorithm 2 on every matrix tried, so `auto` has nothing to decide.
+        SolverName::Auto | SolverName::BurerMonteiro => {
+            params.solver = Solver::BurerMonteiro;
             "burer-monteiro"
         }
     };
@@ -97,21 +61,21 @@ pub(crate) fn run(
     params.mwu.width = arguments.width;
     params.mwu.early_stop = arguments.early_stop;
     params.mwu.accuracy = arguments.accuracy.unwrap_or(params.mwu.accuracy.min(params.gap));
-    // Progress that matters to the gap asked for is no stall.
+    // Progress that counts towards the requested gap is not a stall.
     params.mwu.stall = params.mwu.stall.min(0.01 * params.gap);
     if let Some(iterations) = arguments.iterations {
         params.mwu.max_iterations = iterations as usize;
         params.burer_monteiro.max_iterations = iterations as usize;
     }
-    catch_interrupts("stopping: proving the best found so far (press again to quit)");
+    catch_interrupts("stopping; proving the best bound found so far (press Ctrl-C again to quit)");
     let mut live = LiveBracket::new();
-    live.message("first steps");
+    live.message("starting");
     let found = bracket(&problem, &params, &mut live);
     live.finish();
     let found = found.with_context(|| name.clone())?;
-    // Neither a result nor a certificate is lost where the other cannot be written.
+    // If the result cannot be printed, the certificate is still written, and the other way round.
     let printed = report(arguments, &name, seconds, &problem, method, &found, stdout);
-    // A default gap is not insisted on, but a run that was cut short of it is not all that was to be had.
+    // The default gap is a wish, but a run that was stopped before reaching it fell short.
     let cut_short =
         matches!(found.stop, Stop::TimeLimit | Stop::Interrupted | Stop::Solver(StopReason::Interrupted));
     let short = !(found.gap() <= params.gap) && (arguments.gap.is_some() || cut_short);
@@ -123,10 +87,10 @@ pub(crate) fn run(
     }
     printed?;
     stdout.flush()?;
-    Ok(if short { Outcome::FellShort } else { Outcome::Success })
+    Ok(if short { Ended::FellShort } else { Ended::AsAsked })
 }
 
-/// The bracket on stdout, as the caller wants it.
+/// Prints the bracket as text or JSON.
 fn report(
     arguments: &BoundArguments,
     name: &str,
@@ -179,8 +143,14 @@ fn print(
     let (upper, gap) = (up(found.upper.value(), DIGITS), found.gap());
     writeln!(
         stdout,
-        "matrix       {name}, n = {n}, {}; ready in {seconds_read:.2} s",
-        domain_name(problem.domain)
+        "{}",
+        wrapped(
+            &format!(
+                "matrix       {name}, n = {n}, {}; ready in {seconds_read:.2} s",
+                domain_name(problem.domain)
+            ),
+            13
+        )
     )?;
     writeln!(stdout, "{what}: proven bracket")?;
     writeln!(stdout, "  maximum    {} .. {upper}", down(found.lower.value(), DIGITS))?;
@@ -192,41 +162,26 @@ fn print(
     if found.trivial {
         writeln!(
             stdout,
-            "  This is only the trivial bound n * lambda_max(M) (n for a projection): no weights did better than equal ones."
+            "  This is only the trivial bound n * lambda_max(M) (n for a projection): no\n  weights were better than equal ones."
         )?;
     }
     writeln!(
         stdout,
-        "solver       {method}, {} iterations, {} products, {:.2} s; stopped: {}",
-        found.iterations,
-        found.products,
-        found.seconds_solve,
-        stop_name(found.stop)
+        "{}",
+        wrapped(
+            &format!(
+                "solver       {method}, {} iterations, {} products, {:.2} s; stopped: {}",
+                found.iterations,
+                found.products,
+                found.seconds_solve,
+                stop_name(found.stop)
+            ),
+            13
+        )
     )?;
     writeln!(stdout, "proof        {:.2} s", found.seconds_check)?;
     match peak_memory() {
         Some(bytes) => writeln!(stdout, "memory       {} GB at the peak", up(bytes as f64 / 1e9, 3)),
         None => Ok(()),
-    }
-}
-
-pub(crate) fn domain_name(domain: Domain) -> &'static str {
-    match domain {
-        Domain::Cube => "cube",
-        Domain::Vertices => "vertices",
-    }
-}
-
-fn stop_name(stop: Stop) -> &'static str {
-    match stop {
-        Stop::Gap => "gap",
-        Stop::TimeLimit => "time-limit",
-        Stop::Interrupted | Stop::Solver(StopReason::Interrupted) => "interrupted",
-        Stop::Zero => "zero-matrix",
-        Stop::Solver(StopReason::IterateFeasible) => "iterate-feasible",
-        Stop::Solver(StopReason::AverageFeasible) => "average-feasible",
-        Stop::Solver(StopReason::Converged) => "converged",
-        Stop::Solver(StopReason::Stalled) => "stalled",
-        Stop::Solver(StopReason::IterationLimit) => "iteration-limit",
     }
 }

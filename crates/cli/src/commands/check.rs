@@ -1,12 +1,12 @@
-//! `gambeson check`: what a certificate proves about a matrix, by the checker alone.
+//! `gambeson check`: what a certificate proves about a matrix or a projection, by the checker alone.
 
-use crate::Outcome;
 use crate::args::CheckArguments;
-use crate::commands::bound::domain_name;
+use crate::commands::matrix;
+use crate::ended::Ended;
+use crate::json::{CheckRecord, domain_name};
 use crate::machine::peak_memory;
 use crate::report::decimal::up;
-use crate::source;
-use crate::symmetric::is_symmetric;
+use crate::screen::{proven, rejected, wrapped};
 use anyhow::{Context, bail};
 use gambeson_checker::{CheckError, Domain};
 use gambeson_lowrank::linalg::matrix::Matrix;
@@ -17,39 +17,16 @@ use gambeson_lowrank::safetensors::looks_like;
 use gambeson_lowrank::sdp::bracket::{Upper, prove};
 use gambeson_lowrank::sdp::certificate::CertificateFile;
 use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::time::Instant;
-
-/// What `check --json` prints.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct CheckRecord {
-    pub(crate) proven: bool,
-    /// What the question was: the norm,
-    pub(crate) norm: Norm,
-    /// whether the matrix is the factor U of M = UUᵀ,
-    pub(crate) gram: bool,
-    /// and where x lies.
-    pub(crate) domain: String,
-    /// The proven bound (the square for inf-to-two), whether or not it is as small as asked for.
-    pub(crate) bound: Option<f64>,
-    pub(crate) kappa: Option<f64>,
-    /// Why the certificate was rejected.
-    pub(crate) reason: Option<String>,
-    /// Seconds for reading the matrix, or generating it.
-    pub(crate) seconds_read: f64,
-    /// Seconds for the proof, without reading and hashing the matrix.
-    pub(crate) seconds_check: f64,
-    /// The most memory the process has held, in bytes; null where the system does not tell.
-    pub(crate) peak_memory: Option<u64>,
-}
 
 pub(crate) fn run(
     arguments: &CheckArguments,
     stdout: &mut impl Write,
     threads: usize,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Ended> {
     if let Some(bound) = arguments.at_most.filter(|bound| bound.is_nan()) {
         bail!("--at-most {bound} is not a number");
     }
@@ -58,8 +35,8 @@ pub(crate) fn run(
         return check_projection(path, arguments, stdout, threads);
     }
     let file = CertificateFile::read(&arguments.certificate)?;
-    let source = source::load(arguments.input.as_deref(), arguments.random, threads)?;
-    let kind = source.input.kind;
+    let given = matrix::load(arguments.input.as_deref(), arguments.random, threads)?;
+    let kind = given.input.kind;
     let asked = Asked {
         domain: arguments.domain.map(Domain::from),
         norm: arguments.norm.map(Norm::from),
@@ -67,7 +44,7 @@ pub(crate) fn run(
         at_most: arguments.at_most,
     };
     let verdict =
-        verdict(source.input.matrix, kind, file, &asked, threads).with_context(|| source.name.clone())?;
+        verdict(given.input.matrix, kind, file, &asked, threads).with_context(|| given.name.clone())?;
     if arguments.json {
         let record = CheckRecord {
             proven: verdict.reason.is_none(),
@@ -77,26 +54,26 @@ pub(crate) fn run(
             bound: verdict.upper.map(Upper::value),
             kappa: verdict.upper.and_then(Upper::kappa).map(gambeson_checker::InfToTwoBound::value),
             reason: verdict.reason.clone(),
-            seconds_read: source.seconds,
+            seconds_read: given.seconds,
             seconds_check: verdict.seconds,
             peak_memory: peak_memory(),
         };
         writeln!(stdout, "{}", serde_json::to_string(&record)?)?;
     } else {
-        verdict.print(stdout)?;
+        verdict.print(0, stdout)?;
     }
     stdout.flush()?;
-    Ok(if verdict.reason.is_none() { Outcome::Success } else { Outcome::FellShort })
+    Ok(if verdict.reason.is_none() { Ended::AsAsked } else { Ended::FellShort })
 }
 
-/// By content: whether a file is of the kind projections are stored in. What cannot be read is left to the reader.
+/// By content: whether a file can be a projection. What cannot be read is left to the reader.
 fn is_projection(path: &Path) -> bool {
     let mut head = [0; 9];
     let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut head));
     read.is_ok() && looks_like(&head)
 }
 
-/// What `check --json` prints of a projection.
+/// What `check --json` prints about a projection.
 #[derive(Serialize)]
 struct ProjectionCheck {
     proven: bool,
@@ -120,16 +97,16 @@ fn check_projection(
     arguments: &CheckArguments,
     stdout: &mut impl Write,
     threads: usize,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Ended> {
     if arguments.domain.is_some() || arguments.norm.is_some() || arguments.gram {
         bail!(
-            "--domain, --norm and --gram do not go with a projection: the question is inf-to-two of its bases"
+            "--domain, --norm and --gram do not apply to a projection: the question is the inf->2 norm of its bases"
         );
     }
     let projection = Projection::read(path)?;
     let certificate = ProjectionCertificate::read(&arguments.certificate)?;
     let started = Instant::now();
-    let proven = certificate.check(&projection, threads);
+    let checked = certificate.check(&projection, threads);
     let seconds_check = started.elapsed().as_secs_f64();
     let square = |bound: &ProjectionBound| bound.kappa.square().value();
     let too_large = |bound: &ProjectionBound| {
@@ -138,11 +115,11 @@ fn check_projection(
             .filter(|&most| square(bound) > most)
             .map(|most| format!("the proven bound {} is larger than {}", up(square(bound), 17), up(most, 17)))
     };
-    let reason = match &proven {
+    let reason = match &checked {
         Ok(bound) => too_large(bound),
         Err(rejected) => Some(rejected.to_string()),
     };
-    let bound = proven.as_ref().ok();
+    let bound = checked.as_ref().ok();
     if arguments.json {
         let record = ProjectionCheck {
             proven: reason.is_none(),
@@ -162,24 +139,24 @@ fn check_projection(
         };
         writeln!(stdout, "{}", serde_json::to_string(&record)?)?;
     } else if let Some(reason) = &reason {
-        writeln!(stdout, "REJECTED: {reason}")?;
+        writeln!(stdout, "{}", wrapped(&format!("{}: {reason}", rejected()), 2))?;
     } else if let Some(bound) = bound {
-        writeln!(
-            stdout,
-            "PROVEN: |U'|_{{inf->2}} <= {} for the bases as they are stored, in {} coordinates",
-            up(bound.kappa.value(), 17),
-            projection.representation().name()
-        )?;
+        let (kappa, basis) = (up(bound.kappa.value(), 17), projection.representation().name());
+        let text = format!(
+            "{}: |U'|_{{inf->2}} <= {kappa} for the bases as stored, in {basis} coordinates",
+            proven()
+        );
+        writeln!(stdout, "{}", wrapped(&text, 2))?;
         for (c, (square, spectral)) in bound.squares.iter().zip(&bound.spectral).enumerate() {
             let (kappa, spectral) = (up(square.sqrt().value(), 17), up(spectral.value(), 17));
-            writeln!(stdout, "        channel {c}: kappa <= {kappa}, largest singular value <= {spectral}")?;
+            writeln!(stdout, "  channel {c}: kappa <= {kappa}, singular values <= {spectral}")?;
         }
     }
     stdout.flush()?;
-    Ok(if reason.is_none() { Outcome::Success } else { Outcome::FellShort })
+    Ok(if reason.is_none() { Ended::AsAsked } else { Ended::FellShort })
 }
 
-/// What the caller said about the question.
+/// What the caller asks.
 pub(crate) struct Asked {
     pub(crate) domain: Option<Domain>,
     pub(crate) norm: Option<Norm>,
@@ -197,11 +174,11 @@ struct Question {
 
 impl Question {
     /// A certificate is not trusted to say what it proves. A symmetric matrix is a quadratic form unless the caller
-    /// says otherwise. Any other matrix is not, so what the caller left open is the certificate's to say.
+    /// says otherwise. For any other matrix, the certificate decides what the caller left open.
     fn new(asked: &Asked, file: &CertificateFile, matrix: &Matrix, kind: InputKind) -> Self {
-        let symmetric = is_symmetric(matrix);
+        let symmetric = matrix.is_symmetric();
         let norm = asked.norm.unwrap_or(if symmetric { Norm::Quadratic } else { file.norm });
-        // A norm that is asked for by name is that of the matrix as it is: A and its transpose have different ones.
+        // A norm asked for by name is that of the matrix itself: A and its transpose have different ones.
         let open = !symmetric && asked.norm.is_none_or(|norm| norm == Norm::Quadratic);
         let gram = asked.gram || open && file.gram;
         let reading = if gram { Reading::Gram } else { Reading::Plain };
@@ -215,22 +192,22 @@ impl Question {
         if self.norm != file.norm {
             let (theirs, ours) = (norm_name(file.norm), norm_name(self.norm));
             return Some(format!(
-                "the certificate is about {theirs}, the question about {ours}; to ask the other, say --norm {theirs}"
+                "the certificate is about {theirs}, the question about {ours}; to ask about {theirs}, say --norm {theirs}"
             ));
         }
         if self.reading != file.reading() {
             return Some(match self.reading {
                 Reading::Plain => {
-                    "the certificate reads the matrix as a factor; to ask that, say --gram".into()
+                    "the certificate reads the matrix as a factor; to ask about that, say --gram".into()
                 }
-                Reading::Gram => "the certificate reads the matrix as it is, the question as a factor".into(),
+                Reading::Gram => "the certificate reads the matrix as M, the question as a factor".into(),
             });
         }
         if self.domain != file.domain {
             let (theirs, ours) = (domain_name(file.domain), domain_name(self.domain));
             return Some(format!(
-                "the certificate is for the {theirs}, the question about the {ours}; to ask the other, say --domain \
-                 {theirs}"
+                "the certificate is for the {theirs}, the question about the {ours}; to ask about the {theirs}, say \
+                 --domain {theirs}"
             ));
         }
         None
@@ -269,14 +246,17 @@ pub(crate) struct Verdict {
 }
 
 impl Verdict {
-    pub(crate) fn print(&self, stdout: &mut impl Write) -> std::io::Result<()> {
+    /// With `indent` spaces before each line.
+    pub(crate) fn print(&self, indent: usize, stdout: &mut impl Write) -> std::io::Result<()> {
+        let before = " ".repeat(indent);
         if let Some(reason) = &self.reason {
-            return writeln!(stdout, "REJECTED: {reason}");
+            let text = format!("{before}{}: {reason}", rejected());
+            return writeln!(stdout, "{}", wrapped(&text, indent + 2));
         }
         let bound = up(self.upper.map_or(f64::INFINITY, Upper::value), 17);
-        writeln!(stdout, "PROVEN: {}", self.question.statement(&bound))?;
+        writeln!(stdout, "{before}{}: {}", proven(), self.question.statement(&bound))?;
         match self.upper.and_then(Upper::kappa) {
-            Some(kappa) => writeln!(stdout, "        kappa <= {}", up(kappa.value(), 17)),
+            Some(kappa) => writeln!(stdout, "{before}  kappa <= {}", up(kappa.value(), 17)),
             None => Ok(()),
         }
     }
@@ -310,7 +290,7 @@ pub(crate) fn verdict(
         ));
     }
     let Question { norm, reading, domain } = question;
-    let problem = Problem::new(matrix, kind, norm, reading, Some(domain), threads)?;
+    let problem = Problem::new(matrix, norm, reading, domain, threads).map_err(super::matrix::explained)?;
     let started = Instant::now();
     match prove(&problem, &file.into_certificate(), threads) {
         Ok(upper) => {

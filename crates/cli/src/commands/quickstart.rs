@@ -1,24 +1,24 @@
-//! `gambeson quickstart`: a proof, its check, and a forgery, on an instance made here.
+//! `gambeson quickstart`: a proof, its check, and a forgery, on a matrix made here.
 
-use crate::Outcome;
 use crate::commands::check::{Asked, verdict};
+use crate::ended::Ended;
 use crate::report::decimal::{down, up};
+use gambeson_checker::Domain;
 use gambeson_lowrank::linalg::matrix::Matrix;
 use gambeson_lowrank::matrix_file::InputKind;
-use gambeson_lowrank::sdp::bracket::{BoundParams, Method, bracket};
+use gambeson_lowrank::sdp::bracket::{BoundParams, Solver, bracket};
 use gambeson_lowrank::sdp::certificate::CertificateFile;
 use gambeson_lowrank::sdp::instance;
 use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
 use std::io::Write;
 
-pub(crate) fn run(stdout: &mut impl Write, threads: usize) -> anyhow::Result<Outcome> {
+pub(crate) fn run(stdout: &mut impl Write, threads: usize) -> anyhow::Result<Ended> {
     let matrix = Matrix::Dense(instance::positive_semidefinite(300, 1, threads)?);
     let hash = matrix.sha256();
-    writeln!(stdout, "1. A random positive semidefinite matrix of appendix E, 300 x 300, trace 1.")?;
-    let problem =
-        Problem::new(matrix.clone(), InputKind::Matrix, Norm::Quadratic, Reading::Plain, None, threads)?;
-    let method = Method::MultiplicativeWeights; // a tour of the paper
-    let params = BoundParams { method, gap: 5e-3, threads, ..BoundParams::default() };
+    writeln!(stdout, "1. A random positive semidefinite matrix (appendix E), 300 x 300, trace 1.")?;
+    let problem = Problem::new(matrix.clone(), Norm::Quadratic, Reading::Plain, Domain::Cube, threads)?;
+    let solver = Solver::MultiplicativeWeights; // a tour of the paper
+    let params = BoundParams { solver, gap: 5e-3, threads, ..BoundParams::default() };
     let found = bracket(&problem, &params, &mut ())?;
     writeln!(
         stdout,
@@ -39,19 +39,17 @@ pub(crate) fn run(stdout: &mut impl Write, threads: usize) -> anyhow::Result<Out
     )?;
     let file = CertificateFile::new(found.certificate, Norm::Quadratic, Reading::Plain, hash);
     let asked = Asked { domain: None, norm: None, gram: false, at_most: Some(found.upper.value()) };
-    writeln!(stdout, "3. Anybody can check the certificate, {} weights, without the solver:", file.n)?;
-    write!(stdout, "     ")?;
+    writeln!(stdout, "3. Anybody can check the certificate ({} weights) without the solver:", file.n)?;
     let honest = verdict(matrix.clone(), InputKind::Matrix, file.clone(), &asked, threads)?;
-    honest.print(stdout)?;
-    writeln!(stdout, "4. A forged one (weights 1 % smaller, claimed to suffice as they stand):")?;
-    write!(stdout, "     ")?;
+    honest.print(5, stdout)?;
+    writeln!(stdout, "4. A forged one, with all weights 1 % smaller, does not pass:")?;
     let scale = found.upper.value() / file.weights.iter().sum::<f64>() * 0.99;
     let weights = file.weights.iter().map(|weight| weight * scale).collect();
     let forged = CertificateFile { weights, shift: Some(0.0), ..file };
     let caught = verdict(matrix, InputKind::Matrix, forged, &asked, threads)?;
-    caught.print(stdout)?;
-    writeln!(stdout, "Next: gambeson bound --help")?;
+    caught.print(5, stdout)?;
+    writeln!(stdout, "Next: gambeson project sweep --data fashion --figure frontier")?;
     stdout.flush()?;
     let good = honest.reason.is_none() && caught.reason.is_some();
-    Ok(if good { Outcome::Success } else { Outcome::FellShort })
+    Ok(if good { Ended::AsAsked } else { Ended::FellShort })
 }

@@ -1,16 +1,17 @@
-//! `gambeson reproduce`: the runs of an experiment that are not there yet, then its table and figure.
+//! `gambeson reproduce`: makes the missing runs of an experiment, then its table and figure.
 
-use crate::Outcome;
-use crate::args::ReproduceArguments;
+use crate::args::{ObjectName, ReproduceArguments};
+use crate::ended::Ended;
 use crate::progress::say;
 use crate::reproduce::experiment::load;
+use crate::reproduce::objects::{Family, object};
 use crate::reproduce::plan::{End, Planned, RecordOf, Runs};
 use crate::reproduce::projection::spectrum::{SpectrumExperiment, SpectrumResults};
 use crate::reproduce::projection::{FitExperiment, FitResults};
 use crate::reproduce::record::{Setup, Store, read};
+use crate::reproduce::rendered::{Rendered, file};
 use crate::reproduce::sdp::SdpExperiment;
 use crate::reproduce::sdp::results::Results;
-use crate::reproduce::{Family, OBJECTS, Object, Rendered, file};
 use anyhow::{Context, bail, ensure};
 use clap::ValueEnum;
 use std::io::Write;
@@ -20,22 +21,22 @@ pub(crate) fn run(
     arguments: &ReproduceArguments,
     stdout: &mut impl Write,
     threads: usize,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Ended> {
     if arguments.list {
-        for Object { name, about, .. } in OBJECTS {
-            writeln!(stdout, "{name:15} {about}")?;
+        for value in ObjectName::value_variants().iter().filter_map(ValueEnum::to_possible_value) {
+            let about = value.get_help().map(ToString::to_string).unwrap_or_default();
+            writeln!(stdout, "{:15} {about}", value.get_name())?;
         }
         stdout.flush()?;
-        return Ok(Outcome::Success);
+        return Ok(Ended::AsAsked);
     }
-    let object = OBJECTS.iter().find(|object| arguments.name.as_deref() == Some(object.name));
-    let object = object.context("no such table or figure")?; // clap lets only names of the list through
+    let object = object(arguments.name.context("no table or figure named")?); // clap requires one
     let folder = arguments.experiments.as_deref();
-    let mut session = Session { name: object.name, arguments, threads, stdout };
+    let mut session = Session { name: object.name.name(), arguments, threads, stdout };
     match object.family {
         Family::Sdp(render) => {
             session.has_no_sound()?;
-            let experiment: SdpExperiment = load(object, folder)?;
+            let experiment: SdpExperiment = load(object.name.name(), object.toml, folder)?;
             let scale = experiment.scale(arguments.scale);
             let peers = arguments.results.join("peers-sdp.jsonl");
             let peers = if peers.exists() { read(&peers)? } else { Vec::new() };
@@ -43,7 +44,7 @@ pub(crate) fn run(
             session.run(plan, |runs| render(&Results::new(&experiment, scale, runs, peers)))
         }
         Family::Fit(render) => {
-            let experiment: FitExperiment = load(object, folder)?;
+            let experiment: FitExperiment = load(object.name.name(), object.toml, folder)?;
             if !experiment.has_sound() {
                 session.has_no_sound()?;
             }
@@ -52,7 +53,7 @@ pub(crate) fn run(
         }
         Family::Spectrum(render) => {
             session.has_no_sound()?;
-            let experiment: SpectrumExperiment = load(object, folder)?;
+            let experiment: SpectrumExperiment = load(object.name.name(), object.toml, folder)?;
             session.run(experiment.plan(), |runs| render(&SpectrumResults { experiment: &experiment, runs }))
         }
     }
@@ -68,7 +69,7 @@ struct Session<'a, W> {
 }
 
 impl<W: Write> Session<'_, W> {
-    /// Refuses a folder that nobody would read.
+    /// Refuses a folder that would not be read.
     fn has_no_sound(&self) -> anyhow::Result<()> {
         ensure!(self.arguments.data.is_none(), "--data: {} does not read sound files", self.name);
         Ok(())
@@ -76,29 +77,23 @@ impl<W: Write> Session<'_, W> {
 
     /// Results, without an extension.
     fn stem(&self) -> PathBuf {
-        let scale = self.arguments.scale.to_possible_value();
-        let scale = scale.as_ref().map_or("", |scale| scale.get_name());
-        self.arguments.results.join(format!("{}.{scale}", self.name))
+        self.arguments.results.join(format!("{}.{}", self.name, self.arguments.scale.name()))
     }
 
-    /// Makes what is missing of the plan, then shows all there is.
+    /// Makes the missing runs of the plan, then shows all records.
     fn run<P: Planned>(
         &mut self,
         plan: Vec<P>,
         render: impl FnOnce(&Runs<P>) -> Rendered,
-    ) -> anyhow::Result<Outcome> {
+    ) -> anyhow::Result<Ended> {
         let arguments = self.arguments;
         let path = file(&self.stem(), "jsonl");
         let (mut store, mut records): (_, Vec<RecordOf<P>>) = if arguments.render_only {
-            ensure!(
-                path.exists(),
-                "{}: no records yet; without --render-only the runs are made",
-                path.display()
-            );
+            ensure!(path.exists(), "{}: no records yet; run it without --render-only", path.display());
             (None, read(&path)?)
         } else {
             std::fs::create_dir_all(&arguments.results)
-                .with_context(|| format!("{}: cannot be made", arguments.results.display()))?;
+                .with_context(|| format!("{}: cannot be created", arguments.results.display()))?;
             let (store, records) = Store::open(&path)?;
             (Some(store), records)
         };
@@ -109,7 +104,7 @@ impl<W: Write> Session<'_, W> {
         records.retain(|record| record.setup == setup);
         if records.len() < all {
             let others = all - records.len();
-            say(&format!("{}: {others} records are not of {setup}, and are left alone", path.display()));
+            say(&format!("{}: {others} records are not of {setup} and are ignored", path.display()));
         }
         let mut runs = Runs::new(plan, records);
         let mut end = End::Done { failed: 0 };
@@ -117,15 +112,15 @@ impl<W: Write> Session<'_, W> {
             end = runs.make_missing(self.name, store, &setup, arguments.time_limit)?;
         }
         let End::Done { failed } = end else {
-            say(&format!("stopped; the same command goes on from {}", path.display()));
-            return Ok(Outcome::FellShort);
+            say(&format!("stopped; run the same command again to continue from {}", path.display()));
+            return Ok(Ended::FellShort);
         };
         self.report(&runs, &render(&runs))?;
         if failed > 0 {
-            bail!("runs that failed, with the messages above: {failed}; the same command makes them again");
+            bail!("{failed} runs failed, with the messages above; run the same command again to retry them");
         }
         let complete = runs.missing() == 0 && runs.short().next().is_none();
-        Ok(if complete { Outcome::Success } else { Outcome::FellShort })
+        Ok(if complete { Ended::AsAsked } else { Ended::FellShort })
     }
 
     /// Table and figure, from the records alone.
@@ -138,7 +133,7 @@ impl<W: Write> Session<'_, W> {
                 writeln!(self.stdout, "{}", serde_json::to_string(record)?)?;
             }
         } else {
-            write!(self.stdout, "{}", rendered.table.markdown())?;
+            write!(self.stdout, "{}", rendered.table.terminal())?;
         }
         self.stdout.flush()?;
         Ok(())

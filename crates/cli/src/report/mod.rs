@@ -1,4 +1,4 @@
-//! Numbers for people: digits rounded to the safe side, tables, figures.
+//! Numbers for people: decimals rounded to the safe side, tables, figures. Knows nothing of verbs and experiments.
 
 pub(crate) mod decimal;
 pub(crate) mod figure;

@@ -4,10 +4,10 @@ use crate::report::decimal::{up, up_to_places};
 
 /// Significant digits of measured numbers.
 const DIGITS: usize = 3;
-/// Where there is nothing to show.
+/// In place of a missing number.
 pub(crate) const NOTHING: &str = "–";
 
-/// How many trials a number is from; shown where some are missing.
+/// How many trials a number is from; shown if some are missing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trials {
     pub(crate) there: usize,
@@ -40,7 +40,7 @@ impl Largest {
     }
 }
 
-/// Mean and standard deviation, the latter with n − 1 below and only where there are two numbers.
+/// Mean and sample standard deviation (divided by n − 1); the latter needs two numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spread {
     pub(crate) mean: f64,

@@ -1,7 +1,6 @@
 //! Experiments as files: `experiments/NAME.toml`, validated before anything is run.
 
 use crate::report::table::latex_letter;
-use crate::reproduce::Object;
 use anyhow::{Context, bail, ensure};
 use serde::de::DeserializeOwned;
 use std::path::Path;
@@ -12,17 +11,17 @@ pub(crate) trait Experiment: DeserializeOwned {
     fn validate(&self) -> anyhow::Result<()>;
 }
 
-/// The experiment of `folder` if it has one, else the one built in.
-pub(crate) fn load<E: Experiment>(object: &Object, folder: Option<&Path>) -> anyhow::Result<E> {
-    let file = format!("{}.toml", object.name);
+/// The experiment in `folder` if there is one, otherwise the built-in one.
+pub(crate) fn load<E: Experiment>(name: &str, built_in: &str, folder: Option<&Path>) -> anyhow::Result<E> {
+    let file = format!("{name}.toml");
     let Some(folder) = folder else {
-        return parse(object.toml, &format!("experiments/{file} (built in)"));
+        return parse(built_in, &format!("experiments/{file} (built in)"));
     };
-    ensure!(folder.is_dir(), "{}: there is no such folder of experiments", folder.display());
+    ensure!(folder.is_dir(), "{}: is not a folder", folder.display());
     let path = folder.join(file);
     match std::fs::read_to_string(&path) {
         Ok(text) => parse(&text, &path.display().to_string()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => load(object, None),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => load(name, built_in, None),
         Err(error) => Err(error).with_context(|| path.display().to_string()),
     }
 }
@@ -34,20 +33,20 @@ fn parse<E: Experiment>(text: &str, name: &str) -> anyhow::Result<E> {
     Ok(experiment)
 }
 
-/// Whether there are labels, each once, that can be printed.
+/// Whether the labels are printable and differ, and there is at least one.
 pub(super) fn labels<'a>(all: impl Iterator<Item = &'a String>) -> anyhow::Result<()> {
     let all: Vec<_> = all.collect();
-    ensure!(!all.is_empty(), "empty, at least one is needed");
+    ensure!(!all.is_empty(), "empty: at least one is needed");
     for (at, label) in all.iter().enumerate() {
         printable(label).context("label")?;
-        ensure!(!all[..at].contains(label), "label: `{label}` is there twice");
+        ensure!(!all[..at].contains(label), "label: `{label}` appears twice");
     }
     Ok(())
 }
 
 /// Whether a text can be printed in a table, in LaTeX too.
 pub(super) fn printable(text: &str) -> anyhow::Result<()> {
-    ensure!(!text.trim().is_empty(), "empty, a text is needed");
+    ensure!(!text.trim().is_empty(), "empty: a text is needed");
     if let Some(letter) = text.chars().find(|letter| latex_letter(*letter).is_none()) {
         bail!("{text:?}: {letter:?} cannot be printed in LaTeX");
     }

@@ -1,6 +1,6 @@
-//! Runs of any experiment: planned, looked up among the records there are, and made.
+//! The runs of an experiment: planned, looked up among existing records, and made if missing.
 
-use crate::progress::{catch_interrupts, live_line, say};
+use crate::progress::{catch_interrupts, live_line, say, show};
 use crate::reproduce::record::{Record, Setup, Store};
 use crate::reproduce::run::Called;
 use serde::Serialize;
@@ -39,11 +39,11 @@ pub(crate) trait Planned: std::fmt::Display {
     /// Whether the run reached what was asked of it.
     fn as_asked(&self, record: &RecordOf<Self>) -> bool;
 
-    /// Runs it; none if it was interrupted.
+    /// Runs it; None if it was interrupted.
     fn call(&self, arguments: &[String], threads: usize) -> anyhow::Result<Option<Called<Self::Output>>>;
 }
 
-/// What was planned, in order, and what of it is there.
+/// The plan, in order, with the records that exist.
 pub(crate) struct Runs<P: Planned> {
     all: Vec<(P, Option<RecordOf<P>>)>,
     /// Records of other runs, or of runs whose arguments are not known yet.
@@ -52,7 +52,7 @@ pub(crate) struct Runs<P: Planned> {
 
 /// How the runs ended.
 pub(crate) enum End {
-    /// All there are, or all there was time for, but for so many that failed.
+    /// All runs, or all there was time for; some of them may have failed.
     Done {
         failed: usize,
     },
@@ -60,7 +60,7 @@ pub(crate) enum End {
 }
 
 impl<P: Planned> Runs<P> {
-    /// Records of other settings are left out; of two of one run the later counts. A run with other arguments is
+    /// Records of other runs are set aside; if a run has two records, the later counts. A run with other arguments is
     /// another run, whatever its label.
     pub(crate) fn new(plan: Vec<P>, records: Vec<RecordOf<P>>) -> Self {
         let mut runs = Self { all: Vec::new(), spare: records };
@@ -91,7 +91,7 @@ impl<P: Planned> Runs<P> {
         self.all.iter().map(|(run, record)| (run, record.as_ref()))
     }
 
-    /// Those that are there.
+    /// The records that exist.
     pub(crate) fn records(&self) -> impl Iterator<Item = &RecordOf<P>> {
         self.iter().filter_map(|(_, record)| record)
     }
@@ -100,7 +100,7 @@ impl<P: Planned> Runs<P> {
         self.all.len() - self.records().count()
     }
 
-    /// Runs that are there and did not reach what was asked.
+    /// Finished runs that did not reach what was asked.
     pub(crate) fn short(&self) -> impl Iterator<Item = &P> {
         self.iter()
             .filter(|(run, record)| record.is_some_and(|record| !run.as_asked(record)))
@@ -122,7 +122,7 @@ impl<P: Planned> Runs<P> {
     /// How many are missing, if any.
     pub(crate) fn incomplete(&self) -> Option<String> {
         let (there, all) = (self.records().count(), self.all.len());
-        (there < all).then(|| format!("Incomplete: {there} of {all} runs are there"))
+        (there < all).then(|| format!("Incomplete: {there} of {all} runs are done"))
     }
 
     /// What fell short, if anything.
@@ -131,7 +131,7 @@ impl<P: Planned> Runs<P> {
         (!short.is_empty()).then(|| format!("Fell short of what was asked: {}.", short.join("; ")))
     }
 
-    /// Makes what is missing, in the order of the plan.
+    /// Makes the missing runs, in the order of the plan.
     pub(crate) fn make_missing(
         &mut self,
         experiment: &str,
@@ -140,9 +140,9 @@ impl<P: Planned> Runs<P> {
         time_limit: Option<Duration>,
     ) -> anyhow::Result<End> {
         let started = Instant::now();
-        catch_interrupts("stopping; what is done is kept (press again to quit)");
+        catch_interrupts("stopping; finished runs are kept (press Ctrl-C again to quit)");
         let missing = self.missing() as u64;
-        let bar = live_line(Some(missing), "{spinner} {elapsed} run {pos} of {len} done, now {msg}");
+        let bar = live_line(Some(missing), "{spinner} {elapsed} {pos} of {len} runs done, now {msg}");
         let mut failed = 0;
         for at in 0..self.all.len() {
             let (planned, record) = &self.all[at];
@@ -152,11 +152,9 @@ impl<P: Planned> Runs<P> {
             if time_limit.is_some_and(|limit| started.elapsed() >= limit) {
                 break;
             }
-            bar.set_message(planned.to_string());
+            show(&bar, &planned.to_string());
             let Some(arguments) = self.arguments(planned) else {
-                bar.suspend(|| {
-                    say(&format!("{planned}: not made: it needs the record of a run that failed"));
-                });
+                say(&format!("{planned}: not made: it needs the record of a run that failed"));
                 failed += 1;
                 continue;
             };
@@ -173,7 +171,7 @@ impl<P: Planned> Runs<P> {
                     return Ok(End::Interrupted);
                 }
                 Err(error) => {
-                    bar.suspend(|| say(&format!("{planned}: failed: {error:#}")));
+                    say(&format!("{planned}: failed: {error:#}"));
                     failed += 1;
                     continue;
                 }
@@ -190,7 +188,7 @@ impl<P: Planned> Runs<P> {
             };
             store.append(&made)?;
             if !planned.as_asked(&made) {
-                bar.suspend(|| say(&format!("{planned}: fell short of what was asked")));
+                say(&format!("{planned}: fell short of what was asked"));
             }
             self.all[at].1 = Some(made);
             bar.inc(1);

@@ -1,4 +1,4 @@
-//! Records of runs, one JSON object a line; written as soon as a run is done, never rewritten.
+//! Records of runs, one JSON object per line: written as soon as a run ends, never rewritten.
 
 use crate::machine::cpu_model;
 use crate::progress::say;
@@ -9,7 +9,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-/// One run of `gambeson`: `C` says on what, `O` is what it printed; the fields of both stand among the others.
+/// One run of `gambeson`: `C` is what it ran on, `O` what it printed; in JSON, the fields of both stand beside the others.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Record<C, O> {
     pub(crate) experiment: String,
@@ -34,7 +34,7 @@ pub(crate) struct Setup {
     pub(crate) threads: usize,
     /// Version of the program.
     version: String,
-    /// Model of the processor, where the system tells.
+    /// Model of the processor, if the system reports it.
     cpu: Option<String>,
 }
 
@@ -62,9 +62,9 @@ pub(crate) struct PeerRecord {
     pub(crate) kind: String,
     pub(crate) n: usize,
     pub(crate) solver: String,
-    /// Of a run that timed out the limit; none if it failed.
+    /// The limit, for a run that timed out; null if it failed.
     pub(crate) seconds: Option<f64>,
-    /// What it claims; none if it came to no result.
+    /// What it claims; null without a result.
     pub(crate) value: Option<f64>,
     below_proven_lower: Option<bool>,
     note: Option<String>,
@@ -86,7 +86,7 @@ struct Lines<T> {
     records: Vec<T>,
     /// Bytes up to the end of the last good line.
     good: usize,
-    /// The last line if it is broken, counted from 1: its writer was stopped.
+    /// The number of the last line, from 1, if it was cut off: its writer was stopped.
     broken: Option<usize>,
 }
 
@@ -98,7 +98,7 @@ fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> anyhow::Result<Lines
         if !line.trim_ascii().is_empty() {
             match serde_json::from_slice(line) {
                 Ok(record) => lines.records.push(record),
-                // Broken is what is no JSON. What is JSON but no record was not left by a writer that was stopped.
+                // A writer that was stopped leaves a line that is not JSON. JSON that is not a record has another cause.
                 Err(error) if end == bytes.len() && !error.is_data() => {
                     lines.broken = Some(at + 1);
                     break;
@@ -111,12 +111,12 @@ fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> anyhow::Result<Lines
     Ok(lines)
 }
 
-/// Reads records without touching the file; a broken last line is reported and left out.
+/// Reads records without changing the file; a last line that was cut off is reported and ignored.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Vec<T>> {
     let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
     let lines = parse(path, &bytes)?;
     if let Some(line) = lines.broken {
-        say(&format!("{}, line {line}: broken off, left out", path.display()));
+        say(&format!("{}, line {line}: cut off, ignored", path.display()));
     }
     Ok(lines.records)
 }
@@ -128,19 +128,19 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Opens or creates the file, and takes off a last line that was broken off. The file is this process's alone.
+    /// Opens or creates the file, locked for this process, and removes a last line that was cut off.
     pub(crate) fn open<R: DeserializeOwned>(path: &Path) -> anyhow::Result<(Self, Vec<R>)> {
         let name = || path.display().to_string();
         let mut file =
             OpenOptions::new().read(true).append(true).create(true).open(path).with_context(name)?;
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             bail!("{}: another process is adding to it", name());
-        } // a file system without locks is no reason to stop
+        } // some file systems have no locks, which is all right
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).with_context(name)?;
         let lines: Lines<R> = parse(path, &bytes)?;
         if let Some(line) = lines.broken {
-            say(&format!("{}, line {line}: broken off; taken off, that run is made again", name()));
+            say(&format!("{}, line {line}: cut off and removed; that run is made again", name()));
             file.set_len(lines.good as u64).with_context(name)?;
         } else if bytes.last().is_some_and(|&last| last != b'\n') {
             file.write_all(b"\n").with_context(name)?;
@@ -148,7 +148,7 @@ impl Store {
         Ok((Self { path: path.to_path_buf(), file }, lines.records))
     }
 
-    /// One more record; on the disk when this returns.
+    /// Appends a record; it is on the disk when this returns.
     pub(crate) fn append(&mut self, record: &impl Serialize) -> anyhow::Result<()> {
         let mut line = serde_json::to_vec(record)?;
         line.push(b'\n');

@@ -24,16 +24,16 @@ pub(crate) struct Called<T> {
     pub(crate) printed: T,
 }
 
-/// This program, also where its file has been replaced since it started.
+/// This program, even if its file has been replaced since it started.
 fn program() -> anyhow::Result<PathBuf> {
     let running = Path::new("/proc/self/exe"); // what runs, not what has its name now
     if cfg!(target_os = "linux") && running.metadata().is_ok() {
         return Ok(running.to_owned());
     }
-    std::env::current_exe().context("the program does not know where it is")
+    std::env::current_exe().context("cannot find the program's own file")
 }
 
-/// Runs this program with these words; none if interrupted, for what an interrupted process returns is no measurement.
+/// Runs this program with these words. None if interrupted: what an interrupted process returns is not a measurement.
 /// Exit 2 is an error here too.
 pub(crate) fn call<T: DeserializeOwned>(
     mut words: Vec<String>,
@@ -50,7 +50,7 @@ pub(crate) fn call<T: DeserializeOwned>(
         .stderr(Stdio::piped())
         .spawn()
         .with_context(name)?;
-    // The end of stdout is the end of the process; waiting for it with patience leaves an eye on Ctrl-C.
+    // stdout ends when the process does; waiting in short turns leaves time to look for Ctrl-C.
     let (sender, ended) = mpsc::channel();
     let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
     let reader = thread::spawn(move || {
@@ -61,7 +61,7 @@ pub(crate) fn call<T: DeserializeOwned>(
     });
     let complaints = thread::spawn(move || {
         let mut bytes = Vec::new();
-        let _ = stderr.as_mut().map_or(Ok(0), |pipe| pipe.read_to_end(&mut bytes)); // as much as there is
+        let _ = stderr.as_mut().map_or(Ok(0), |pipe| pipe.read_to_end(&mut bytes)); // whatever could be read
         String::from_utf8_lossy(&bytes).trim().to_owned()
     });
     while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(PATIENCE) {

@@ -111,14 +111,11 @@ fn records_are_certified_again_and_shards_merged() {
     bench.write("c.jsonl", record(1, Some(1), [449, 551], &none));
     let run = bench.run("analyze a.jsonl b.jsonl c.jsonl");
     assert_eq!(run.code, 2);
-    assert!(
-        run.stderr.contains("c.jsonl, line 1: input 1 was counted otherwise in b.jsonl, line 1"),
-        "{run:?}"
-    );
+    assert!(run.stderr.contains("c.jsonl, line 1: input 1 has other counts in b.jsonl, line 1"), "{run:?}");
     let whole = record(0, Some(1), [0, 1000], &none) + "{\"version\":1,\"ind";
     bench.write("cut.jsonl", whole);
     let run = bench.run("analyze cut.jsonl");
-    assert!(run.code == 0 && run.stderr.contains("cut.jsonl, line 2: broken off, left out"), "{run:?}");
+    assert!(run.code == 0 && run.stderr.contains("cut.jsonl, line 2: cut off, ignored"), "{run:?}");
     bench.write("d.jsonl", first + &record(3, Some(1), [0, 1000], &json!({"class": 1, "latent": 9.0})));
     let run = bench.run("analyze d.jsonl");
     assert!(run.code == 2 && run.stderr.contains("d.jsonl, line 3: input 3 claims latent 9"), "{run:?}");
@@ -153,12 +150,13 @@ fn what_cannot_be_is_refused_with_a_word_what_to_do() {
         ("analyze a.tsv --kappa 0", "positive"),
         ("analyze a.tsv --by-dimension 0", "0 is not in 1"),
         ("analyze a.tsv --norm linf", "give --kappa or --by-dimension"),
-        ("analyze a.tsv --norm l2 --kappa 2", "ask for --norm linf"),
+        ("analyze a.tsv --norm l2 --kappa 2", "use --norm linf"),
         ("analyze a.tsv --rho 0.001", "give it with --log-alpha"),
         ("analyze votes.csv --alpha 0.001", "--sigma"),
         ("analyze votes.csv --sigma 0.25", "--alpha"),
-        ("analyze a.tsv --figure a.pdf", ".svg or a .png"),
-        ("analyze a.tsv --csv none/t.csv", "no such folder"),
+        ("analyze a.tsv --figure a.pdf", "expected .png, .svg or none"),
+        ("analyze a.tsv --csv none/t.csv", "its folder does not exist"),
+        ("analyze a.tsv --label one --label two", "2 --label for 1 logs"),
     ];
     for (line, message) in cases {
         let run = bench.run(line);
@@ -226,4 +224,23 @@ fn the_committed_table_of_votes_is_what_its_command_makes() {
         text.lines().filter(|line| !line.starts_with("Made by")).map(str::to_owned).collect()
     };
     assert_eq!(tables(&bench.read("t.md")), tables(committed));
+}
+
+#[test]
+fn logs_have_the_names_given_to_them() {
+    let bench = Bench::new();
+    bench.write("a.tsv", LOG);
+    bench.write("b.tsv", OTHER);
+    let files = |names: &[&str]| names.iter().map(|name| bench.path(name).exists()).collect::<Vec<_>>();
+    let run = bench.run("analyze a.tsv b.tsv --label first --label second --markdown t.md --figure t");
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(bench.read("t.md").contains("| second | 4 | 0.750* |"), "{}", bench.read("t.md"));
+    assert!(run.stdout.contains("\nfirst ") && !run.stdout.contains("\na "), "{run:?}");
+    for name in ["first", "second"] {
+        assert!(bench.read("t.svg").contains(&format!(">{name}</text>")));
+    }
+    assert_eq!(files(&["t.svg", "t.png"]), [true, true], "a name without an extension is both");
+    assert_eq!(bench.run("analyze a.tsv --figure one.png").code, 0);
+    assert_eq!(bench.run("analyze a.tsv --figure two.svg").code, 0);
+    assert_eq!(files(&["one.png", "one.svg", "two.svg", "two.png"]), [true, false, true, false]);
 }

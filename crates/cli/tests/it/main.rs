@@ -8,8 +8,12 @@ mod bound_and_check;
 mod certify;
 /// `data`: what is known, fetched and imported.
 mod data;
+/// What `certify` and `predict` end with.
+mod ending;
 /// Bad input: a clear error naming file and place, exit 2.
 mod errors;
+/// Help, manual pages, colours and the width of a page.
+mod page;
 /// `project`: fits, files, forgeries, frontiers.
 mod project;
 /// Certification inside a projection, and its proof again.

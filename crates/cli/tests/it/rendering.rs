@@ -1,7 +1,7 @@
 //! Tables and figures against the records they are made from: here made up, of the shape and size of real ones.
 
 use crate::reproduce::TINY;
-use crate::support::Bench;
+use crate::support::{Bench, shows};
 use serde_json::{Value, json};
 
 const SIZES: [u64; 6] = [500, 1000, 2000, 3000, 4000, 4500];
@@ -119,18 +119,19 @@ fn run_times_are_those_of_the_records() {
     let records = write(&bench, "table-runtime", "desk", &SIZES, 3, &rows);
     let run = bench.run("reproduce table-runtime --render-only");
     assert!(run.code == 0 && !run.stdout.contains("peers"), "{run:?}");
+    let table = bench.read("results/table-runtime.desk.md");
     for n in SIZES {
         for (label, ..) in solvers {
             mean_and_deviation(
-                &cell(&run.stdout, n, &format!("here (s): {label}")),
+                &cell(&table, n, &format!("here (s): {label}")),
                 spread(&records, n, label, seconds),
             );
         }
     }
     // As printed in the paper, and the ratio to it rounded down.
-    assert_eq!(cell(&run.stdout, 4500, "paper (s): MOSEK"), "5579.93 ± 523.53");
+    assert_eq!(cell(&table, 4500, "paper (s): MOSEK"), "5579.93 ± 523.53");
     let ratio: f64 =
-        cell(&run.stdout, 4500, "paper / here: MOSEK / gambeson, gap 1e-6").parse().expect("a number");
+        cell(&table, 4500, "paper / here: MOSEK / gambeson, gap 1e-6").parse().expect("a number");
     let truth = 5579.93 / spread(&records, 4500, "gambeson, gap 1e-6", seconds).0;
     assert!(ratio <= truth && ratio > 0.99 * truth, "{ratio} {truth}");
     // Peers at the same n; other families, other sizes, unknown keys and our own rows are no columns.
@@ -142,14 +143,12 @@ fn run_times_are_those_of_the_records() {
          {\"kind\": \"psd\", \"n\": 123, \"solver\": \"SDPA\", \"seconds\": 0.5, \"value\": 1}\n\
          {\"kind\": \"psd\", \"n\": 500, \"solver\": \"gambeson, gap 1e-6\", \"seconds\": 0.5, \"value\": 1}\n",
     );
-    let with_peers = bench.run("reproduce table-runtime --render-only").stdout;
+    assert_eq!(bench.run("reproduce table-runtime --render-only").code, 0);
+    let with_peers = bench.read("results/table-runtime.desk.md");
     mean_and_deviation(&cell(&with_peers, 500, "peers here (s): DSDP 5.8"), (0.625, 0.03125_f64.sqrt()));
     assert_eq!(cell(&with_peers, 1000, "peers here (s): DSDP 5.8"), "–");
     assert!(!with_peers.contains("CSDP") && !with_peers.contains("SDPA"), "{with_peers}");
-    assert_eq!(
-        with_peers.matches("gambeson, gap 1e-6").count(),
-        run.stdout.matches("gambeson, gap 1e-6").count()
-    );
+    assert_eq!(with_peers.matches("gambeson, gap 1e-6").count(), table.matches("gambeson, gap 1e-6").count());
     let tex = bench.read("results/table-runtime.desk.tex");
     let columns = tex.lines().find_map(|line| line.strip_prefix("\\begin{tabular}")).expect("a table");
     let count = columns.matches('r').count();
@@ -183,13 +182,14 @@ fn peers_that_missed_their_target_are_told_apart() {
     ];
     bench.write("results/peers-sdp.jsonl", lines.concat());
     let run = bench.run("reproduce table-runtime --render-only");
-    let shown = |n, solver: &str| cell(&run.stdout, n, &format!("peers here (s): {solver}"));
+    let table = bench.read("results/table-runtime.desk.md");
+    let shown = |n, solver: &str| cell(&table, n, &format!("peers here (s): {solver}"));
     assert_eq!([shown(500, "good"), shown(1000, "good")], ["2.50 ± 0.00", "–"]);
     assert_eq!([shown(500, "short"), shown(1000, "short")], ["2.50 †", "2.50 †"]);
     assert_eq!([shown(500, "slow"), shown(1000, "slow")], ["> 1200", "> 900 (1 of 2)"]);
     assert_eq!(shown(500, "broken"), "failed");
     for note in ["on Abacus 7, 2 threads, on 1 to 2 other instances", "†: some run", "\"> N\""] {
-        assert!(run.stdout.contains(note), "{note}: {run:?}");
+        assert!(table.contains(note), "{note}: {run:?}");
     }
     bench.write("results/peers-sdp.jsonl", lines[..2].concat());
     let run = bench.run("reproduce table-runtime --render-only");
@@ -204,14 +204,15 @@ fn cells_of_fewer_trials_than_planned_say_so() {
     records.retain(|record| record["n"] != 1000 && (record["n"] != 2000 || record["seed"] == 2));
     let lines: Vec<String> = records.iter().map(Value::to_string).collect();
     bench.write("results/table-runtime.desk.jsonl", lines.join("\n"));
-    let run = bench.run("reproduce table-runtime --render-only");
-    let shown = |n| cell(&run.stdout, n, "here (s): gambeson, gap 1e-6");
+    bench.run("reproduce table-runtime --render-only");
+    let table = bench.read("results/table-runtime.desk.md");
+    let shown = |n| cell(&table, n, "here (s): gambeson, gap 1e-6");
     mean_and_deviation(&shown(500), spread(&records, 500, solver.0, seconds));
     assert_eq!(shown(1000), "–");
     let value = shown(2000);
     let one = records.iter().find(|record| record["n"] == 2000).expect("one");
     rounded_up(value.strip_suffix(" (1 of 3)").unwrap_or_else(|| panic!("{value}")), seconds(one), 3.0);
-    let ratio = cell(&run.stdout, 2000, "paper / here: MOSEK / gambeson, gap 1e-6");
+    let ratio = cell(&table, 2000, "paper / here: MOSEK / gambeson, gap 1e-6");
     assert!(ratio.ends_with(" (1 of 3)"), "{ratio}");
 }
 
@@ -225,8 +226,9 @@ fn memory_is_that_of_the_records() {
     let records = write(&bench, "table-large-n", "paper", &sizes, 5, &rows);
     let run = bench.run("reproduce table-large-n --scale paper --render-only");
     assert_eq!(run.code, 0, "{run:?}");
+    let table = bench.read("results/table-large-n.paper.md");
     for n in sizes {
-        let shown = |heading: &str| cell(&run.stdout, n, &format!("{ours}: {heading}"));
+        let shown = |heading: &str| cell(&table, n, &format!("{ours}: {heading}"));
         for (heading, key) in
             [("generate (s)", "seconds_read"), ("solve (s)", "seconds_solve"), ("check (s)", "seconds_check")]
         {
@@ -246,17 +248,14 @@ fn memory_is_that_of_the_records() {
         rounded_up(&shown("memory (GB)"), bytes / 1e9, 3.0);
         rounded_up(&shown("× matrix"), bytes / (8 * n * n) as f64, 3.0);
         rounded_up(&shown("gap ≤"), most(&|record| number(&record["bound"]["gap"])), 3.0);
-        let alone = |heading: &str| cell(&run.stdout, n, &format!("{ours}, checked alone: {heading}"));
+        let alone = |heading: &str| cell(&table, n, &format!("{ours}, checked alone: {heading}"));
         mean_and_deviation(
             &alone("check (s)"),
             spread(&records, n, ours, |record| number(&record["check"]["result"]["seconds_check"])),
         );
         rounded_up(&alone("memory (GB)"), 13e-9 * (n * n) as f64, 3.0);
         let solve = |record: &Value| number(&record["bound"]["seconds_solve"]);
-        mean_and_deviation(
-            &cell(&run.stdout, n, &format!("{mwu}: solve (s)")),
-            spread(&records, n, mwu, solve),
-        );
+        mean_and_deviation(&cell(&table, n, &format!("{mwu}: solve (s)")), spread(&records, n, mwu, solve));
     }
 }
 
@@ -269,9 +268,10 @@ fn a_figure_shows_the_records_and_nothing_else() {
     let records = write(&bench, "fig-mwu-psd", "desk", &sizes, 3, &FIGURE);
     let run = bench.run("reproduce fig-mwu-psd --render-only");
     assert_eq!(run.code, 0, "{run:?}");
+    let table = bench.read("results/fig-mwu-psd.desk.md");
     for n in sizes {
         let seconds = spread(&records, n, "Algorithm 2", seconds);
-        mean_and_deviation(&cell(&run.stdout, n, "Algorithm 2: seconds"), seconds);
+        mean_and_deviation(&cell(&table, n, "Algorithm 2: seconds"), seconds);
         // Against the proven lower end for the same matrix.
         let exact = |seed: &Value| {
             let same = |record: &&Value| {
@@ -282,7 +282,7 @@ fn a_figure_shows_the_records_and_nothing_else() {
         let error =
             |record: &Value| 100.0 * (number(&record["bound"]["upper"]) / exact(&record["seed"]) - 1.0);
         mean_and_deviation(
-            &cell(&run.stdout, n, "Algorithm 2: error ≤ (%)"),
+            &cell(&table, n, "Algorithm 2: error ≤ (%)"),
             spread(&records, n, "Algorithm 2", error),
         );
     }
@@ -302,7 +302,7 @@ fn a_figure_shows_the_records_and_nothing_else() {
     assert_eq!(circles + polygons, 7 * 6 + 2 * 7);
     let picture =
         tiny_skia::Pixmap::decode_png(&bench.read_bytes("results/fig-mwu-psd.desk.png")).expect("a PNG");
-    assert_eq!((picture.width(), picture.height()), (3000, 960));
+    assert_eq!((picture.width(), picture.height()), (3000, 1012));
     let of_colour = |red, green, blue| {
         picture
             .pixels()
@@ -334,4 +334,22 @@ fn the_same_records_give_the_same_bytes() {
     let turned: String = text.lines().rev().flat_map(|line| [line, "\n"]).collect();
     bench.write(&files[4], turned);
     assert!(first[..4] == render()[..4]);
+}
+
+#[test]
+fn the_terminal_shows_the_same_cells_in_eighty_columns() {
+    let bench = Bench::new();
+    let solvers = [("Algorithm 2, gap 5e-3", "mwu", "5e-3"), ("gambeson, gap 1e-6", "auto", "1e-6")];
+    let rows = solvers.map(|solver| (solver, &[][..]));
+    write(&bench, "table-runtime", "desk", &SIZES, 3, &rows);
+    let run = bench.run("reproduce table-runtime --render-only");
+    let table = bench.read("results/table-runtime.desk.md");
+    assert!(shows(&run.stdout, &table), "{run:?}");
+    for n in SIZES {
+        for heading in ["here (s): gambeson, gap 1e-6", "paper (s): MOSEK"] {
+            let cell = cell(&table, n, heading);
+            let shown = |line: &&str| line.trim_start().starts_with(&n.to_string()) && line.contains(&cell);
+            assert_eq!(run.stdout.lines().filter(shown).count(), 1, "{n}, {heading}: {cell} in {run:?}");
+        }
+    }
 }

@@ -24,6 +24,26 @@ impl Run {
     }
 }
 
+/// Words with one space between them, however they were laid out.
+pub(crate) fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether text for the terminal has all cells, captions and notes of a table in Markdown, in 80 columns. Cells of words
+/// may be wrapped.
+pub(crate) fn shows(text: &str, markdown: &str) -> bool {
+    let shown = unwrapped(text);
+    let rows = markdown.lines().filter(|line| line.starts_with('|')).skip(2);
+    let cells = rows.flat_map(|row| row.trim_matches('|').split(" | ")).map(str::trim);
+    let lines = markdown.lines().filter(|line| !line.starts_with('|'));
+    text.lines().all(|line| line.chars().count() <= 80)
+        && lines.chain(cells.clone()).all(|part| {
+            let whole = shown.contains(&unwrapped(part));
+            let in_words = part.starts_with(char::is_alphabetic) && cells.clone().any(|cell| cell == part);
+            whole || in_words && part.split_whitespace().all(|word| shown.contains(word))
+        })
+}
+
 impl std::fmt::Debug for Run {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "exit {}\nstdout: {}\nstderr: {}", self.code, self.stdout, self.stderr)

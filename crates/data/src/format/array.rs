@@ -1,76 +1,26 @@
 //! Samples and labels as numpy arrays.
 //!
 //! `.npy`: an array of shape (N, n), (N, H, W) or (N, C, H, W); the labels are `NAME.labels.npy` beside `NAME.npy`,
-//! where that is there. `.npz`: the array is named `x`, `images` or `data` and the labels `y` or `labels`. uint8 means
+//! where that file exists. `.npz`: the array is named `x`, `images` or `data` and the labels `y` or `labels`. uint8 means
 //! pixels and int16 means audio, with the scales of [`dataset`](crate::dataset); float32 is taken as it is and float64
 //! rounded to it. Labels are a one-dimensional array of integers from 0 to 65535.
 
 use crate::dataset::{Dataset, Parts, Shape, SourceFile, Values};
-use crate::error::DataError;
-use crate::file::{CHUNK, Progress, base_name, read_error, report};
-use crate::source::Stage;
+use crate::error::{ArrayProblem, DataError};
+use crate::file::{CHUNK, base_name, read_error, report};
+use crate::progress::{LoadProgress, Stage};
 use gambeson_lowrank::matrix_file::ParseError;
 use gambeson_lowrank::matrix_file::npy::{self, Header};
+use gambeson_lowrank::observe::Observer;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
-use thiserror::Error;
 use zip::ZipArchive;
 
 /// Values allocated before they have been read.
 const RESERVE: usize = 1 << 20;
 
-/// Why an array is not samples or labels.
-#[derive(Clone, Debug, PartialEq, Error)]
-#[non_exhaustive]
-pub enum ArrayProblem {
-    /// Too few or too many dimensions.
-    #[error(
-        "shape {shape:?} is not that of samples: (N, n), (N, rows, columns) or (N, channels, rows, columns) expected"
-    )]
-    Dimensions {
-        /// The shape.
-        shape: Vec<usize>,
-    },
-    /// The channels seem to come last.
-    #[error(
-        "shape {shape:?} looks as if channels came last; (N, channels, rows, columns) expected: numpy.moveaxis(x, 3, 1)"
-    )]
-    ChannelsLast {
-        /// The shape.
-        shape: Vec<usize>,
-    },
-    /// Elements of a type that is not read.
-    #[error("samples of dtype {descr} are not read: convert to uint8 (pixels), int16 (audio) or float32")]
-    Dtype {
-        /// The type as numpy spells it.
-        descr: String,
-    },
-    /// Labels that are not a list of integers.
-    #[error("labels of dtype {descr} and shape {shape:?}: a one-dimensional array of integers expected")]
-    NotLabels {
-        /// The type as numpy spells it.
-        descr: String,
-        /// The shape.
-        shape: Vec<usize>,
-    },
-    /// A label out of range.
-    #[error("label {index} (counting from 0) is {value}: from 0 to 65535 expected")]
-    Label {
-        /// Which one.
-        index: usize,
-        /// The label.
-        value: f64,
-    },
-    /// The archive has no samples.
-    #[error("no array named x, images or data in the archive, which has {found:?}")]
-    NoSamples {
-        /// Names there are.
-        found: Vec<String>,
-    },
-}
-
-/// An array that is being read fails by its bytes or by its meaning.
+/// Reading an array fails on its bytes or on their meaning, or is stopped.
 enum Failure {
     Parse(ParseError),
     Problem(ArrayProblem),
@@ -100,15 +50,15 @@ pub fn recognises(start: &[u8]) -> bool {
 }
 
 /// Reads an `.npy` or `.npz` file.
-pub fn load(path: &Path, progress: Progress<'_>) -> Result<Dataset, DataError> {
+pub fn load(path: &Path, observer: &mut dyn Observer<LoadProgress>) -> Result<Dataset, DataError> {
     let mut file = BufReader::new(File::open(path).map_err(read_error(path))?);
     let length = file.get_ref().metadata().map_err(read_error(path))?.len();
     let mut magic = [0; 2];
     file.read_exact(&mut magic).and_then(|()| file.seek_relative(-2)).map_err(read_error(path))?;
     let (array, labels) = if &magic == b"PK" {
-        from_archive(file, progress).map_err(|failure| failure.at(path))?
+        from_archive(file, observer).map_err(|failure| failure.at(path))?
     } else {
-        let array = samples(&mut file, length, progress).map_err(|failure| failure.at(path))?;
+        let array = samples(&mut file, length, observer).map_err(|failure| failure.at(path))?;
         let labels = labels_beside(path).map(|path| read_labels(&path)).transpose()?;
         (array, labels)
     };
@@ -125,7 +75,7 @@ pub fn load(path: &Path, progress: Progress<'_>) -> Result<Dataset, DataError> {
     Dataset::new(parts).map_err(|reason| DataError::Content { path: path.to_owned(), reason })
 }
 
-/// `NAME.labels.npy` beside `NAME.npy`, where it is there.
+/// `NAME.labels.npy` beside `NAME.npy`, where it exists.
 pub fn labels_beside(path: &Path) -> Option<PathBuf> {
     let labels = path.with_extension("labels.npy");
     labels.is_file().then_some(labels)
@@ -139,7 +89,10 @@ fn read_labels(path: &Path) -> Result<Vec<u16>, DataError> {
 
 type Array = (Shape, Values);
 
-fn from_archive(file: BufReader<File>, progress: Progress<'_>) -> Result<(Array, Option<Vec<u16>>), Failure> {
+fn from_archive(
+    file: BufReader<File>,
+    observer: &mut dyn Observer<LoadProgress>,
+) -> Result<(Array, Option<Vec<u16>>), Failure> {
     let zip_error = |reason| Failure::Parse(ParseError::Zip { reason });
     let mut archive = ZipArchive::new(file).map_err(zip_error)?;
     let named = |names: &[&str]| names.iter().find_map(|name| archive.index_for_name(&format!("{name}.npy")));
@@ -151,7 +104,7 @@ fn from_archive(file: BufReader<File>, progress: Progress<'_>) -> Result<(Array,
     };
     let mut member = archive.by_index(index).map_err(zip_error)?;
     let length = member.size();
-    let array = samples(&mut member, length, progress)?;
+    let array = samples(&mut member, length, observer)?;
     finish(&mut member, length)?;
     drop(member);
     let Some(index) = of_labels else { return Ok((array, None)) };
@@ -163,7 +116,7 @@ fn from_archive(file: BufReader<File>, progress: Progress<'_>) -> Result<(Array,
 }
 
 /// Reads on to the end of a member, which makes the archive compare its checksum.
-fn finish(member: &mut impl Read, expected: u64) -> Result<(), ParseError> {
+fn finish(member: &mut dyn Read, expected: u64) -> Result<(), ParseError> {
     match member.read(&mut [0])? {
         0 => Ok(()),
         more => Err(ParseError::TrailingBytes { expected, found: expected.saturating_add(more as u64) }),
@@ -171,13 +124,13 @@ fn finish(member: &mut impl Read, expected: u64) -> Result<(), ParseError> {
 }
 
 /// The labels of an array of `length` bytes.
-fn labels(reader: &mut impl Read, length: u64) -> Result<Vec<u16>, Failure> {
-    let header = Header::read(reader, length)?;
+fn labels(mut reader: &mut dyn Read, length: u64) -> Result<Vec<u16>, Failure> {
+    let header = Header::read(&mut reader, length)?;
     if header.shape.len() != 1 || !matches!(header.descr.as_bytes().get(1), Some(b'i' | b'u')) {
         let problem = ArrayProblem::NotLabels { descr: header.descr, shape: header.shape };
         return Err(Failure::Problem(problem));
     }
-    let values = npy::values(reader, &header, length, RESERVE)?;
+    let values = npy::values(&mut reader, &header, length, RESERVE)?;
     let label = |(index, value)| {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range by the test")]
         if (0.0..=65535.0).contains(&value) {
@@ -190,12 +143,16 @@ fn labels(reader: &mut impl Read, length: u64) -> Result<Vec<u16>, Failure> {
 }
 
 /// The samples of an array of `length` bytes.
-fn samples(reader: &mut impl Read, length: u64, progress: Progress<'_>) -> Result<Array, Failure> {
+fn samples(
+    reader: &mut impl Read,
+    length: u64,
+    observer: &mut dyn Observer<LoadProgress>,
+) -> Result<Array, Failure> {
     let header = Header::read(reader, length)?;
     let shape = shape_of(&header).map_err(Failure::Problem)?;
     let (order, element) = header.descr.split_at_checked(1).unwrap_or_default();
     let big_endian = order == ">";
-    let mut source = Elements { reader, header: &header, length, big_endian, progress };
+    let mut source = Elements { reader, header: &header, length, big_endian, observer };
     let values = match (order, element) {
         ("|" | "<" | ">", "u1") => Values::U8(source.read(|[byte]| byte)?),
         ("<" | ">", "i2") => Values::I16(source.read(i16::from_le_bytes)?),
@@ -222,15 +179,15 @@ fn shape_of(header: &Header) -> Result<Shape, ArrayProblem> {
 }
 
 /// Where elements come from.
-struct Elements<'a, R> {
-    reader: &'a mut R,
+struct Elements<'a> {
+    reader: &'a mut dyn Read,
     header: &'a Header,
     length: u64,
     big_endian: bool,
-    progress: Progress<'a>,
+    observer: &'a mut dyn Observer<LoadProgress>,
 }
 
-impl<R: Read> Elements<'_, R> {
+impl Elements<'_> {
     /// All elements of `N` bytes, converted from lowest byte first, in the order in which the last index runs fastest.
     fn read<const N: usize, T: Copy>(&mut self, convert: impl Fn([u8; N]) -> T) -> Result<Vec<T>, Failure> {
         let count = self.header.count()?;
@@ -249,7 +206,7 @@ impl<R: Read> Elements<'_, R> {
             values.try_reserve(elements.len()).map_err(memory)?;
             values.extend(elements.iter().map(|&element| convert(element)));
             let done = (values.len() * N) as u64;
-            report(self.progress, Stage::Read, done, Some((count * N) as u64)).map_err(Failure::Stopped)?;
+            report(self.observer, Stage::Read, done, Some((count * N) as u64)).map_err(Failure::Stopped)?;
         }
         Ok(if self.header.fortran_order { reordered(&values, &self.header.shape) } else { values })
     }

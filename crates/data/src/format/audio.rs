@@ -13,20 +13,19 @@
 //! decide (`sox in.wav -c 1 -r 48000 out.wav`).
 
 use crate::dataset::{Dataset, Parts, Shape, SourceFile, Values};
-use crate::error::DataError;
-use crate::file::{Progress, base_name, read_error, report};
-use crate::source::Stage;
+use crate::error::{AudioProblem, DataError};
+use crate::file::{base_name, read_error, report};
+use crate::progress::{LoadProgress, Stage};
+use gambeson_lowrank::observe::Observer;
 use rayon::prelude::*;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use symphonia::core::audio::{Audio, GenericAudioBufferRef};
 use symphonia::core::codecs::audio::AudioDecoderOptions;
-use symphonia::core::errors::Error as DecodeError;
 use symphonia::core::formats::probe::Hint;
 use symphonia::core::formats::{FormatOptions, TrackType};
 use symphonia::core::io::MediaSourceStream;
 use symphonia::core::meta::MetadataOptions;
-use thiserror::Error;
 
 /// How sound is cut into frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,72 +63,10 @@ impl FrameParams {
     }
 }
 
-/// What is wrong with an audio file.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum AudioProblem {
-    /// No bytes, or a header without any sound.
-    #[error("the file holds no sound")]
-    Empty,
-    /// Neither WAV, FLAC nor MP3.
-    #[error("not a WAV, FLAC or MP3 file ({reason})")]
-    UnknownFormat {
-        /// What the decoder said.
-        reason: DecodeError,
-    },
-    /// A known container with a codec that is not read.
-    #[error(
-        "its codec is not supported ({reason}): PCM, FLAC or MP3 expected; convert it, for example with sox or ffmpeg"
-    )]
-    UnknownCodec {
-        /// What the decoder said.
-        reason: DecodeError,
-    },
-    /// The container has no sound in it.
-    #[error("there is no audio track in it")]
-    NoTrack,
-    /// The header does not say the sample rate.
-    #[error("the sample rate is missing")]
-    NoRate,
-    /// More than one channel.
-    #[error(
-        "{channels} channels, but only mono is read: mix down first, for example `sox in.wav -c 1 out.wav`"
-    )]
-    NotMono {
-        /// Number of channels.
-        channels: usize,
-    },
-    /// The stream is damaged.
-    #[error("damaged after {samples} samples: {reason}")]
-    Damaged {
-        /// Samples decoded before.
-        samples: usize,
-        /// What the decoder said.
-        reason: DecodeError,
-    },
-    /// The stream ends too early.
-    #[error("truncated: {expected} samples expected, {found} found")]
-    Truncated {
-        /// Samples by the header.
-        expected: u64,
-        /// Samples there are.
-        found: u64,
-    },
-    /// The checksum in the file does not fit its sound.
-    #[error("damaged: its own checksum does not fit")]
-    Checksum,
-    /// A sample is NaN.
-    #[error("sample {index} (counting from 0) is not a number")]
-    NotANumber {
-        /// The sample.
-        index: usize,
-    },
-}
-
 /// A decoded file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sound {
-    /// Samples a second.
+    /// Samples per second.
     pub rate: u32,
     /// 16-bit samples; at least one.
     pub samples: Vec<i16>,
@@ -167,9 +104,9 @@ pub fn list(path: &Path) -> Result<Vec<PathBuf>, DataError> {
 pub fn load_files(
     files: &[PathBuf],
     params: &FrameParams,
-    progress: Progress<'_>,
+    observer: &mut dyn Observer<LoadProgress>,
 ) -> Result<Dataset, DataError> {
-    load_below(Path::new(""), files, params, progress)
+    load_below(Path::new(""), files, params, observer)
 }
 
 /// The same; files below the folder `base` are named relative to it.
@@ -177,13 +114,13 @@ pub(crate) fn load_below(
     base: &Path,
     files: &[PathBuf],
     params: &FrameParams,
-    progress: Progress<'_>,
+    observer: &mut dyn Observer<LoadProgress>,
 ) -> Result<Dataset, DataError> {
     let (Some(first), Some(last)) = (files.first(), files.last()) else {
         return Err(DataError::NoFiles);
     };
     let total = Some(files.len() as u64);
-    report(progress, Stage::Decode, 0, total)?;
+    report(observer, Stage::Decode, 0, total)?;
     let mut sounds: Vec<Sound> = Vec::with_capacity(files.len());
     // In portions, so that the observer, which belongs to one thread, is asked in between.
     for portion in files.chunks(4 * rayon::current_num_threads()) {
@@ -200,7 +137,7 @@ pub(crate) fn load_below(
             }
             sounds.push(sound);
         }
-        report(progress, Stage::Decode, sounds.len() as u64, total)?;
+        report(observer, Stage::Decode, sounds.len() as u64, total)?;
     }
     let (window, hop) = params.samples(sounds[0].rate)?;
     let frames_of = |sound: &Sound| match sound.samples.len().checked_sub(window) {

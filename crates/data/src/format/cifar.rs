@@ -6,13 +6,14 @@
 //! labels of a [`Dataset`] are the fine ones; [`coarse_labels`] gives the others.
 //!
 //! Files under the official names are verified by SHA-256 whenever they are read: hashing 180 MB takes a fraction of a
-//! second, and a flipped bit in a batch is never noticed otherwise.
+//! second, and nothing else would notice a flipped bit.
 
 use crate::dataset::{Dataset, Parts, Shape, SourceFile, Split, Values};
 use crate::error::DataError;
-use crate::file::{Progress, read_whole, report};
-use crate::source::Stage;
+use crate::file::{read_whole, report};
+use crate::progress::{LoadProgress, Stage};
 use gambeson_lowrank::file::sha256;
+use gambeson_lowrank::observe::Observer;
 use std::path::Path;
 
 /// Shape of every image.
@@ -38,6 +39,17 @@ pub struct KnownFile {
     pub bytes: u64,
     /// Its SHA-256, hexadecimal.
     pub sha256: &'static str,
+}
+
+impl KnownFile {
+    /// Compares the SHA-256 that was found, in the file `place/name`, with the right one.
+    pub(crate) fn check(&self, found: &str, place: &Path) -> Result<(), DataError> {
+        if found == self.sha256 {
+            return Ok(());
+        }
+        let (expected, found) = (self.sha256.to_owned(), found.to_owned());
+        Err(DataError::Checksum { path: place.join(self.name), expected, found })
+    }
 }
 
 const TEN_TRAIN: [KnownFile; 5] = [
@@ -107,6 +119,25 @@ impl Cifar {
         }
     }
 
+    /// Address and SHA-256 of the official archive.
+    pub fn official(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Ten => (
+                "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
+                "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
+            ),
+            Self::Hundred => (
+                "https://www.cs.toronto.edu/~kriz/cifar-100-binary.tar.gz",
+                "58a81ae192c23a4be8b1804d68e518ed807d710a4eb253b1f2a199162a40d8ec",
+            ),
+        }
+    }
+
+    /// All files of the set.
+    pub fn all_files(self) -> Vec<KnownFile> {
+        [Split::Train, Split::Test].iter().flat_map(|&split| self.files(split)).copied().collect()
+    }
+
     /// The set whose files, or some of them, are in a folder.
     pub fn in_folder(folder: &Path) -> Option<Self> {
         [Self::Ten, Self::Hundred].into_iter().find(|set| {
@@ -153,22 +184,26 @@ impl Cifar {
     }
 
     /// Reads and verifies a part of the set from the folder of its files.
-    pub fn load(self, folder: &Path, split: Split, progress: Progress<'_>) -> Result<Dataset, DataError> {
+    pub fn load(
+        self,
+        folder: &Path,
+        split: Split,
+        observer: &mut dyn Observer<LoadProgress>,
+    ) -> Result<Dataset, DataError> {
         let (mut pixels, mut labels, mut sources) = (Vec::new(), Vec::new(), Vec::new());
         let files = self.files(split);
-        report(progress, Stage::Read, 0, Some(files.len() as u64))?;
+        report(observer, Stage::Read, 0, Some(files.len() as u64))?;
         for (k, file) in files.iter().enumerate() {
-            let path = folder.join(file.name);
-            let bytes = verified(&path, file.sha256, progress)?;
-            let (more, of_more) = self.parse(&bytes, &path)?;
+            let bytes = verified(file, folder, observer)?;
+            let (more, of_more) = self.parse(&bytes, &folder.join(file.name))?;
             sources.push(SourceFile { name: file.name.to_owned(), samples: of_more.len() });
             if pixels.is_empty() {
-                pixels = more; // the one file of CIFAR-100 need not be copied
+                pixels = more; // no copy of the only file of CIFAR-100
             } else {
                 pixels.extend(more);
             }
             labels.extend(of_more);
-            report(progress, Stage::Read, k as u64 + 1, Some(files.len() as u64))?;
+            report(observer, Stage::Read, k as u64 + 1, Some(files.len() as u64))?;
         }
         let parts = Parts {
             name: format!("{}-{}", self.name(), split.name()),
@@ -182,24 +217,22 @@ impl Cifar {
     }
 }
 
-/// The bytes of a file whose hash is known.
-fn verified(path: &Path, expected: &str, progress: Progress<'_>) -> Result<Vec<u8>, DataError> {
+/// The bytes of a known file in a folder.
+fn verified(
+    file: &KnownFile,
+    folder: &Path,
+    observer: &mut dyn Observer<LoadProgress>,
+) -> Result<Vec<u8>, DataError> {
     // The observer is asked, but not shown every file as a task of its own.
-    let bytes = read_whole(path, Stage::Read, &mut |step| {
-        progress(crate::source::Step { done: 0, total: None, ..step })
-    })?;
-    let found = sha256(&bytes);
-    if found == expected {
-        Ok(bytes)
-    } else {
-        Err(DataError::Checksum { path: path.to_owned(), expected: expected.to_owned(), found })
-    }
+    let mut quieter = |_: &LoadProgress| observer.observe(&LoadProgress::new(Stage::Read, 0, None));
+    let bytes = read_whole(&folder.join(file.name), Stage::Read, &mut quieter)?;
+    file.check(&sha256(&bytes), folder)?;
+    Ok(bytes)
 }
 
-/// The coarse labels of CIFAR-100, one a sample, each less than 20, from the folder of its files.
+/// The coarse labels of CIFAR-100, one per sample, each less than 20, from the folder of its files.
 pub fn coarse_labels(folder: &Path, split: Split) -> Result<Vec<u16>, DataError> {
-    let file = Cifar::Hundred.files(split)[0];
-    let bytes = verified(&folder.join(file.name), file.sha256, &mut |_| std::ops::ControlFlow::Continue(()))?;
+    let bytes = verified(&Cifar::Hundred.files(split)[0], folder, &mut ())?;
     Ok(bytes.chunks_exact(2 + PIXELS).map(|record| record[0].into()).collect())
 }
 

@@ -1,13 +1,14 @@
-//! The set that is built in, so that everything runs with nothing fetched: the first 6,000 training images and the
+//! The built-in set, so that everything runs without fetching anything: the first 6,000 training images and the
 //! first 1,000 test images of Fashion-MNIST (Xiao, Rasul, Vollgraf, 2017; <https://github.com/zalandoresearch/fashion-mnist>),
 //! 28 × 28 grey pixels, 10 classes of clothing.
 //!
 //! Copyright 2017 Zalando SE, MIT licence; its text is in `data/LICENSE-fashion-mnist`. It is a part of the set, in the
-//! set's own order, so results on it are not results on Fashion-MNIST and carry the name `fashion`.
+//! set's own order, so results on it are not results on Fashion-MNIST and bear the name `fashion`.
 
 use crate::dataset::{Dataset, Parts, Shape, SourceFile, Split, Values};
-use crate::error::DataError;
-use crate::format::idx::{self, Idx, IdxProblem};
+use crate::error::{DataError, IdxProblem};
+use crate::file::unxz;
+use crate::format::idx::{self, Idx};
 use std::path::Path;
 
 /// IDX files, compressed with xz; made by `data/make_fashion.py`.
@@ -56,5 +57,5 @@ pub fn load(split: Split) -> Result<Dataset, DataError> {
 }
 
 fn unpack(bytes: &[u8], dimensions: u8) -> Result<Idx, IdxProblem> {
-    idx::parse(lzma_rust2::XzReader::new(bytes, false), dimensions)
+    idx::parse(&mut unxz(Box::new(bytes), false), dimensions)
 }

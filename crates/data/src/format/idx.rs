@@ -1,52 +1,18 @@
 //! IDX files, the format of MNIST and its family, plain or compressed with gzip.
 //!
 //! Two zero bytes, a byte for the type of the elements, one for the number of dimensions, each dimension as a
-//! big-endian u32, then the elements. Read are images (u8, three dimensions: count, rows, columns) and labels (u8, one
-//! dimension). The labels of `…-images-idx3-ubyte` are looked for beside it as `…-labels-idx1-ubyte`, with `.` in place
+//! big-endian u32, then the elements. Images (u8, three dimensions: count, rows, columns) and labels (u8, one dimension)
+//! are read. The labels of `…-images-idx3-ubyte` are looked for beside it as `…-labels-idx1-ubyte`, with `.` in place
 //! of the `-` before `idx` too, and with `.gz` at the end or without. Training files have `train` in their name, test
 //! files `t10k` or `test`.
 
 use crate::dataset::{Dataset, Parts, Shape, SourceFile, Split, Values};
-use crate::error::DataError;
-use crate::file::{Progress, base_name, read_whole};
-use crate::source::Stage;
+use crate::error::{DataError, IdxProblem};
+use crate::file::{base_name, gunzip, read_whole};
+use crate::progress::{LoadProgress, Stage};
+use gambeson_lowrank::observe::Observer;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use thiserror::Error;
-
-/// What is wrong with an IDX file.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum IdxProblem {
-    /// It does not start as IDX files of bytes do.
-    #[error("not an IDX file of bytes: it starts with {start:02x?}, 00 00 08 expected")]
-    Magic {
-        /// The first bytes, at most four.
-        start: Vec<u8>,
-    },
-    /// Neither images nor labels.
-    #[error("{found} dimension(s), {expected} expected")]
-    Dimensions {
-        /// Dimensions found.
-        found: u8,
-        /// 3 for images, 1 for labels.
-        expected: u8,
-    },
-    /// Shorter or longer than its header says.
-    #[error("{expected} bytes expected, {found} found")]
-    Length {
-        /// Bytes by the header, itself included.
-        expected: u64,
-        /// Bytes there are, unpacked; at most one more than expected is looked for.
-        found: u64,
-    },
-    /// The gzip stream is damaged.
-    #[error("gzip: {kind}")]
-    Gzip {
-        /// What the decoder said.
-        kind: std::io::ErrorKind,
-    },
-}
 
 /// The elements of an IDX file of bytes and its dimensions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,11 +29,11 @@ pub fn recognises(start: &[u8]) -> bool {
 }
 
 /// Reads an IDX file of bytes with this number of dimensions.
-pub fn parse(mut reader: impl Read, dimensions: u8) -> Result<Idx, IdxProblem> {
+pub fn parse(reader: &mut dyn Read, dimensions: u8) -> Result<Idx, IdxProblem> {
     let failed = |error: std::io::Error| IdxProblem::Gzip { kind: error.kind() };
     let header_bytes = 4 + 4 * u64::from(dimensions);
     let mut header = Vec::new();
-    reader.by_ref().take(header_bytes).read_to_end(&mut header).map_err(failed)?;
+    Read::take(&mut *reader, header_bytes).read_to_end(&mut header).map_err(failed)?;
     let found = match header.as_slice() {
         [0, 0, 8, found, ..] => *found,
         other => return Err(IdxProblem::Magic { start: other[..other.len().min(4)].to_vec() }),
@@ -91,10 +57,10 @@ pub fn parse(mut reader: impl Read, dimensions: u8) -> Result<Idx, IdxProblem> {
     Ok(Idx { dimensions: sizes.into_iter().map(|size| size as usize).collect(), elements })
 }
 
-/// Reads images, and the labels beside them where they are there.
-pub fn load(path: &Path, progress: Progress<'_>) -> Result<Dataset, DataError> {
-    let images = read(path, 3, progress)?;
-    let labels = labels_beside(path).map(|labels| Ok((read(&labels, 1, progress)?, labels))).transpose()?;
+/// Reads images, and the labels beside them if there are any.
+pub fn load(path: &Path, observer: &mut dyn Observer<LoadProgress>) -> Result<Dataset, DataError> {
+    let images = read(path, 3, observer)?;
+    let labels = labels_beside(path).map(|labels| Ok((read(&labels, 1, observer)?, labels))).transpose()?;
     let (labels, path_of_both) = match labels {
         Some((labels, path)) => (Some(labels.elements), path),
         None => (None, path.to_owned()),
@@ -114,12 +80,12 @@ pub fn load(path: &Path, progress: Progress<'_>) -> Result<Dataset, DataError> {
     Dataset::new(parts).map_err(|reason| DataError::Content { path: path_of_both, reason })
 }
 
-fn read(path: &Path, dimensions: u8, progress: Progress<'_>) -> Result<Idx, DataError> {
-    let bytes = read_whole(path, Stage::Read, progress)?;
+fn read(path: &Path, dimensions: u8, observer: &mut dyn Observer<LoadProgress>) -> Result<Idx, DataError> {
+    let bytes = read_whole(path, Stage::Read, observer)?;
     let parsed = if bytes.starts_with(&[0x1f, 0x8b]) {
-        parse(flate2::read::MultiGzDecoder::new(bytes.as_slice()), dimensions)
+        parse(&mut gunzip(Box::new(bytes.as_slice())), dimensions)
     } else {
-        parse(bytes.as_slice(), dimensions)
+        parse(&mut bytes.as_slice(), dimensions)
     };
     parsed.map_err(|reason| DataError::Idx { path: path.to_owned(), reason })
 }

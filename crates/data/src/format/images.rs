@@ -1,61 +1,21 @@
-//! Folders of images by class: PNG and JPEG files in one sub-folder a class.
+//! Folders of images by class: PNG and JPEG files in one sub-folder per class.
 //!
 //! Classes are the sub-folders in the order of their names, samples the files in the order of their paths. Grey images
 //! have one channel and coloured ones three (red, green, blue); 16-bit PNG files are cut to 8 bits. An alpha channel is
-//! dropped where it is opaque throughout and an error otherwise. All images must have one shape. Files are recognised by
-//! content; which files of a folder are images is told by their names (`.png`, `.jpg`, `.jpeg`).
+//! dropped where it is opaque throughout and an error otherwise. All images must have one shape. The format
+//! of a file is told from its content; which files of a folder are images, from their names (`.png`, `.jpg`, `.jpeg`).
 
 use crate::dataset::{Dataset, Parts, Shape, Values};
-use crate::error::DataError;
-use crate::file::{Progress, base_name, read_error, report, walk};
-use crate::source::Stage;
+use crate::error::{DataError, ImageProblem};
+use crate::file::{base_name, read_error, report, walk};
+use crate::progress::{LoadProgress, Stage};
+use gambeson_lowrank::observe::Observer;
 use rayon::prelude::*;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
-use thiserror::Error;
 use zune_jpeg::zune_core::bytestream::ZCursor;
 use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
-
-/// What is wrong with an image.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum ImageProblem {
-    /// Neither PNG nor JPEG.
-    #[error("not a PNG or JPEG file")]
-    UnknownFormat,
-    /// The PNG file is damaged.
-    #[error("PNG: {reason}")]
-    Png {
-        /// What the decoder said.
-        reason: png::DecodingError,
-    },
-    /// The JPEG file is damaged or of a rare kind.
-    #[error("JPEG: {reason:?}")]
-    Jpeg {
-        /// What the decoder said.
-        reason: zune_jpeg::errors::DecodeErrors,
-    },
-    /// The image can be seen through.
-    #[error(
-        "it is transparent at row {row}, column {column} (counting from 0): remove the alpha channel first"
-    )]
-    Transparent {
-        /// Row of the first such pixel.
-        row: usize,
-        /// Its column.
-        column: usize,
-    },
-    /// The image is not in a sub-folder.
-    #[error("images must lie in one sub-folder a class, not beside those folders")]
-    NoClass,
-    /// More classes than labels have room for.
-    #[error("it is in class number {index}: at most 65536 classes")]
-    TooManyClasses {
-        /// Index of the class.
-        index: usize,
-    },
-}
 
 /// Whether a file name ends like that of an image that is read.
 pub fn has_image_name(path: &Path) -> bool {
@@ -72,8 +32,8 @@ pub struct Image {
     pub pixels: Vec<u8>,
 }
 
-/// Reads a folder with one sub-folder of images a class. Images are decoded in parallel.
-pub fn load(folder: &Path, progress: Progress<'_>) -> Result<Dataset, DataError> {
+/// Reads a folder with one sub-folder of images per class. Images are decoded in parallel.
+pub fn load(folder: &Path, observer: &mut dyn Observer<LoadProgress>) -> Result<Dataset, DataError> {
     let mut files = walk(folder)?;
     files.retain(|file| has_image_name(file));
     let of_image = |path: &Path, reason| DataError::Image { path: path.to_owned(), reason };
@@ -95,7 +55,7 @@ pub fn load(folder: &Path, progress: Progress<'_>) -> Result<Dataset, DataError>
     let Some(first) = files.first() else {
         return Err(DataError::EmptyFolder { path: folder.to_owned() });
     };
-    let (shape, pixels) = pixels(first, &files, progress)?;
+    let (shape, pixels) = pixels(first, &files, observer)?;
     let parts = Parts {
         name: base_name(folder),
         shape,
@@ -108,9 +68,13 @@ pub fn load(folder: &Path, progress: Progress<'_>) -> Result<Dataset, DataError>
 }
 
 /// The shape that all files have, and their pixels.
-fn pixels(first: &Path, files: &[PathBuf], progress: Progress<'_>) -> Result<(Shape, Vec<u8>), DataError> {
+fn pixels(
+    first: &Path,
+    files: &[PathBuf],
+    observer: &mut dyn Observer<LoadProgress>,
+) -> Result<(Shape, Vec<u8>), DataError> {
     let total = Some(files.len() as u64);
-    report(progress, Stage::Decode, 0, total)?;
+    report(observer, Stage::Decode, 0, total)?;
     let (mut shape, mut pixels, mut done) = (None, Vec::new(), 0);
     // In portions, so that the observer, which belongs to one thread, is asked in between.
     for portion in files.chunks(64 * rayon::current_num_threads()) {
@@ -129,7 +93,7 @@ fn pixels(first: &Path, files: &[PathBuf], progress: Progress<'_>) -> Result<(Sh
             pixels.extend(image.pixels);
         }
         done += portion.len() as u64;
-        report(progress, Stage::Decode, done, total)?;
+        report(observer, Stage::Decode, done, total)?;
     }
     Ok((shape.unwrap_or(Shape { channels: 0, height: 0, width: 0 }), pixels))
 }
@@ -162,7 +126,7 @@ pub(crate) struct Interleaved {
 }
 
 impl Interleaved {
-    /// One plane a channel, without alpha.
+    /// One plane per channel, without alpha.
     fn planes(self) -> Result<Image, ImageProblem> {
         let Self { channels, height, width, pixels } = self;
         let coloured = channels - usize::from(channels % 2 == 0); // 2 and 4 have alpha as their last

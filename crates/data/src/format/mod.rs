@@ -1,4 +1,4 @@
-//! One file a format.
+//! One file per format.
 
 pub mod array;
 pub mod audio;

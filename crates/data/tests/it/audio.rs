@@ -1,4 +1,4 @@
-use crate::support::{folder, quiet, says, wav, wav16, write};
+use crate::support::{folder, quiet, says, stop, wav, wav16, write};
 use gambeson_data::dataset::Values;
 use gambeson_data::format::audio::{FrameParams, decode, list, load_files};
 use std::path::Path;
@@ -164,6 +164,6 @@ fn folders_are_searched_and_sorted() {
 fn the_observer_stops_it() {
     let home = folder();
     let file = write(home.path(), "good.wav", wav16(48_000, &ramp(2000)));
-    let stopped = load_files(&[file], &FrameParams::default(), &mut |_| std::ops::ControlFlow::Break(()));
+    let stopped = load_files(&[file], &FrameParams::default(), &mut stop);
     assert!(matches!(stopped, Err(gambeson_data::error::DataError::Stopped)));
 }

@@ -1,6 +1,6 @@
 use crate::support::sha256;
 use gambeson_data::dataset::{Dataset, DatasetError, Parts, Shape, Values};
-use gambeson_data::statistics::moments;
+use gambeson_data::statistics::channel_statistics;
 
 fn parts(values: Values) -> Parts {
     let shape = Shape { channels: 2, height: 1, width: 3 };
@@ -21,7 +21,7 @@ fn values_are_scaled() {
     let data = Dataset::new(all).expect("a data set");
     let mut sample = [0.0; 256];
     data.sample_f32(0, &mut sample);
-    for (value, raw) in sample.iter().zip(0_u8..) {
+    for (value, raw) in sample.iter().zip(0_u8..=255) {
         assert_eq!(*value, f32::from(raw) / 255.0);
     }
     let audio =
@@ -90,7 +90,7 @@ fn moments_are_those_of_the_channels() {
     let raw: Vec<i16> = vec![-300, 1200, 7, 32767, -32768, 0, 44, 55, -66, 5000, 0, 12];
     let floats: Vec<f32> = raw.iter().map(|&value| f32::from(value) / 32768.0).collect();
     for values in [Values::I16(raw), Values::F32(floats.clone())] {
-        let found = moments(&Dataset::new(parts(values)).expect("a data set"));
+        let found = channel_statistics(&Dataset::new(parts(values)).expect("a data set"));
         for channel in 0..2 {
             let own: Vec<f64> =
                 (0..2).flat_map(|k| &floats[6 * k + 3 * channel..][..3]).map(|&v| v.into()).collect();

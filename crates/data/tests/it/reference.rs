@@ -1,10 +1,10 @@
 use crate::support::{folder, quiet, reference, says};
 use gambeson_data::dataset::Split;
-use gambeson_data::fetch::{Origin, fetch, is_installed};
+use gambeson_data::fetch::{Provider, fetch, is_installed};
 use gambeson_data::format::audio::{FrameParams, decode, list, load_files};
 use gambeson_data::format::cifar::{Cifar, coarse_classes, coarse_labels};
 use gambeson_data::source::{LoadOptions, data_dir, load};
-use gambeson_data::statistics::moments;
+use gambeson_data::statistics::channel_statistics;
 use std::process::Command;
 
 /// Every speech file against the samples ffmpeg finds in it, where ffmpeg is at hand; else against their number alone.
@@ -30,14 +30,15 @@ fn speech_is_decoded_exactly() {
     }
 }
 
-/// CIFAR-100 from the archive at hand: 600 images a class, and label names that fit the archive's.
+/// CIFAR-100 from the archive at hand: 600 images per class, and label names that fit the archive's.
 #[test]
 fn cifar_100_is_installed_and_read() {
     let Some(home) = reference() else { return };
     let data_dir = folder();
     let archive = home.join("cifar-100-binary.tar.xz");
-    let installed =
-        fetch(Cifar::Hundred, &Origin::File(archive), data_dir.path(), &mut quiet).expect("installed");
+    let fetched =
+        fetch(Cifar::Hundred, &[Provider::File(archive)], data_dir.path(), &mut quiet).expect("installed");
+    let installed = fetched.folder;
     assert!(is_installed(Cifar::Hundred, data_dir.path(), &mut quiet).expect("looked"));
     let mut options = LoadOptions::new(data_dir.path().to_owned());
     for (split, each) in [(Split::Test, 100), (Split::Train, 500)] {
@@ -83,7 +84,7 @@ fn cifar_10_has_its_well_known_moments() {
     let data = load("cifar10", &LoadOptions::new(data_dir), &mut quiet).expect("loaded");
     assert_eq!((data.len(), data.shape().len()), (50_000, 3072));
     let expected = [(0.4914, 0.2470), (0.4822, 0.2435), (0.4465, 0.2616)];
-    for (found, (mean, deviation)) in moments(&data).iter().zip(expected) {
+    for (found, (mean, deviation)) in channel_statistics(&data).iter().zip(expected) {
         assert!((found.mean - mean).abs() < 5e-5 && (found.deviation - deviation).abs() < 5e-5, "{found:?}");
     }
 }

@@ -1,15 +1,15 @@
-use crate::support::{folder, npy, quiet, says, wav16, write};
+use crate::support::{folder, npy, quiet, says, sha256, stop, wav16, write};
 use gambeson_data::dataset::{Dataset, Parts, Shape, SourceFile, Split, Values};
 use gambeson_data::error::DataError;
 use gambeson_data::format::cifar::Cifar;
-use gambeson_data::source::{self, FileChoice, LoadOptions, Source, draw, find};
+use gambeson_data::source::{self, DataSource, FileChoice, LoadOptions, draw, find};
 use gambeson_data::store;
 use std::path::{Path, PathBuf};
 
 #[test]
 fn names_come_before_paths() {
     let home = folder();
-    assert_eq!(find("fashion", home.path()).expect("built in"), Source::Fashion);
+    assert_eq!(find("fashion", home.path()).expect("built in"), DataSource::Fashion);
     says(find("cifar10", home.path()), &["gambeson data fetch cifar10"]);
     says(find("no-such-set", home.path()), &["no-such-set", "fashion", "cifar100", "import"]);
     says(find(write(home.path(), "empty", "").to_str().expect("text"), home.path()), &["empty"]);
@@ -19,7 +19,7 @@ fn names_come_before_paths() {
     );
     let both = home.path().join("both");
     write(&both, "a/1.png", "x");
-    assert!(matches!(find(both.to_str().expect("text"), home.path()), Ok(Source::Images(_))));
+    assert!(matches!(find(both.to_str().expect("text"), home.path()), Ok(DataSource::Images(_))));
     write(&both, "b/1.wav", "x");
     says(find(both.to_str().expect("text"), home.path()), &["1.png", "1.wav"]);
     std::fs::create_dir(home.path().join("bare")).expect("created");
@@ -149,15 +149,7 @@ fn imported_sets_come_back() {
 fn damaged_sets_are_refused_and_none_is_half_written() {
     let home = folder();
     let data = small(Values::I16(vec![1, -2, 3, -4, 5, 6]), Some(vec![0, 1, 1]));
-    let stopped =
-        store::save(
-            &data,
-            home.path(),
-            "set",
-            Split::Train,
-            false,
-            &mut |_| std::ops::ControlFlow::Break(()),
-        );
+    let stopped = store::save(&data, home.path(), "set", Split::Train, false, &mut stop);
     assert!(matches!(stopped, Err(DataError::Stopped)));
     assert_eq!(std::fs::read_dir(home.path()).expect("the folder").count(), 0);
     let path = store::save(&data, home.path(), "set", Split::Train, false, &mut quiet).expect("saved");
@@ -200,4 +192,50 @@ fn a_path_is_read_by_its_content() {
         source::load(path.to_str().expect("text"), &options, &mut quiet).expect("sound").shape().width,
         25
     );
+}
+
+/// Hashes of files are identities, so the bytes of a stored set never change: this is the file of the first release.
+#[test]
+fn the_bytes_of_a_stored_set_stay_the_same() {
+    let home = folder();
+    let parts = Parts {
+        name: "x.npy".to_owned(),
+        shape: Shape { channels: 1, height: 1, width: 2 },
+        values: Values::I16(vec![1, -2, 3, -4, 5, 6]),
+        labels: Some(vec![0, 1, 1]),
+        classes: Vec::new(),
+        sources: vec![SourceFile { name: "x.npy".to_owned(), samples: 3 }],
+    };
+    let data = Dataset::new(parts).expect("a set");
+    let path = store::save(&data, home.path(), "small", Split::Train, false, &mut quiet).expect("saved");
+    assert_eq!(
+        sha256(&std::fs::read(path).expect("there")),
+        "eb21474121d4291888610b2ba5d02ec91d68dba4422e2108188812a678ff3a89"
+    );
+}
+
+/// What the reader of safetensors finds wrong is told with the place; what is missing or of the wrong kind, by name.
+#[test]
+fn foreign_content_is_named() {
+    let home = folder();
+    let path = home.path().join("set.safetensors");
+    let refused = |header: &str, data: usize, words: &[&str]| {
+        let bytes = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &vec![0; data]].concat();
+        std::fs::write(&path, bytes).expect("written");
+        says(store::load(&path, &mut quiet), &[&["set.safetensors"], words].concat());
+    };
+    let metadata = r#""__metadata__":{"format":"gambeson dataset 1","classes":"[]","sources":"[]"}"#;
+    let x = r#""x":{"dtype":"U8","shape":[1,1,1,2],"data_offsets":[0,2]}"#;
+    refused(&format!("{{{metadata}}}"), 0, &["`x`", "missing", "samples, channels, rows, columns"]);
+    refused(&format!("{{{metadata},{x},{x}}}"), 2, &["`x` stands twice"]);
+    refused(&format!("{{{metadata},{x}}}"), 3, &["cut off or damaged"]);
+    refused(&format!("{{{metadata},{}}}", x.replace("U8", "I8")), 2, &["`x`", "I8 of shape [1, 1, 1, 2]"]);
+    refused(
+        &format!("{{{metadata},{}}}", x.replace("[1,1,1,2]", "[1,2]")),
+        2,
+        &["`x`", "U8 of shape [1, 2]"],
+    );
+    let y = r#""y":{"dtype":"U16","shape":[2],"data_offsets":[2,6]}"#;
+    refused(&format!("{{{metadata},{x},{y}}}"), 6, &["`y`", "U16 of shape [2]", "one per sample"]);
+    refused(&format!("{{{},{x}}}", metadata.replace(r#""[]""#, r#""[""#)), 2, &["metadata", "`classes`"]);
 }

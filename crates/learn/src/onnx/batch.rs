@@ -1,9 +1,9 @@
 //! Graphs for one row, rewritten for any number of rows.
 //!
 //! Exporters often write a batch of one into the file, and a run-time then takes rows one by one, several times slower.
-//! The size stands in few places: the shapes declared for input and outputs, shapes declared for values in between
+//! The size stands in three places: the shapes declared for input and outputs, shapes declared for values in between
 //! (hints, dropped here), and the constant shapes that Reshape nodes are given, whose first number becomes 0: "as in the
-//! input". Whether the rewritten graph computes the same is not for this file to know: the caller tries it.
+//! input". Whether the rewritten graph computes the same, the caller must try.
 
 use super::wire::{Message, Value, WireError, bytes_field, packed_field};
 use std::collections::HashSet;
@@ -36,7 +36,7 @@ pub fn has_graph(model: &[u8]) -> Result<bool, WireError> {
     Ok(!graph.all_bytes_of(GRAPH_NODE)?.is_empty())
 }
 
-/// The file with a free number of rows for the input of that name and all outputs, where it says `rows`.
+/// The file with any number of rows for the input of that name and all outputs, in place of `rows`.
 pub fn with_free_batch(model: &[u8], input: &str, rows: u64) -> Result<Vec<u8>, WireError> {
     Message::whole(model).rewritten(|field| match field.value {
         Value::Bytes(graph) if field.number == MODEL_GRAPH => {
@@ -124,7 +124,7 @@ fn free_shape(tensor: Message<'_>, rows: u64) -> Result<Vec<u8>, WireError> {
             }
             Ok(Some(packed_field(TENSOR_INTEGERS, &values)))
         }
-        // Not packed: a field a number.
+        // Not packed: one field per number.
         (TENSOR_INTEGERS, Value::Varint(value)) => {
             let replace = std::mem::take(&mut first) && value == rows;
             Ok(replace.then(|| packed_field(TENSOR_INTEGERS, &[0])))

@@ -2,7 +2,7 @@
 
 use super::wire::WireError;
 use gambeson_data::dataset::Shape;
-use gambeson_smooth::input_map::FeedError;
+use gambeson_smooth::input_map::InputMapError;
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -15,10 +15,10 @@ const HOW: &str = "`pip install onnxruntime` brings it; or set ORT_DYLIB_PATH to
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum OnnxError {
-    /// There is no library.
+    /// No library was found.
     #[error("ONNX Runtime, the library that runs .onnx files, was not found. {HOW}")]
     NoLibrary,
-    /// A file that was named, or found, is not a library to use.
+    /// A file that was named or found cannot be used as the library.
     #[error("{}: {problem}. {HOW}", path.display())]
     Library {
         /// The file.
@@ -48,13 +48,13 @@ pub enum OnnxError {
         /// Which.
         path: PathBuf,
     },
-    /// Normalised numbers would be beyond the range of a network's.
+    /// Normalised numbers would leave the range of a network's.
     #[error("{}: {reason}", path.display())]
-    Feed {
+    InputMap {
         /// The network.
         path: PathBuf,
         /// Which.
-        reason: FeedError,
+        reason: InputMapError,
     },
     /// The run-time refuses the graph.
     #[error("{}: ONNX Runtime cannot load it: {reason}", path.display())]
@@ -65,17 +65,17 @@ pub enum OnnxError {
         reason: ort::Error,
     },
     /// A graph that does not take one array.
-    #[error("{}: the graph has {inputs} inputs and {outputs} outputs; a classifier has one input", path.display())]
+    #[error("{}: the graph has {inputs} inputs and {outputs} outputs: expected one input and an output", path.display())]
     Arity {
         /// The network.
         path: PathBuf,
-        /// Inputs that are no constants.
+        /// Inputs that are not constants.
         inputs: usize,
         /// Outputs.
         outputs: usize,
     },
-    /// Input or output are not numbers of 32 bits.
-    #[error("{}: {what} is {found}; it must be an array of 32-bit floats", path.display())]
+    /// Input or output are not 32-bit floats.
+    #[error("{}: {what} is {found}: expected an array of 32-bit floats", path.display())]
     Type {
         /// The network.
         path: PathBuf,
@@ -94,8 +94,8 @@ pub enum OnnxError {
         /// Shape of a sample.
         data: Shape,
     },
-    /// The answer is not one row of scores an input.
-    #[error("{}: for {rows} rows the graph answers with {found:?}, not a row of scores each", path.display())]
+    /// The answer is not one row of scores per input.
+    #[error("{}: for {rows} rows the graph answers with {found:?}: expected one row of scores each", path.display())]
     OutputShape {
         /// The network.
         path: PathBuf,
@@ -104,13 +104,13 @@ pub enum OnnxError {
         /// Dimensions of the answer.
         found: Vec<i64>,
     },
-    /// One score a row is no choice between classes.
-    #[error("{}: the graph answers with one score a row; smoothing needs one for each of two or more classes", path.display())]
+    /// One score per row is no choice between classes.
+    #[error("{}: the graph answers with one score per row: smoothing needs two or more classes", path.display())]
     OneScore {
         /// The network.
         path: PathBuf,
     },
-    /// Scores of a row depend on its companions.
+    /// The scores of a row depend on the other rows of its batch.
     #[error(
         "{}: the scores of an input depend on what else is in its batch (is a normalisation in training mode?), so draws \
          would not be independent",
@@ -137,18 +137,18 @@ pub enum LibraryProblem {
     /// There is nothing, or it cannot be read.
     #[error("{0}")]
     Unreadable(#[from] io::Error),
-    /// A folder without one.
-    #[error("there is no ONNX Runtime library in this folder")]
+    /// A folder without a library.
+    #[error("no ONNX Runtime library in this folder")]
     NotInFolder,
     /// Not a shared library of any platform.
     #[error("not a shared library")]
     NotLibrary,
     /// Its end is missing.
-    #[error("a shared library cut short: {expected} bytes expected, {found} found")]
+    #[error("a shared library cut short: expected {expected} bytes, found {found}")]
     Truncated {
         /// What its header says.
         expected: u64,
-        /// What there is.
+        /// Its length.
         found: u64,
     },
     /// Too old.
@@ -159,7 +159,7 @@ pub enum LibraryProblem {
         /// The least minor version.
         least: u32,
     },
-    /// The system refuses it, or it is another library.
+    /// The system refuses it, or it is a different library.
     #[error("{0}")]
     NotLoadable(ort::LoadDynamicError),
     /// It was loaded, but does not start.

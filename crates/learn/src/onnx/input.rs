@@ -7,7 +7,7 @@ use ort::session::Session;
 use ort::value::{TensorElementType, ValueType};
 use std::path::Path;
 
-/// Fixed batches beyond this are not believed: memory is taken for what a file says.
+/// Larger fixed batches are not believed, since memory is reserved for what a file says.
 const LARGEST_BATCH: i64 = 4096;
 
 /// Name and dimensions of the one input, −1 where they are free; there is at least the first.

@@ -4,7 +4,7 @@
 //! `python`) on the path, which is asked where that is without importing it; else the usual folders of the system.
 //!
 //! **Before opening.** That the file is a shared library of its full length, and its version. Wrong files have made
-//! loaders crash or wait for ever, and then no message can be given.
+//! loaders crash or hang, and then no message can be given.
 
 use super::error::{LibraryProblem, OnnxError};
 use ort::environment::Environment;
@@ -17,10 +17,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The variable that names the library.
 pub const VARIABLE: &str = "ORT_DYLIB_PATH";
 
-/// There is one environment a process, by a rule of the library.
+/// One environment per process: a rule of the library.
 static STARTED: Mutex<Option<Environment>> = Mutex::new(None);
 
-/// The environment, started with the library found if it is not yet there.
+/// The environment, started with the library that is found when first asked for.
 pub(super) fn environment() -> Result<Environment, OnnxError> {
     let mut started = STARTED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(environment) = &*started {
@@ -33,7 +33,7 @@ pub(super) fn environment() -> Result<Environment, OnnxError> {
         .map_err(|reason| failed(LibraryProblem::NotLoadable(reason)))?
         .with_name("gambeson")
         .with_telemetry(false)
-        // What it has to say comes with its errors.
+        // Its errors repeat what it would log.
         .with_logger(Arc::new(|_, _, _, _, _| {}))
         .build()
         .map_err(|reason| failed(LibraryProblem::NotStarted(reason)))?;
@@ -107,7 +107,7 @@ pub fn preflight(path: &Path) -> Result<(), LibraryProblem> {
         [0xcf, 0xfa, 0xed, 0xfe, ..] | [0xca, 0xfe, 0xba, 0xbe, ..] | [b'M', b'Z', ..] => {}
         _ => return Err(LibraryProblem::NotLibrary),
     }
-    // What cannot be told from outside is asked of the library itself by its loader.
+    // Where the version cannot be read from outside, the loader asks the library itself.
     let Some(version) = version_in(&mut reader)?.or_else(|| version_of_name(path)) else { return Ok(()) };
     let mut parts = version.split('.').map(str::parse::<u32>);
     match (parts.next(), parts.next()) {
@@ -130,7 +130,7 @@ fn read_up_to(reader: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usiz
     Ok(filled)
 }
 
-/// The end of the table of sections, which stands last, by a 64-bit little-endian header.
+/// The end of the table of sections, which comes last, from a 64-bit little-endian header.
 fn elf_length(head: &[u8; 64]) -> Option<u64> {
     let small = |at: usize| u64::from(u16::from_le_bytes([head[at], head[at + 1]]));
     let (class, order) = (head[4], head[5]);
@@ -141,7 +141,7 @@ fn elf_length(head: &[u8; 64]) -> Option<u64> {
     table.checked_add(small(0x3a) * small(0x3c))
 }
 
-/// The version by the name of its symbols, `VERS_1.23.2`, where it has that.
+/// The version in the names of its symbols, `VERS_1.23.2`, where they have one.
 fn version_in(reader: &mut impl Read) -> std::io::Result<Option<String>> {
     const MARK: &[u8] = b"VERS_";
     const LONGEST: usize = 32;

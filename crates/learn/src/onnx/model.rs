@@ -8,7 +8,7 @@ use super::normalisation::Normalisation;
 use gambeson_data::dataset::Shape;
 use gambeson_lowrank::file::sha256;
 use gambeson_smooth::classifier::{Classifier, NONE};
-use gambeson_smooth::input_map::{Affine, Feed, FeedError, Layout};
+use gambeson_smooth::input_map::{Affine, InputMap, InputMapError, Layout};
 use ort::session::Session;
 use ort::session::builder::GraphOptimizationLevel;
 use ort::value::TensorRef;
@@ -18,7 +18,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 /// How many rows a graph takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Batching {
-    /// Any number, by the file.
+    /// Any number, as the file says.
     Free,
     /// Any number, after the file was rewritten; on a probe it computed the same.
     Rewritten,
@@ -37,13 +37,13 @@ pub struct OnnxModel {
     dims: Vec<i64>,
     batching: Batching,
     classes: usize,
-    /// None: rows as they are.
-    feed: Option<Feed>,
+    /// `None`: rows are taken as they are.
+    input_map: Option<InputMap>,
     idle: Mutex<Vec<Session>>,
     returned: Condvar,
 }
 
-/// Whether two lists of scores are the same but for rounding; not numbers are equal to each other.
+/// Whether two lists of scores are the same up to rounding; NaNs are equal to each other.
 fn near(ours: &[f32], exact: &[f32]) -> bool {
     let largest = exact.iter().fold(0.0_f32, |most, score| most.max(score.abs()));
     let close = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-4 * (1.0 + largest) || (a.is_nan() && b.is_nan());
@@ -74,11 +74,11 @@ impl OnnxModel {
             expected: dims.clone(),
             data,
         })?;
-        let feed = match (normalisation, layout) {
+        let input_map = match (normalisation, layout) {
             (None, Layout::ChannelsFirst) => None,
             (normalisation, layout) => {
-                let feed = feed(shape, normalisation.as_ref(), layout);
-                Some(feed.map_err(|reason| OnnxError::Feed { path: path.to_path_buf(), reason })?)
+                let map = input_map(shape, normalisation.as_ref(), layout);
+                Some(map.map_err(|reason| OnnxError::InputMap { path: path.to_path_buf(), reason })?)
             }
         };
         let mut model = Self {
@@ -89,7 +89,7 @@ impl OnnxModel {
             dims: concrete(&dims[1..], shape, layout),
             batching: usize::try_from(dims[0]).map_or(Batching::Free, Batching::Fixed),
             classes: 0,
-            feed,
+            input_map,
             idle: Mutex::new(Vec::new()),
             returned: Condvar::new(),
         };
@@ -133,11 +133,11 @@ impl OnnxModel {
         };
         let length = self.shape.len();
         let plain: Vec<f32> = (0..rows * length).map(|_| next()).collect();
-        let Some(feed) = &self.feed else { return plain };
-        let mut fed = vec![0.0; plain.len()];
-        let both = plain.chunks_exact(length).zip(fed.chunks_exact_mut(length));
-        both.for_each(|(plain, fed)| feed.apply(plain, fed));
-        fed
+        let Some(map) = &self.input_map else { return plain };
+        let mut mapped = vec![0.0; plain.len()];
+        let both = plain.chunks_exact(length).zip(mapped.chunks_exact_mut(length));
+        both.for_each(|(plain, mapped)| map.apply(plain, mapped));
+        mapped
     }
 
     /// The graph for any number of rows, if it computes what the file does on the probe.
@@ -302,12 +302,12 @@ impl Classifier for OnnxModel {
         self.shape.len()
     }
 
-    fn feed(&self) -> Option<&Feed> {
-        self.feed.as_ref()
+    fn input_map(&self) -> Option<&InputMap> {
+        self.input_map.as_ref()
     }
 
-    /// Rows are as the graph takes them: see [`feed`](Self::feed). Panics unless the batch has that many of them and there
-    /// is a place for each answer.
+    /// Rows are as the graph takes them: see [`input_map`](Self::input_map). Panics unless the batch has that many of them
+    /// and there is a place for each answer.
     fn classify(&self, batch: &[f32], rows: usize, out: &mut [u32]) -> Result<(), OnnxError> {
         assert!(batch.len() == rows * self.shape.len() && out.len() == rows, "a batch of {rows} rows");
         if rows == 0 {
@@ -330,10 +330,14 @@ impl Classifier for OnnxModel {
 }
 
 /// What a graph wants done to images.
-fn feed(shape: Shape, normalisation: Option<&Normalisation>, layout: Layout) -> Result<Feed, FeedError> {
+fn input_map(
+    shape: Shape,
+    normalisation: Option<&Normalisation>,
+    layout: Layout,
+) -> Result<InputMap, InputMapError> {
     let Shape { channels, height, width } = shape;
     let plain = vec![Affine::IDENTITY; channels];
-    Feed::new(normalisation.map_or(plain, Normalisation::maps), height * width, layout)
+    InputMap::new(normalisation.map_or(plain, Normalisation::maps), height * width, layout)
 }
 
 /// A session of one thread.

@@ -1,4 +1,4 @@
-//! What a network was trained to have done to its inputs.
+//! What is done to inputs before a network sees them, as in its training.
 
 use gambeson_smooth::input_map::Affine;
 use thiserror::Error;
@@ -10,13 +10,13 @@ pub struct Normalisation {
     std: Vec<f32>,
 }
 
-/// No normalisation has such numbers.
+/// Why numbers are not a normalisation.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum NormalisationError {
-    /// Not one mean and one deviation a channel.
+    /// Not one mean and one deviation per channel.
     #[error(
-        "{means} means and {stds} standard deviations for {channels} channels: give one of each, or one a channel"
+        "{means} means and {stds} standard deviations for {channels} channels: expected one of each, or one per channel"
     )]
     Count {
         /// Means given.
@@ -26,9 +26,9 @@ pub enum NormalisationError {
         /// Channels of the data.
         channels: usize,
     },
-    /// A number to subtract or divide by that is none.
+    /// Nothing to subtract or divide by.
     #[error(
-        "channel {channel}: mean {mean}, standard deviation {std}: the first must be finite, the second positive"
+        "channel {channel}: mean {mean}, standard deviation {std}: expected a finite mean and a positive deviation"
     )]
     Value {
         /// Counting from 0.
@@ -41,7 +41,7 @@ pub enum NormalisationError {
 }
 
 impl Normalisation {
-    /// From one number for all channels or one for each.
+    /// From one number for all channels or one per channel.
     pub fn new(mean: &[f32], std: &[f32], channels: usize) -> Result<Self, NormalisationError> {
         let spread = |values: &[f32]| match values.len() {
             1 => Some(vec![values[0]; channels]),

@@ -1,4 +1,4 @@
-//! The wire format of protocol buffers, as much as it takes to change a few fields of an ONNX file.
+//! The wire format of protocol buffers, as far as it takes to change a few fields of an ONNX file.
 //!
 //! A message is a sequence of fields, each a number with a value; fields that are not understood are copied as they are.
 
@@ -9,12 +9,12 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum WireError {
     /// The bytes end within a field.
-    #[error("it ends within the field that starts at byte {offset}: the file was cut short")]
+    #[error("it ends within the field that starts at byte {offset}: the file is cut short")]
     Truncated {
         /// Start of the field.
         offset: usize,
     },
-    /// There are no such fields.
+    /// No field begins like that.
     #[error("byte {offset} begins no field of a protocol buffer")]
     Malformed {
         /// Where.
@@ -109,7 +109,7 @@ impl<'a> Message<'a> {
         None
     }
 
-    /// Integers one after the other, as in a packed field.
+    /// Integers one after another, as in a packed field.
     pub(super) fn varints(self) -> Result<Vec<u64>, WireError> {
         let mut values = Vec::new();
         let mut at = 0;

@@ -15,13 +15,12 @@ use gambeson_smooth::input_map::Layout;
 use gambeson_smooth::noise::{Draw, Noise};
 use gambeson_smooth::smoother::{Smoother, SmoothingParams};
 use gambeson_smooth::space::Space;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 const SMALL: Shape = Shape { channels: 2, height: 3, width: 2 };
 const CIFAR: Shape = Shape { channels: 3, height: 32, width: 32 };
 
-/// Whether there is a library; says on stderr that a test is skipped where there is none.
+/// Whether there is a library; reports a skipped test on stderr if not.
 fn runtime() -> bool {
     let found = find();
     if let Err(error) = &found {
@@ -56,9 +55,9 @@ fn answers(model: &OnnxModel, batch: &[f32]) -> Vec<u32> {
     let rows = batch.len() / model.dim();
     let mut out = vec![0; rows];
     let mut fed = batch.to_vec();
-    if let Some(feed) = model.feed() {
+    if let Some(map) = model.input_map() {
         let rows = batch.chunks_exact(model.dim()).zip(fed.chunks_exact_mut(model.dim()));
-        rows.for_each(|(row, fed)| feed.apply(row, fed));
+        rows.for_each(|(row, mapped)| map.apply(row, mapped));
     }
     model.classify(&fed, rows, &mut out).expect("an answer");
     out
@@ -113,7 +112,7 @@ fn images_are_normalised_and_reordered() {
     }
     let beyond = Normalisation::new(&[0.5], &[1e-42], 2).expect("numbers");
     let error = OnnxModel::load(&fixture("reshape_raw"), SMALL, Some(beyond), 1).expect_err("refused");
-    assert!(matches!(error, OnnxError::Feed { .. }), "{error}");
+    assert!(matches!(error, OnnxError::InputMap { .. }), "{error}");
     assert_eq!(Normalisation::new(&[0.5], &[0.2], 2), Normalisation::new(&[0.5, 0.5], &[0.2, 0.2], 2));
     let counts = Normalisation::new(&[0.5, 0.5, 0.5], &[0.2], 2);
     assert_eq!(counts, Err(NormalisationError::Count { means: 3, stds: 1, channels: 2 }));
@@ -159,8 +158,7 @@ fn smoothed_networks_answer_as_plain_arithmetic_does() {
             goal: None,
         };
         let smoother = Smoother::new(&model, &space, params).expect("it fits");
-        let watch = |_: u64| ControlFlow::Continue(());
-        let found = smoother.predict(0, &image, &watch).expect("drawn").expect("not stopped");
+        let found = smoother.predict(0, &image, &mut ()).expect("drawn").expect("not stopped");
         for (class, &count) in expected.iter().enumerate() {
             let (a, b) = (f64::from(count), found.counts.classes[class] as f64);
             let p = (a + b) / (2.0 * f64::from(draws));

@@ -1,11 +1,11 @@
 //! Writing small files of every format, independently of the code under test.
 
-use gambeson_data::source::Step;
+use gambeson_data::progress::LoadProgress;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// An observer that never stops.
-pub(crate) fn quiet(_: Step) -> ControlFlow<()> {
+pub(crate) fn quiet(_: &LoadProgress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 

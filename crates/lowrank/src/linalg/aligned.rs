@@ -1,8 +1,8 @@
 //! Memory for the kernels: numbers that begin with a line of the cache.
 
-use gambeson_checker::kernel::Real;
+use crate::linalg::kernel::Real;
 
-/// Bytes a vector register and a line of the cache have at most.
+/// Bytes of a line of the cache, and of the widest vector register.
 const LINE: usize = 64;
 
 /// Numbers that begin with a line of the cache: a vector register is then loaded from one line.
@@ -14,14 +14,14 @@ pub(crate) struct Aligned<T> {
 }
 
 impl<T: Real> Aligned<T> {
-    /// The values, `length` of them; what they are is not specified.
+    /// Room for `length` values, whose contents are unspecified.
     pub(crate) fn resized(&mut self, length: usize) -> &mut [T] {
         let room = LINE / size_of::<T>();
         if self.data.len() < length + room {
             self.data.resize(length + room, T::default());
         }
         self.length = length;
-        // Alignment is for speed only: where it cannot be had, anything will do.
+        // Alignment is for speed only: where it is not possible, any start works.
         self.start = self.data.as_ptr().align_offset(LINE).min(room);
         &mut self.data[self.start..][..length]
     }

@@ -13,6 +13,7 @@
 
 use crate::linalg::eigen::symmetric_eigen;
 use crate::linalg::operator::{Operator, add_scaled, dot};
+use crate::linalg::orthonormal::take_out;
 use crate::linalg::unit_rows::UnitRows;
 use rayon::prelude::*;
 
@@ -22,7 +23,7 @@ const FULL: usize = 28;
 const KEPT: usize = 12;
 /// Products with M between two Rayleigh–Ritz steps: the residual, then M times it, and so on.
 const BURST: usize = 3;
-/// A direction this much shorter after orthogonalisation is inside the space already.
+/// A direction this much shorter after orthogonalisation already lies in the space.
 const NEGLIGIBLE: f64 = 1e-9;
 
 /// An approximate top eigenpair, v'Dv = 1.
@@ -47,7 +48,7 @@ pub struct TopEigenspace {
     basis: Vec<Vec<f64>>,
     /// M times the basis vectors.
     images: Vec<Vec<f64>>,
-    /// Lower triangle of basisᵀ·M·basis by rows, so far as it has been computed for this basis.
+    /// Lower triangle of basisᵀ·M·basis by rows, as far as it has been computed for this basis.
     projected: Vec<Vec<f64>>,
     /// Dimension at which the space is folded.
     full: usize,
@@ -102,7 +103,7 @@ impl TopEigenspace {
     ) -> TopEigenpair {
         self.orthonormalise(weights);
         if self.basis.is_empty() {
-            // Everything was dropped: weights or vectors of absurd sizes. Begin again with the first coordinate.
+            // Everything was dropped, because of weights or vectors of absurd sizes. Start again from the first coordinate.
             let mut first = vec![0.0; weights.len()];
             first[0] = 1.0 / weights[0].sqrt();
             self.push(operator, first);
@@ -173,11 +174,9 @@ impl TopEigenspace {
         for (mut vector, mut image) in basis.into_iter().zip(images) {
             let before = weighted_dot(&vector, &vector, weights).sqrt();
             for _ in 0..2 {
-                for (other, other_image) in self.basis.iter().zip(&self.images) {
-                    let overlap = weighted_dot(other, &vector, weights);
-                    add_scaled(&mut vector, -overlap, other);
-                    add_scaled(&mut image, -overlap, other_image);
-                }
+                let also = |at: usize, overlap: f64| add_scaled(&mut image, -overlap, &self.images[at]);
+                let units = self.basis.iter().map(Vec::as_slice);
+                take_out(&mut vector, units, |a, b| weighted_dot(a, b, weights), also);
             }
             let length = weighted_dot(&vector, &vector, weights).sqrt();
             if length > DEPENDENT * before && length.is_normal() {
@@ -199,14 +198,12 @@ impl TopEigenspace {
         self.products += k;
     }
 
-    /// Takes the basis out of `direction`; returns what is left of its length.
+    /// Takes the basis out of `direction`; returns the length that is left.
     fn orthogonalise(&self, direction: &mut [f64], weights: &[f64]) -> f64 {
         let mut length = weighted_dot(direction, direction, weights).sqrt();
         loop {
-            for vector in &self.basis {
-                let overlap = weighted_dot(vector, direction, weights);
-                add_scaled(direction, -overlap, vector);
-            }
+            let units = self.basis.iter().map(Vec::as_slice);
+            take_out(direction, units, |a, b| weighted_dot(a, b, weights), |_, _| ());
             let before = length;
             length = weighted_dot(direction, direction, weights).sqrt();
             // A second pass only where much was taken out and rounding errors weigh.
@@ -220,7 +217,7 @@ impl TopEigenspace {
     fn ritz(&mut self) -> (Vec<f64>, Vec<Vec<f64>>) {
         let (k, known) = (self.basis.len(), self.projected.len());
         let (basis, images) = (&self.basis, &self.images);
-        let task = self.vectors_a_task();
+        let task = self.vectors_per_task();
         let row = |a: usize| {
             (0..a + 1).into_par_iter().with_min_len(task).map(|b| dot(&basis[a], &images[b])).collect()
         };
@@ -233,13 +230,13 @@ impl TopEigenspace {
     }
 
     /// Vectors worth a task of their own: short ones are not worth waking a thread for.
-    fn vectors_a_task(&self) -> usize {
+    fn vectors_per_task(&self) -> usize {
         (1 << 15) / self.basis.first().map_or(1, |vector| vector.len().max(1)) + 1
     }
 
     fn fold(&mut self, values: &[f64], vectors: &[Vec<f64>]) {
         let kept = &vectors[..KEPT.min(vectors.len())];
-        let task = self.vectors_a_task();
+        let task = self.vectors_per_task();
         let combined = |of: &[Vec<f64>]| {
             kept.par_iter().with_min_len(task).map(|coefficients| combine(of, coefficients)).collect()
         };

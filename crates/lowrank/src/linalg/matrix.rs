@@ -116,6 +116,41 @@ impl DenseMatrix {
         Ok(Self { rows, columns, entries })
     }
 
+    /// The matrix with these columns, each of `rows` entries.
+    pub(crate) fn from_columns(rows: usize, columns: &[Vec<f64>]) -> Self {
+        let entries = (0..rows).flat_map(|i| columns.iter().map(move |column| column[i])).collect();
+        Self { rows, columns: columns.len(), entries }
+    }
+
+    /// The matrix whose columns have these entries, as (row, value), and zeros elsewhere.
+    pub(crate) fn from_sparse_columns(rows: usize, columns: &[Vec<(usize, f64)>]) -> Self {
+        let mut entries = vec![0.0; rows * columns.len()];
+        for (j, column) in columns.iter().enumerate() {
+            column.iter().for_each(|&(i, value)| entries[i * columns.len() + j] = value);
+        }
+        Self { rows, columns: columns.len(), entries }
+    }
+
+    /// Entry (i, j).
+    pub fn at(&self, i: usize, j: usize) -> f64 {
+        self.row(i)[j]
+    }
+
+    /// Row `i`.
+    pub fn row(&self, i: usize) -> &[f64] {
+        &self.entries[i * self.columns..][..self.columns]
+    }
+
+    /// All rows in order.
+    pub fn iter_rows(&self) -> impl ExactSizeIterator<Item = &[f64]> {
+        self.entries.chunks_exact(self.columns)
+    }
+
+    /// Column `j` from top to bottom.
+    pub fn column(&self, j: usize) -> impl Iterator<Item = f64> + '_ {
+        self.entries.iter().skip(j).step_by(self.columns).copied()
+    }
+
     /// The transposed matrix.
     #[must_use]
     pub fn transposed(&self) -> Self {
@@ -125,7 +160,7 @@ impl DenseMatrix {
             for column_block in (0..self.columns).step_by(BLOCK) {
                 for i in row_block..(row_block + BLOCK).min(self.rows) {
                     for j in column_block..(column_block + BLOCK).min(self.columns) {
-                        entries[j * self.rows + i] = self.entries[i * self.columns + j];
+                        entries[j * self.rows + i] = self.at(i, j);
                     }
                 }
             }

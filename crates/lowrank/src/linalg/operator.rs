@@ -3,30 +3,31 @@
 //!
 //! Every sum runs over fixed blocks in a fixed order, so results do not depend on the number of threads.
 
+use crate::linalg::kernel::{self, Isa, ROWS, row_products};
 use crate::linalg::products::{rows_times, rows_times_blocked, transpose};
-use gambeson_checker::kernel::{self, Isa, ROWS, row_products};
 use gambeson_checker::{Domain, Quadratic};
 use rayon::prelude::*;
 
-/// Dense rows a task takes. Fixed, because the partial sums are grouped by it.
+/// Dense rows per task. Fixed, because the partial sums are grouped by it.
 const STRIPE: usize = 256;
 
 /// The symmetric matrix a solver works on. On [`Domain::Vertices`] its diagonal is left out: it adds the
 /// constant tr M to every value.
 #[derive(Clone)]
 pub struct Operator<'a> {
-    source: Source<'a>,
+    backing: Backing<'a>,
     /// M_ii, or zeros where the diagonal is left out.
     diagonal: Vec<f64>,
     /// What the matrix really has there, where it is left out.
     left_out: Option<Vec<f64>>,
 }
 
-/// V ↦ M·V for an n × k matrix V, both row-major: the matrix and k to the product.
+/// V ↦ M·V for an n × k matrix V, both row-major: takes V and k, returns the product.
 pub type BlockProduct<'a> = &'a (dyn Fn(&[f64], usize) -> Vec<f64> + Sync);
 
+/// What products are computed from.
 #[derive(Clone)]
-enum Source<'a> {
+enum Backing<'a> {
     Entries(Quadratic<'a>),
     Function(BlockProduct<'a>),
 }
@@ -48,23 +49,23 @@ impl<'a> Operator<'a> {
         // A Gram form has one maximum on both domains and keeps its diagonal.
         if domain == Domain::Vertices && !matches!(matrix, Quadratic::Gram { .. }) {
             let zeros = vec![0.0; diagonal.len()];
-            return Self { source: Source::Entries(matrix), diagonal: zeros, left_out: Some(diagonal) };
+            return Self { backing: Backing::Entries(matrix), diagonal: zeros, left_out: Some(diagonal) };
         }
-        Self { source: Source::Entries(matrix), diagonal, left_out: None }
+        Self { backing: Backing::Entries(matrix), diagonal, left_out: None }
     }
 
     /// A symmetric matrix known by its products and its diagonal. Solvers propose weights for it; to prove them, the
     /// checker needs the entries of the matrix or of a Gram factor. `product` must return as many finite numbers as
     /// it is given, the same ones every time.
     pub fn matrix_free(diagonal: Vec<f64>, product: BlockProduct<'a>) -> Self {
-        Self { source: Source::Function(product), diagonal, left_out: None }
+        Self { backing: Backing::Function(product), diagonal, left_out: None }
     }
 
     /// The entries, where there are any.
     pub(crate) fn matrix(&self) -> Option<Quadratic<'a>> {
-        match self.source {
-            Source::Entries(matrix) => Some(matrix),
-            Source::Function(_) => None,
+        match self.backing {
+            Backing::Entries(matrix) => Some(matrix),
+            Backing::Function(_) => None,
         }
     }
 
@@ -90,29 +91,29 @@ impl<'a> Operator<'a> {
 
     /// True where every entry that counts is zero.
     pub(crate) fn is_zero(&self) -> bool {
-        let off_diagonal_zero = match self.source {
-            // By the look of one product with a vector of no pattern.
-            Source::Function(product) => {
+        let off_diagonal_zero = match self.backing {
+            // Judged by one product with a vector without pattern.
+            Backing::Function(product) => {
                 let probe: Vec<f64> = (1..=self.dim()).map(|i| (i as f64).sin()).collect();
                 product(&probe, 1).iter().all(|&entry| entry == 0.0)
             }
-            Source::Entries(Quadratic::Dense { entries, dim }) => {
+            Backing::Entries(Quadratic::Dense { entries, dim }) => {
                 entries.chunks_exact(dim).enumerate().all(|(i, row)| (0..i).all(|j| row[j] == 0.0))
             }
-            Source::Entries(Quadratic::Sparse { dim, offsets, indices, values }) => {
+            Backing::Entries(Quadratic::Sparse { dim, offsets, indices, values }) => {
                 (0..dim).all(|i| (offsets[i]..offsets[i + 1]).all(|at| indices[at] == i || values[at] == 0.0))
             }
-            Source::Entries(Quadratic::Gram { factor, .. }) => factor.iter().all(|&u| u == 0.0),
+            Backing::Entries(Quadratic::Gram { factor, .. }) => factor.iter().all(|&u| u == 0.0),
         };
         off_diagonal_zero && self.diagonal.iter().all(|&entry| entry == 0.0)
     }
 
     /// y ← Mx.
     pub fn apply(&self, x: &[f64], y: &mut [f64]) {
-        match self.source {
-            Source::Function(product) => y.copy_from_slice(&product(x, 1)),
-            Source::Entries(Quadratic::Dense { entries, dim }) => symmetric_multiply(entries, dim, x, y),
-            Source::Entries(Quadratic::Sparse { offsets, indices, values, .. }) => {
+        match self.backing {
+            Backing::Function(product) => y.copy_from_slice(&product(x, 1)),
+            Backing::Entries(Quadratic::Dense { entries, dim }) => symmetric_multiply(entries, dim, x, y),
+            Backing::Entries(Quadratic::Sparse { offsets, indices, values, .. }) => {
                 y.par_chunks_mut(STRIPE).enumerate().for_each(|(stripe, y)| {
                     for (i, y) in (stripe * STRIPE..).zip(y) {
                         let row = offsets[i]..offsets[i + 1];
@@ -124,7 +125,7 @@ impl<'a> Operator<'a> {
                     }
                 });
             }
-            Source::Entries(Quadratic::Gram { factor, rank, .. }) => {
+            Backing::Entries(Quadratic::Gram { factor, rank, .. }) => {
                 let coefficients = rows_times_blocked(x, x.len(), factor, rank); // xᵀU
                 y.par_chunks_mut(STRIPE).zip(factor.par_chunks(STRIPE * rank)).for_each(|(y, rows)| {
                     for (y, row) in y.iter_mut().zip(rows.chunks_exact(rank)) {
@@ -142,10 +143,10 @@ impl<'a> Operator<'a> {
 
     /// M·V for an n × `columns` matrix V, both row-major.
     pub fn apply_block(&self, v: &[f64], columns: usize) -> Vec<f64> {
-        let mut product = match self.source {
-            Source::Function(product) => product(v, columns),
-            Source::Entries(Quadratic::Dense { entries, dim }) => rows_times(entries, dim, v, columns),
-            Source::Entries(Quadratic::Sparse { offsets, indices, values, .. }) => {
+        let mut product = match self.backing {
+            Backing::Function(product) => product(v, columns),
+            Backing::Entries(Quadratic::Dense { entries, dim }) => rows_times(entries, dim, v, columns),
+            Backing::Entries(Quadratic::Sparse { offsets, indices, values, .. }) => {
                 let mut product = vec![0.0; v.len()];
                 product.par_chunks_mut(STRIPE * columns).enumerate().for_each(|(stripe, rows)| {
                     for (i, row) in (stripe * STRIPE..).zip(rows.chunks_exact_mut(columns)) {
@@ -156,7 +157,7 @@ impl<'a> Operator<'a> {
                 });
                 product
             }
-            Source::Entries(Quadratic::Gram { factor, dim, rank }) => {
+            Backing::Entries(Quadratic::Gram { factor, dim, rank }) => {
                 // UᵀV as the transpose of VᵀU: the kernel wants the rows of its left side in one piece.
                 let transposed = transpose(v, dim, columns);
                 let coefficients =
@@ -176,28 +177,28 @@ impl<'a> Operator<'a> {
 
     /// True where a row is read rather than computed.
     pub(crate) fn stores_rows(&self) -> bool {
-        matches!(self.source, Source::Entries(Quadratic::Dense { .. } | Quadratic::Sparse { .. }))
+        matches!(self.backing, Backing::Entries(Quadratic::Dense { .. } | Quadratic::Sparse { .. }))
     }
 
     /// Row i as a full vector, without the diagonal entry.
     pub fn off_diagonal_row(&self, i: usize, row: &mut [f64]) {
-        match self.source {
-            Source::Function(product) => {
+        match self.backing {
+            Backing::Function(product) => {
                 row.fill(0.0);
                 row[i] = 1.0;
                 let image = product(row, 1);
                 row.copy_from_slice(&image);
             }
-            Source::Entries(Quadratic::Dense { entries, dim }) => {
+            Backing::Entries(Quadratic::Dense { entries, dim }) => {
                 row.copy_from_slice(&entries[i * dim..][..dim]);
             }
-            Source::Entries(Quadratic::Sparse { offsets, indices, values, .. }) => {
+            Backing::Entries(Quadratic::Sparse { offsets, indices, values, .. }) => {
                 row.fill(0.0);
                 for at in offsets[i]..offsets[i + 1] {
                     row[indices[at]] = values[at];
                 }
             }
-            Source::Entries(Quadratic::Gram { factor, rank, .. }) => {
+            Backing::Entries(Quadratic::Gram { factor, rank, .. }) => {
                 let own = &factor[i * rank..][..rank];
                 row.par_chunks_mut(STRIPE).zip(factor.par_chunks(STRIPE * rank)).for_each(|(row, others)| {
                     row.iter_mut()
@@ -210,7 +211,7 @@ impl<'a> Operator<'a> {
     }
 }
 
-/// y ← Mx, reading only the lower triangle: the product is bound by memory, so half the entries is half the time.
+/// y ← Mx, reading only the lower triangle: the product is limited by memory, so half the entries take half the time.
 fn symmetric_multiply(entries: &[f64], dim: usize, x: &[f64], y: &mut [f64]) {
     // Stripes of rows of about equal area; their number depends on the dimension alone.
     let stripes = dim.div_ceil(STRIPE).min(16);

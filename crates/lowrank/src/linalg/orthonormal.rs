@@ -1,12 +1,32 @@
-//! Orthonormal bases from spanning vectors.
+//! Gram and Schmidt's method: the step that everything here uses, and bases from spanning vectors.
 
 use crate::linalg::matrix::DenseMatrix;
 
 /// A vector whose rest is this much shorter than itself lies in the span of those before it.
 const DEPENDENT: f64 = 1e-9;
 
-/// An orthonormal basis, n × r, of the span of the vectors: each is freed from those before it, twice (Gram–Schmidt,
-/// "twice is enough"), and left out where nothing is left of it. None where nothing is left at all.
+/// One pass of the modified method: takes from `vector` its part along each of `units`, one after the other.
+///
+/// The units are orthonormal in the inner product `inner`, which is called with a unit and the vector as it then is.
+/// `also` gets the index of each unit and the overlap taken out, to do the same elsewhere. One pass leaves rounding
+/// errors along the units wherever much is taken out; a second removes them ("twice is enough").
+pub(crate) fn take_out<'a>(
+    vector: &mut [f64],
+    units: impl IntoIterator<Item = &'a [f64]>,
+    inner: impl Fn(&[f64], &[f64]) -> f64,
+    mut also: impl FnMut(usize, f64),
+) {
+    for (at, unit) in units.into_iter().enumerate() {
+        let overlap = inner(unit, vector);
+        if overlap != 0.0 {
+            vector.iter_mut().zip(unit).for_each(|(x, u)| *x -= overlap * u);
+            also(at, overlap);
+        }
+    }
+}
+
+/// An orthonormal basis, n × r, of the span of the vectors, each of n entries: the part along those before it is taken
+/// out of each, twice, and a vector of which nothing is left is skipped. None where nothing is left at all.
 pub(crate) fn orthonormal_basis<'a>(
     n: usize,
     vectors: impl IntoIterator<Item = &'a [f64]>,
@@ -19,12 +39,7 @@ pub(crate) fn orthonormal_basis<'a>(
             continue;
         }
         for _ in 0..2 {
-            for unit in &basis {
-                let overlap: f64 = unit.iter().zip(&rest).map(|(u, x)| u * x).sum();
-                if overlap != 0.0 {
-                    rest.iter_mut().zip(unit).for_each(|(x, u)| *x -= overlap * u);
-                }
-            }
+            take_out(&mut rest, basis.iter().map(Vec::as_slice), sum_of_products, |_, _| ());
         }
         let left = norm(&rest);
         if left > DEPENDENT * length {
@@ -32,13 +47,14 @@ pub(crate) fn orthonormal_basis<'a>(
             basis.push(rest);
         }
     }
-    (!basis.is_empty()).then(|| DenseMatrix {
-        rows: n,
-        columns: basis.len(),
-        entries: (0..n).flat_map(|i| basis.iter().map(move |unit| unit[i])).collect(),
-    })
+    (!basis.is_empty()).then(|| DenseMatrix::from_columns(n, &basis))
+}
+
+/// a·b, added up in order: the same bits on every machine.
+pub(crate) fn sum_of_products(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 fn norm(x: &[f64]) -> f64 {
-    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+    sum_of_products(x, x).sqrt()
 }

@@ -2,16 +2,16 @@
 //!
 //! Every sum runs over fixed blocks in a fixed order, so results do not depend on the number of threads.
 
-use gambeson_checker::kernel::{Isa, ROWS, Real, add_rows_times};
+use crate::linalg::kernel::{Isa, ROWS, Real, add_rows_times};
 use rayon::prelude::*;
 
-/// Depth taken at once: so many rows of the right side stay in the innermost cache. Fixed, because partial sums are
+/// Depth of a block: this many rows of the right side stay in the innermost cache. Fixed, because partial sums are
 /// grouped by it.
 const STRIPE: usize = 256;
-/// Rows of a product a task takes.
+/// Rows of a product per task.
 const GROUP: usize = 16 * ROWS;
 
-/// A·V for row-major A with rows of `depth` entries, a few rows a time over blocks of the depth.
+/// A·V for row-major A with rows of `depth` entries, a few rows at a time over blocks of the depth.
 pub(crate) fn rows_times<T: Real>(a: &[T], depth: usize, v: &[T], columns: usize) -> Vec<T> {
     let isa = Isa::detect();
     let mut product = vec![T::default(); a.len() / depth * columns];

@@ -5,7 +5,7 @@
 use crate::linalg::operator::dot;
 use rayon::prelude::*;
 
-/// Numbers a task takes. Fixed, because partial sums are grouped by it.
+/// Numbers per task. Fixed, because partial sums are grouped by it.
 const BLOCK: usize = 1 << 14;
 /// Numbers of a sum of many terms that stay in the innermost cache meanwhile.
 const COMBINED: usize = 1 << 11;
@@ -33,7 +33,7 @@ pub(crate) fn inner_products(of: &[&[f64]], with: &[&[f64]]) -> Vec<f64> {
     sums
 }
 
-/// Σ factor·A over the terms, which are not none, in one pass.
+/// Σ factor·A over at least one term, in one pass.
 pub(crate) fn combination(terms: &[(f64, &[f64])]) -> Vec<f64> {
     let mut sum = vec![0.0; terms[0].1.len()];
     sum.par_chunks_mut(COMBINED).enumerate().for_each(|(block, sum)| {
@@ -70,7 +70,7 @@ pub(crate) fn normalise(v: &mut [f64], columns: usize) {
     v.par_chunks_mut(columns).with_min_len(512).for_each(|row| {
         let mut length = dot(row, row).sqrt();
         if !(length.is_finite() && length > 1e-150) {
-            // The squares went over or under: once more with the largest entry at one.
+            // The squares overflowed or vanished: again with the largest entry at one.
             let largest = row.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
             if largest == 0.0 {
                 row[0] = 1.0;

@@ -16,6 +16,11 @@ pub struct UnitRows {
 }
 
 impl UnitRows {
+    /// Row `i` of V.
+    pub fn row(&self, i: usize) -> &[f64] {
+        &self.entries[i * self.columns..][..self.columns]
+    }
+
     /// V turned to its principal axes, without those that hold less than the share `negligible` of it, but with a
     /// multiple of `step` columns; None where that makes it no narrower.
     pub(crate) fn narrowed(&self, negligible: f64, step: usize) -> Option<UnitRows> {
@@ -57,7 +62,7 @@ impl UnitRows {
             let mut next = UnitRows { entries: image.clone(), columns: k };
             for (i, row) in next.entries.chunks_exact_mut(k).enumerate() {
                 let shift = if shifted { weights[i] } else { 0.0 };
-                let own = &self.entries[i * k..][..k];
+                let own = self.row(i);
                 row.iter_mut().zip(own).for_each(|(x, v)| *x += shift * v);
                 if row.iter().all(|x| *x == 0.0) {
                     row.copy_from_slice(own);
@@ -99,10 +104,7 @@ mod tests {
         assert!(narrow.narrowed(1e-9, 8).is_none());
         for i in 0..n {
             for j in 0..n {
-                let product = |v: &UnitRows| {
-                    let (a, b) = (&v.entries[i * v.columns..], &v.entries[j * v.columns..]);
-                    dot(&a[..v.columns], &b[..v.columns])
-                };
+                let product = |v: &UnitRows| dot(v.row(i), v.row(j));
                 assert!((product(&wide) - product(&narrow)).abs() < 1e-12);
             }
         }

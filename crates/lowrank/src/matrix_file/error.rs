@@ -64,15 +64,15 @@ pub enum ParseError {
     Truncated {
         /// Bytes that the header promises, header included.
         expected: u64,
-        /// Bytes there are.
+        /// Bytes found.
         found: u64,
     },
-    /// The bytes go on after the array ends.
+    /// There are bytes after the end of the array.
     #[error("bytes after the end of the array: {expected} bytes expected, {found} found")]
     TrailingBytes {
         /// Bytes that the header promises, header included.
         expected: u64,
-        /// Bytes there are.
+        /// Bytes found.
         found: u64,
     },
     /// The header of an npy array is damaged.

@@ -2,8 +2,8 @@
 //!
 //! Symmetric and skew-symmetric files hold the lower triangle and are expanded to both.
 
-use super::check_sparse_size;
 use super::error::ParseError;
+use super::limits::check_sparse_size;
 use super::problem::{BannerProblem, LineProblem};
 use super::text::{Fields, clip, numbered_lines};
 use crate::linalg::matrix::{DenseMatrix, Matrix, MatrixError, SparseMatrix};

@@ -5,6 +5,7 @@
 //! place; nothing is allocated for a size that a file merely claims.
 
 mod error;
+mod limits;
 mod matrix_market;
 pub mod npy;
 mod npz;
@@ -21,6 +22,8 @@ pub use error::{InputError, ParseError};
 pub use problem::{BannerProblem, HeaderProblem, LineProblem, MaxCutProblem, SparseProblem};
 
 use crate::linalg::matrix::Matrix;
+use crate::sdp::problem::{Norm, Reading};
+use gambeson_checker::Domain;
 
 /// What the file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +35,17 @@ pub enum InputKind {
     MaxCut,
 }
 
+impl InputKind {
+    /// The domain a question is meant on unless the caller names one: the vertices for the quadratic form of a graph,
+    /// the cube for everything else.
+    pub fn natural_domain(self, norm: Norm, reading: Reading) -> Domain {
+        match (self, norm, reading) {
+            (InputKind::MaxCut, Norm::Quadratic, Reading::Plain) => Domain::Vertices,
+            _ => Domain::Cube,
+        }
+    }
+}
+
 /// A matrix together with what the file says it means.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Input {
@@ -40,10 +54,6 @@ pub struct Input {
     /// What the file is.
     pub kind: InputKind,
 }
-
-/// Sizes up to this one are believed of any sparse file, however short: row offsets for as many rows take
-/// 32 MiB. Beyond it a file must have at least one byte per row and per column.
-const ALWAYS_PLAUSIBLE_SIZE: usize = 1 << 22;
 
 /// What the bytes of a file are, as told by their beginning.
 #[derive(Clone, Copy)]
@@ -141,19 +151,4 @@ fn plain(matrix: Result<Matrix, ParseError>) -> Result<Input, ParseError> {
 
 fn max_cut(matrix: Result<Matrix, ParseError>) -> Result<Input, ParseError> {
     matrix.map(|matrix| Input { matrix, kind: InputKind::MaxCut })
-}
-
-/// Refuses sizes of sparse matrices that `bytes` bytes of input cannot plausibly mean: row offsets are
-/// allocated from the size alone.
-fn check_sparse_size(rows: usize, columns: usize, bytes: usize) -> Result<(), ParseError> {
-    let limit = bytes.max(ALWAYS_PLAUSIBLE_SIZE);
-    match rows.max(columns) {
-        size if size > limit => Err(ParseError::SizeTooLarge { size, limit }),
-        _ => Ok(()),
-    }
-}
-
-/// Whether the integer of this magnitude is a value of f64: its significant bits span at most 53 places.
-fn is_exact_in_f64(magnitude: u128) -> bool {
-    magnitude.leading_zeros() + magnitude.trailing_zeros() >= 128 - f64::MANTISSA_DIGITS
 }

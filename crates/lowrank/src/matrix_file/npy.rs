@@ -6,7 +6,7 @@
 use std::io::Read;
 
 use super::error::ParseError;
-use super::is_exact_in_f64;
+use super::limits::is_exact_in_f64;
 use super::problem::HeaderProblem;
 use super::text::clip;
 use crate::linalg::matrix::DenseMatrix;
@@ -27,7 +27,7 @@ pub(super) fn parse(mut reader: impl Read, length: u64) -> Result<DenseMatrix, P
 
 /// The matrix of a two-dimensional array whose header has been read; `reserve` as for [`values`].
 pub(super) fn matrix(
-    reader: &mut impl Read,
+    reader: &mut dyn Read,
     header: &Header,
     length: u64,
     reserve: usize,
@@ -48,7 +48,7 @@ pub(super) fn matrix(
 /// The elements in the order of the file. `length` is the number of bytes there are, header included, as
 /// far as is known; at most `reserve` elements are allocated before they have been read.
 pub fn values(
-    reader: &mut impl Read,
+    reader: &mut dyn Read,
     header: &Header,
     length: u64,
     reserve: usize,
@@ -60,25 +60,25 @@ pub fn values(
         ">" => true,
         _ => return Err(unsupported()),
     };
-    let source = Source { reader, header, length, reserve, big_endian };
+    let elements = Elements { reader, header, length, reserve, big_endian };
     match element {
-        "f8" => source.decode(f64::from_le_bytes, |_| None),
-        "f4" => source.decode(|bytes| f64::from(f32::from_le_bytes(bytes)), |_| None),
-        "i8" => source.decode(
+        "f8" => elements.decode(f64::from_le_bytes, |_| None),
+        "f4" => elements.decode(|bytes| f64::from(f32::from_le_bytes(bytes)), |_| None),
+        "i8" => elements.decode(
             |bytes| i64::from_le_bytes(bytes) as f64,
             |bytes| inexact(i64::from_le_bytes(bytes).into()),
         ),
-        "u8" => source.decode(
+        "u8" => elements.decode(
             |bytes| u64::from_le_bytes(bytes) as f64,
             |bytes| inexact(u64::from_le_bytes(bytes).into()),
         ),
-        "i4" => source.decode(|bytes| f64::from(i32::from_le_bytes(bytes)), |_| None),
-        "u4" => source.decode(|bytes| f64::from(u32::from_le_bytes(bytes)), |_| None),
-        "i2" => source.decode(|bytes| f64::from(i16::from_le_bytes(bytes)), |_| None),
-        "u2" => source.decode(|bytes| f64::from(u16::from_le_bytes(bytes)), |_| None),
-        "i1" => source.decode(|bytes| f64::from(i8::from_le_bytes(bytes)), |_| None),
-        "u1" => source.decode(|[byte]| f64::from(byte), |_| None),
-        "b1" => source.decode(|[byte]| f64::from(u8::from(byte != 0)), |_| None),
+        "i4" => elements.decode(|bytes| f64::from(i32::from_le_bytes(bytes)), |_| None),
+        "u4" => elements.decode(|bytes| f64::from(u32::from_le_bytes(bytes)), |_| None),
+        "i2" => elements.decode(|bytes| f64::from(i16::from_le_bytes(bytes)), |_| None),
+        "u2" => elements.decode(|bytes| f64::from(u16::from_le_bytes(bytes)), |_| None),
+        "i1" => elements.decode(|bytes| f64::from(i8::from_le_bytes(bytes)), |_| None),
+        "u1" => elements.decode(|[byte]| f64::from(byte), |_| None),
+        "b1" => elements.decode(|[byte]| f64::from(u8::from(byte != 0)), |_| None),
         _ => Err(unsupported()),
     }
 }
@@ -88,16 +88,17 @@ fn inexact(value: i128) -> Option<i128> {
     (!is_exact_in_f64(value.unsigned_abs())).then_some(value)
 }
 
-/// Where elements come from.
-struct Source<'a, R> {
-    reader: &'a mut R,
+/// Where elements come from. The reader is called once per chunk, so one version for all readers is fast enough, and
+/// the loops over eleven element types are compiled once.
+struct Elements<'a> {
+    reader: &'a mut dyn Read,
     header: &'a Header,
     length: u64,
     reserve: usize,
     big_endian: bool,
 }
 
-impl<R: Read> Source<'_, R> {
+impl Elements<'_> {
     /// Converts all elements of `N` bytes, given with the lowest byte first. `offending` tells of an
     /// element that cannot be converted.
     fn decode<const N: usize>(

@@ -8,8 +8,8 @@ use std::io::{Read, Seek};
 
 use zip::ZipArchive;
 
-use super::check_sparse_size;
 use super::error::ParseError;
+use super::limits::check_sparse_size;
 use super::npy::{self, Header};
 use super::problem::SparseProblem;
 use super::text::clip;
@@ -143,8 +143,8 @@ fn natural(array: &'static str, numbers: Vec<f64>) -> Result<Vec<usize>, ParseEr
 }
 
 /// A one-dimensional array.
-fn vector<R: Read>(
-    reader: &mut R,
+fn vector(
+    reader: &mut dyn Read,
     header: &Header,
     length: u64,
     reserve: usize,
@@ -157,8 +157,8 @@ fn vector<R: Read>(
 
 /// The text of a scalar string array, bytes (`S`) or UTF-32 (`U`): its characters are ASCII, so what is
 /// not zero is a character.
-fn format_name<R: Read>(
-    reader: &mut R,
+fn format_name(
+    reader: &mut dyn Read,
     header: &Header,
     length: u64,
     _reserve: usize,
@@ -175,22 +175,20 @@ fn format_name<R: Read>(
 }
 
 /// Reads the array of this name.
-fn named<'a, R: Read + Seek, T>(
-    archive: &'a mut ZipArchive<R>,
+fn named<R: Read + Seek, T>(
+    archive: &mut ZipArchive<R>,
     name: &'static str,
-    read: impl FnOnce(&mut Member<'a, R>, &Header, u64, usize) -> Result<T, ParseError>,
+    read: impl FnOnce(&mut dyn Read, &Header, u64, usize) -> Result<T, ParseError>,
 ) -> Result<T, ParseError> {
     let index = archive.index_for_name(name).ok_or(ParseError::MissingMember { name })?;
     member(archive, index, read)
 }
 
-type Member<'a, R> = zip::read::ZipFile<'a, R>;
-
 /// Reads the header of a member, hands the rest to `read`, and checks that nothing is left.
-fn member<'a, R: Read + Seek, T>(
-    archive: &'a mut ZipArchive<R>,
+fn member<R: Read + Seek, T>(
+    archive: &mut ZipArchive<R>,
     index: usize,
-    read: impl FnOnce(&mut Member<'a, R>, &Header, u64, usize) -> Result<T, ParseError>,
+    read: impl FnOnce(&mut dyn Read, &Header, u64, usize) -> Result<T, ParseError>,
 ) -> Result<T, ParseError> {
     let mut file = archive.by_index(index).map_err(|reason| ParseError::Zip { reason })?;
     let name = String::from_utf8_lossy(file.name_raw()).into_owned();

@@ -117,7 +117,7 @@ pub enum BannerProblem {
         /// What the word stands for.
         word: &'static str,
     },
-    /// A word is none of those the format knows, or one that is no real matrix.
+    /// A word that the format does not know, or one for matrices that are not real.
     #[error("{word} \"{text}\" is not supported ({supported} only)")]
     Unsupported {
         /// What the word stands for.
@@ -147,7 +147,7 @@ pub enum LineProblem {
         /// What is missing.
         field: &'static str,
     },
-    /// The line goes on after all that belongs there.
+    /// The line has more fields than belong there.
     #[error("\"{text}\" is one field too many")]
     ExtraField {
         /// The first field too many, clipped.

@@ -1,8 +1,8 @@
 //! Weighted graphs as the generator rudy writes them and the G-set collects them: a line `n m`, then m
 //! lines `i j w`, vertices from 1, weight 1 where left out.
 
-use super::check_sparse_size;
 use super::error::ParseError;
+use super::limits::check_sparse_size;
 use super::problem::LineProblem;
 use super::text::{Fields, numbered_lines};
 use crate::linalg::matrix::{MatrixError, SparseMatrix};

@@ -1,7 +1,7 @@
 //! What the text formats share: numbered lines, and fields that become numbers or errors.
 
 use super::error::ParseError;
-use super::is_exact_in_f64;
+use super::limits::is_exact_in_f64;
 use super::problem::LineProblem;
 
 /// The non-blank lines with their numbers, from 1.

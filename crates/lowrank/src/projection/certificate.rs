@@ -1,7 +1,7 @@
-//! The certificate of a projection: one certificate a channel, in one file.
+//! The certificate of a projection: one certificate per channel, in one file.
 //!
 //! JSON `{version, kind: "projection", channels: [certificate, …]}`; each part has the form of any certificate, for the
-//! channel's basis as the factor U of M = UUᵀ and the norm ∞→2 on the cube, and can be taken out and checked alone.
+//! channel's basis as the factor U of M = UUᵀ and the norm ∞→2 on the cube, and can be taken out and checked by itself.
 
 use crate::file::write_file;
 use crate::linalg::matrix::Matrix;
@@ -9,17 +9,22 @@ use crate::projection::Projection;
 use crate::projection::kappa::problem;
 use crate::sdp::certificate::{CertificateFile, CertificateFileError, VERSION};
 use crate::sdp::problem::{Norm, ProblemError, Reading};
-use gambeson_checker::{
-    Certificate, CheckError, Domain, InfToTwoBound, QuadraticBound, SpectralBound, check, spectral_norm,
-};
+use crate::sdp::scale::{check, spectral_norm};
+use gambeson_checker::{Certificate, CheckError, Domain, InfToTwoBound, QuadraticBound, SpectralBound};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Kind {
     Projection,
+}
+
+/// Where the certificate of a projection is unless its user names another place: beside it, `P.safetensors` and
+/// `P.cert.json`.
+pub fn certificate_path(projection: &Path) -> PathBuf {
+    projection.with_extension("cert.json")
 }
 
 /// Evidence for κ of every channel of a projection.
@@ -42,11 +47,11 @@ pub struct ProjectionBound {
     pub spectral: Vec<SpectralBound>,
 }
 
-/// Why a projection and its certificate do not go together.
+/// Why a certificate proves nothing about a projection.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ProjectionRejected {
-    /// Another number of channels.
+    /// The numbers of channels differ.
     #[error("the certificate has {found} channels, the projection {expected}")]
     Channels {
         /// Of the projection.
@@ -54,7 +59,7 @@ pub enum ProjectionRejected {
         /// Of the certificate.
         found: usize,
     },
-    /// A part is about something else than ‖Uᵀ‖_{∞→2} on the cube.
+    /// A part is about something other than ‖Uᵀ‖_{∞→2} on the cube.
     #[error("channel {channel}: the certificate is not about inf-to-two of a factor on the cube")]
     Question {
         /// Counting from 0.
@@ -65,10 +70,10 @@ pub enum ProjectionRejected {
     Hash {
         /// Counting from 0.
         channel: usize,
-        /// Of the basis at hand.
+        /// Hash of the basis at hand.
         found: String,
     },
-    /// The basis is no matrix to ask about.
+    /// The basis poses no problem that can be checked.
     #[error("channel {channel}: {reason}")]
     Problem {
         /// Counting from 0.
@@ -76,7 +81,7 @@ pub enum ProjectionRejected {
         /// What is wrong.
         reason: ProblemError,
     },
-    /// The checker proves nothing from it.
+    /// The checker rejects it.
     #[error("channel {channel}: {reason}")]
     Check {
         /// Counting from 0.
@@ -101,7 +106,7 @@ impl ProjectionCertificate {
         Self { version: VERSION, kind: Kind::Projection, channels }
     }
 
-    /// What it proves about a projection. Recomputes everything from the weights; no claim is believed.
+    /// What it proves about a projection. Everything is computed again from the weights; no claim is believed.
     pub fn check(
         &self,
         projection: &Projection,

@@ -1,7 +1,7 @@
 //! Where the energy of data lies: the matrix M of Algorithm 3, and what a basis keeps of it.
 //!
 //! M = AᵀA / tr(AᵀA) of the samples of one channel (the rows of A), in the coordinates of a representation; centred
-//! means that the mean is taken off first. The reconstruction error of an orthogonal projection Π is ⟨M, I − Π⟩, the
+//! means that the mean is subtracted first. The reconstruction error of an orthogonal projection Π is ⟨M, I − Π⟩, the
 //! part of the energy that it loses.
 
 use crate::linalg::matrix::DenseMatrix;
@@ -10,8 +10,8 @@ use crate::projection::moments::Moments;
 use crate::projection::representation::Transform;
 use thiserror::Error;
 
-/// The part of the energy that must lie around the mean, where that is taken off: with less, errors and limits would
-/// not be good to nine digits.
+/// The part of the energy that must lie around the mean where the mean is subtracted: with less, errors and limits would
+/// not be accurate to nine digits.
 const LEAST_ENERGY: f64 = 1e-6;
 
 /// The normalised second moments of one channel.
@@ -23,18 +23,18 @@ pub struct Energy {
     pub entries: Vec<f64>,
     /// tr(AᵀA)/N before the division.
     pub total: f64,
-    /// The mean that was taken off, in coordinates.
+    /// The mean that was subtracted, in coordinates.
     pub mean: Option<Vec<f64>>,
     /// N.
     pub samples: u64,
 }
 
-/// Why data have no energy to speak of.
+/// Why data have no usable energy.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum EnergyError {
     /// Moments and transform are of different dimensions.
-    #[error("the data have {found} values a channel, the transform {expected}")]
+    #[error("the data have {found} values per channel, the transform {expected}")]
     Dimension {
         /// Of the transform.
         expected: usize,
@@ -44,7 +44,7 @@ pub enum EnergyError {
     /// Every sample is zero, or, centred, the same.
     #[error("the data are constant: {}", if *centred { "every sample equals their mean to three digits or more; subtract the offset first" } else { "all values are zero" })]
     Constant {
-        /// Whether the mean was taken off.
+        /// Whether the mean was subtracted.
         centred: bool,
     },
     /// The second moments overflow.
@@ -64,7 +64,7 @@ impl Energy {
         if !total.is_finite() {
             return Err(EnergyError::TooLarge);
         }
-        // The mean is subtracted from sums, so what is left of data that hardly differ from it would be rounding errors.
+        // The mean is subtracted from sums: of data that barely differ from it, only rounding errors would be left.
         if !(total > LEAST_ENERGY * raw) {
             return Err(EnergyError::Constant { centred });
         }
@@ -92,9 +92,19 @@ impl Energy {
         Self { entries, mean: self.mean.clone(), ..*self }
     }
 
-    /// Coordinates with any energy: no more can be used.
+    /// The number of coordinates with any energy: no more can be used.
     pub(crate) fn usable(&self) -> usize {
         self.entries.iter().step_by(self.dim + 1).filter(|&&entry| entry > 0.0).count()
+    }
+
+    /// M_ij.
+    pub fn at(&self, i: usize, j: usize) -> f64 {
+        self.row(i)[j]
+    }
+
+    /// Row i of M.
+    pub fn row(&self, i: usize) -> &[f64] {
+        &self.entries[i * self.dim..][..self.dim]
     }
 
     /// Energy of each coordinate.

@@ -2,9 +2,8 @@
 
 use crate::linalg::matrix::{DenseMatrix, Matrix};
 use crate::linalg::unit_rows::UnitRows;
-use crate::matrix_file::InputKind;
 use crate::observe::Observer;
-use crate::sdp::bracket::{BoundError, BoundParams, Bracket, bracket, prove};
+use crate::sdp::bracket::{BoundError, BoundParams, Bracket, Upper, bracket, prove};
 use crate::sdp::problem::{Norm, Problem, ProblemError, Reading};
 use crate::sdp::progress::Progress;
 use gambeson_checker::{Certificate, Domain, InfToTwoBound, QuadraticBound};
@@ -27,7 +26,7 @@ pub struct CertifiedBasis {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum KappaError {
-    /// The basis is no matrix to ask about.
+    /// The basis is not a matrix to ask about.
     #[error(transparent)]
     Problem(#[from] ProblemError),
     /// Nothing was proven.
@@ -40,7 +39,7 @@ impl CertifiedBasis {
     pub fn new(
         basis: DenseMatrix,
         params: &BoundParams,
-        observer: &mut (impl Observer<Progress> + Send),
+        observer: &mut (dyn Observer<Progress> + Send),
     ) -> Result<Self, KappaError> {
         let problem = problem(&basis, params.threads)?;
         if let Some(weights) = selected(&basis) {
@@ -57,7 +56,7 @@ impl CertifiedBasis {
     pub fn tightened(
         self,
         params: &BoundParams,
-        observer: &mut (impl Observer<Progress> + Send),
+        observer: &mut (dyn Observer<Progress> + Send),
     ) -> Result<Self, KappaError> {
         let Some(point) = self.point.clone() else { return Ok(self) };
         let params = BoundParams { start: Some(point), ..params.clone() };
@@ -79,26 +78,24 @@ impl CertifiedBasis {
 /// The question for a basis: ‖Uᵀ‖_{∞→2}.
 pub fn problem(basis: &DenseMatrix, threads: usize) -> Result<Problem, ProblemError> {
     let matrix = Matrix::Dense(basis.clone());
-    Problem::new(matrix, InputKind::Matrix, Norm::InfToTwo, Reading::Gram, Some(Domain::Cube), threads)
+    Problem::new(matrix, Norm::InfToTwo, Reading::Gram, Domain::Cube, threads)
 }
 
-fn square(upper: crate::sdp::bracket::Upper) -> QuadraticBound {
+fn square(upper: Upper) -> QuadraticBound {
     match upper {
-        crate::sdp::bracket::Upper::InfToTwo(bound) | crate::sdp::bracket::Upper::Quadratic(bound) => bound,
-        crate::sdp::bracket::Upper::InfToOne(_) => unreachable!("the question was inf-to-two"),
+        Upper::InfToTwo(bound) | Upper::Quadratic(bound) => bound,
+        Upper::InfToOne(_) => unreachable!("the question was inf-to-two"),
     }
 }
 
-/// Weights for a basis of coordinates, which need no search: one where there is one, next to nothing elsewhere.
+/// Weights for a basis of coordinates, which need no search: one at each coordinate chosen, next to nothing elsewhere.
 fn selected(basis: &DenseMatrix) -> Option<Vec<f64>> {
     let weight = |row: &[f64]| match row.iter().map(|u| u * u).sum::<f64>() {
         1.0 => Some(1.0),
         0.0 => Some(f64::MIN_POSITIVE),
         _ => None,
     };
-    let one_a_column = |column: usize| {
-        basis.entries.iter().skip(column).step_by(basis.columns).filter(|&&u| u != 0.0).count() == 1
-    };
-    let weights = basis.entries.chunks_exact(basis.columns).map(weight).collect::<Option<Vec<f64>>>()?;
-    (0..basis.columns).all(one_a_column).then_some(weights)
+    let one_per_column = |column: usize| basis.column(column).filter(|&u| u != 0.0).count() == 1;
+    let weights = basis.iter_rows().map(weight).collect::<Option<Vec<f64>>>()?;
+    (0..basis.columns).all(one_per_column).then_some(weights)
 }

@@ -1,11 +1,12 @@
-//! A projection as it is stored and used: one basis a channel, in the coordinates of a representation.
+//! A projection as it is stored and used: one basis per channel, in the coordinates of a representation.
 //!
-//! The classifier sees an input u only through z = Uᵀ(u − mean), r numbers. What is proven about it (κ, σ_max) is
-//! proven for the stored numbers, so the columns of U need not be exactly orthonormal.
+//! The classifier sees an input u only through z = Uᵀu, r numbers; decoding gives U·z + mean − UUᵀ·mean, so a mean
+//! changes what is decoded and never z. What is proven about U (κ, σ_max) is proven for the stored numbers, so its
+//! columns need not be exactly orthonormal. [`proven`] joins a projection with its proof.
 //!
-//! **File.** Safetensors: `basis.0`, `basis.1`, … (F64, n × r_c, one a channel), `mean.0`, … where the fit was
+//! **File.** Safetensors: `basis.0`, `basis.1`, … (F64, n × r_c, one per channel), `mean.0`, … where the fit was
 //! centred; as metadata `format` = `gambeson projection 1`, `representation` (pixel, dct1, dct2), `shape` (channels,
-//! height, width), `method`, `error` (one a channel), `data` and `data_sha256`.
+//! height, width), `method`, `error` (one per channel), `data` and `data_sha256`.
 
 pub mod certificate;
 pub mod energy;
@@ -13,47 +14,37 @@ pub mod fit;
 pub mod kappa;
 pub mod method;
 pub mod moments;
+pub mod proven;
 pub mod representation;
 
 use crate::linalg::matrix::{DenseMatrix, MatrixError};
 use crate::projection::representation::{EmptyGrid, Representation};
 use crate::safetensors::{SafetensorsError, Tensor, Tensors};
+use crate::shape::Shape;
 use gambeson_checker::Quadratic;
-use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// The first words of the metadata.
 pub const FORMAT: &str = "gambeson projection 1";
 
-/// Channels × height × width of an input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Grid {
-    /// Channels.
-    pub channels: usize,
-    /// Rows.
-    pub height: usize,
-    /// Columns.
-    pub width: usize,
-}
-
 /// The part of a projection that belongs to one channel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Channel {
     /// U, n × r: coordinate by component.
     pub basis: DenseMatrix,
-    /// Taken off the coordinates before encoding, n numbers.
+    /// The mean of the coordinates where the fit was centred, n numbers: decoding adds mean − UUᵀ·mean.
     pub mean: Option<Vec<f64>>,
-    /// The part of the energy of the data that is lost: ⟨M, I − UUᵀ⟩ for M of trace one. A measurement.
+    /// The share of the energy of the data that is lost: ⟨M, I − UUᵀ⟩ for M of trace one. A measurement.
     pub error: f64,
 }
 
-/// How a projection came to be. Words for people; nothing proven depends on them.
+/// How a projection came to be, for people to read; nothing proven depends on it.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Origin {
     /// The method, with its parameters.
     pub method: String,
-    /// What the data are called.
+    /// Name of the data.
     pub data: String,
     /// Hash of the data.
     pub data_sha256: String,
@@ -63,7 +54,7 @@ pub struct Origin {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Projection {
     representation: Representation,
-    grid: Grid,
+    shape: Shape,
     channels: Vec<Channel>,
     origin: Origin,
 }
@@ -72,7 +63,7 @@ pub struct Projection {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ProjectionError {
-    /// The file.
+    /// The file cannot be read or written.
     #[error(transparent)]
     File(#[from] SafetensorsError),
     /// The file holds something else.
@@ -90,12 +81,12 @@ pub enum ProjectionError {
         channel: usize,
         /// What does not fit.
         problem: &'static str,
-        /// What would.
+        /// What would fit.
         expected: usize,
-        /// What is there.
+        /// What was given.
         found: usize,
     },
-    /// A basis has no columns, or entries that are no numbers.
+    /// A basis has no columns, or entries that are not finite.
     #[error("channel {channel}: {reason}")]
     Basis {
         /// Counting from 0.
@@ -103,20 +94,28 @@ pub enum ProjectionError {
         /// What is wrong.
         reason: MatrixError,
     },
-    /// The grid is empty.
+    /// A mean has an entry that is not finite.
+    #[error("channel {channel}: entry {index} of the mean (counting from 0) is not a finite number")]
+    Mean {
+        /// Counting from 0.
+        channel: usize,
+        /// Counting from 0.
+        index: usize,
+    },
+    /// An input has no values.
     #[error(transparent)]
     Grid(#[from] EmptyGrid),
 }
 
 impl Projection {
-    /// Joins channels, checking that all fit the grid.
+    /// Joins channels, checking that all fit the shape of an input.
     pub fn new(
         representation: Representation,
-        grid: Grid,
+        shape: Shape,
         channels: Vec<Channel>,
         origin: Origin,
     ) -> Result<Self, ProjectionError> {
-        let Grid { height, width, .. } = grid;
+        let Shape { height, width, .. } = shape;
         let n = height.checked_mul(width).filter(|&n| n > 0).ok_or(EmptyGrid { height, width })?;
         let mismatch = |channel, problem, expected, found| ProjectionError::Channel {
             channel,
@@ -124,28 +123,30 @@ impl Projection {
             expected,
             found,
         };
-        if channels.len() != grid.channels || channels.is_empty() {
-            return Err(mismatch(0, "wrong number of channels", grid.channels, channels.len()));
+        if channels.len() != shape.channels || channels.is_empty() {
+            return Err(mismatch(0, "wrong number of channels", shape.channels, channels.len()));
         }
-        for (at, channel) in channels.iter().enumerate() {
-            let DenseMatrix { rows, columns, entries } = &channel.basis;
-            if *rows != n {
-                return Err(mismatch(at, "wrong number of rows of the basis", n, *rows));
+        let check = |(at, channel): (usize, Channel)| {
+            let Channel { basis: DenseMatrix { rows, columns, entries }, mean, error } = channel;
+            if rows != n {
+                return Err(mismatch(at, "wrong number of rows of the basis", n, rows));
             }
-            if *columns > n {
-                return Err(mismatch(at, "a rank above the dimension", n, *columns));
+            if columns > n {
+                return Err(mismatch(at, "a rank above the dimension", n, columns));
             }
-            DenseMatrix::new(*rows, *columns, entries.clone())
+            let basis = DenseMatrix::new(rows, columns, entries)
                 .map_err(|reason| ProjectionError::Basis { channel: at, reason })?;
-            let mean = channel.mean.as_deref().unwrap_or(&[]);
-            if channel.mean.is_some() && mean.len() != n {
+            if let Some(mean) = mean.as_ref().filter(|mean| mean.len() != n) {
                 return Err(mismatch(at, "wrong length of the mean", n, mean.len()));
             }
-            if let Some(index) = mean.iter().position(|value| !value.is_finite()) {
-                return Err(mismatch(at, "a mean that is no number, at", n, index));
+            let not_finite = |mean: &Vec<f64>| mean.iter().position(|value| !value.is_finite());
+            if let Some(index) = mean.as_ref().and_then(not_finite) {
+                return Err(ProjectionError::Mean { channel: at, index });
             }
-        }
-        Ok(Self { representation, grid, channels, origin })
+            Ok(Channel { basis, mean, error })
+        };
+        let channels = channels.into_iter().enumerate().map(check).collect::<Result<_, _>>()?;
+        Ok(Self { representation, shape, channels, origin })
     }
 
     /// The coordinates it works in.
@@ -154,8 +155,8 @@ impl Projection {
     }
 
     /// Shape of an input.
-    pub fn grid(&self) -> Grid {
-        self.grid
+    pub fn shape(&self) -> Shape {
+        self.shape
     }
 
     /// Channel by channel.
@@ -168,50 +169,23 @@ impl Projection {
         &self.origin
     }
 
-    /// Numbers an input is encoded to: the sum of the ranks.
+    /// Numbers in the code of an input: the sum of the ranks of all channels.
     pub fn rank(&self) -> usize {
         self.channels.iter().map(|channel| channel.basis.columns).sum()
     }
 
-    /// z = Uᵀ(u − mean), channel after channel, for an input of channels × n coordinates.
-    ///
-    /// Panics unless `coordinates` holds channels·n numbers.
-    pub fn encode(&self, coordinates: &[f64]) -> Vec<f64> {
-        let n = self.grid.height * self.grid.width;
-        assert_eq!(coordinates.len(), self.channels.len() * n, "one input");
-        let mut code = Vec::with_capacity(self.rank());
-        for (channel, u) in self.channels.iter().zip(coordinates.chunks_exact(n)) {
-            let mut z = vec![0.0; channel.basis.columns];
-            for (i, (row, u)) in channel.basis.entries.chunks_exact(z.len()).zip(u).enumerate() {
-                let u = u - channel.mean.as_ref().map_or(0.0, |mean| mean[i]);
-                z.iter_mut().zip(row).for_each(|(z, entry)| *z += entry * u);
-            }
-            code.append(&mut z);
-        }
-        code
-    }
-
-    /// u = U·z + mean.
-    ///
-    /// Panics unless `code` holds [`rank`](Self::rank) numbers.
-    pub fn decode(&self, code: &[f64]) -> Vec<f64> {
-        assert_eq!(code.len(), self.rank(), "one code");
-        let mut coordinates = Vec::new();
-        let mut rest = code;
-        for channel in &self.channels {
-            let (z, after) = rest.split_at(channel.basis.columns);
-            rest = after;
-            for (i, row) in channel.basis.entries.chunks_exact(z.len()).enumerate() {
-                let mean = channel.mean.as_ref().map_or(0.0, |mean| mean[i]);
-                coordinates.push(mean + row.iter().zip(z).map(|(entry, z)| entry * z).sum::<f64>());
-            }
-        }
-        coordinates
-    }
-
     /// Writes the file, whole or not at all.
     pub fn write(&self, path: &Path) -> Result<(), ProjectionError> {
-        let Grid { channels, height, width } = self.grid;
+        Ok(self.tensors().write(path)?)
+    }
+
+    /// The bytes that [`write`](Self::write) writes: always the same for the same projection.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.tensors().to_bytes()
+    }
+
+    fn tensors(&self) -> Tensors {
+        let Shape { channels, height, width } = self.shape;
         let errors: Vec<String> = self.channels.iter().map(|channel| channel.error.to_string()).collect();
         let mut file = Tensors::default();
         for (key, value) in [
@@ -234,16 +208,26 @@ impl Projection {
                 file.tensors.insert(format!("mean.{c}"), mean);
             }
         }
-        Ok(file.write(path)?)
+        file
     }
 
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self, ProjectionError> {
-        let mut file = Tensors::read(path)?;
+        Self::from_tensors(path, Tensors::read(path)?)
+    }
+
+    /// Reads the bytes of a file; `path` names it in errors.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, ProjectionError> {
+        let tensors = Tensors::parse(bytes)
+            .map_err(|problem| SafetensorsError::Content { path: path.to_path_buf(), problem })?;
+        Self::from_tensors(path, tensors)
+    }
+
+    fn from_tensors(path: &Path, mut file: Tensors) -> Result<Self, ProjectionError> {
         let wrong = |problem| ProjectionError::NotProjection { path: path.to_path_buf(), problem };
         let word = |key: &str| file.metadata.get(key).map(String::as_str);
         if word("format") != Some(FORMAT) {
-            return Err(wrong("its metadata do not say `format`: `gambeson projection 1`"));
+            return Err(wrong("its metadata lack `format`: `gambeson projection 1`"));
         }
         let representation = match word("representation") {
             Some("pixel") => Representation::Pixel,
@@ -258,12 +242,11 @@ impl Projection {
         };
         let errors: Option<Vec<f64>> =
             word("error").and_then(|errors| errors.split(',').map(|number| number.parse().ok()).collect());
-        let errors = errors.ok_or_else(|| wrong("no errors, one a channel"))?;
+        let errors = errors.ok_or_else(|| wrong("no errors, one per channel"))?;
         let text = |key: &str| word(key).unwrap_or_default().to_owned();
         let origin = Origin { method: text("method"), data: text("data"), data_sha256: text("data_sha256") };
-        let grid = Grid { channels, height, width };
         if errors.len() != channels || errors.iter().any(|error| !(0.0..=1.0).contains(error)) {
-            return Err(wrong("not one error between 0 and 1 a channel"));
+            return Err(wrong("not one error between 0 and 1 per channel"));
         }
         let mut parts = Vec::new();
         for (c, error) in errors.into_iter().enumerate() {
@@ -283,7 +266,8 @@ impl Projection {
         if !file.tensors.is_empty() {
             return Err(wrong("it holds arrays that belong to no channel"));
         }
-        Self::new(representation, grid, parts, origin)
+        let shape = Shape { channels, height, width };
+        Self::new(representation, shape, parts, origin)
     }
 }
 

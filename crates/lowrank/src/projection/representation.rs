@@ -1,17 +1,18 @@
-//! The orthonormal cosine transform (DCT-II) of images and frames, and its inverse.
+//! The coordinates a projection works in: values as they are, or the orthonormal cosine transform (DCT-II) of images
+//! and frames.
 //!
 //! **Definition.** In one dimension u_k = s_k Σ_i x_i cos(π k (2i + 1) / 2n) with s_0 = √(1/n) and s_k = √(2/n)
-//! otherwise: an orthogonal matrix, so l2 lengths stay (Prop. B.3 of the paper). In two dimensions rows, then
-//! columns. Each channel is transformed by itself.
+//! otherwise: an orthogonal matrix, so l2 lengths stay the same (Prop. B.3 of the paper). In two dimensions along rows,
+//! then along columns. Each channel is transformed by itself.
 //!
 //! **Smaller grids.** The low G × G block of an H × W spectrum is the spectrum of a G × G image; times √(G²/HW) it has
 //! the range of the original's values ([`Transform::inverse_onto`]).
 
+use crate::linalg::cosines::Cosines;
+use crate::linalg::products::{rows_times, transpose};
 use rayon::prelude::*;
-use rustdct::{DctPlanner, TransformType2And3};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::sync::Arc;
 use thiserror::Error;
 
 /// The coordinates a projection works in.
@@ -37,9 +38,9 @@ impl Representation {
     }
 }
 
-/// No transform has such sizes.
+/// A grid that no transform can have.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("a grid of {height} x {width} values: neither may be 0, nor their product too large")]
+#[error("a grid of {height} x {width} values: neither may be 0, and their product must fit into memory")]
 pub struct EmptyGrid {
     /// Rows.
     pub height: usize,
@@ -53,8 +54,18 @@ pub struct Transform {
     representation: Representation,
     height: usize,
     width: usize,
-    along_rows: Arc<dyn TransformType2And3<f64>>,
-    along_columns: Arc<dyn TransformType2And3<f64>>,
+    cosines: CosineTables,
+}
+
+/// The cosines a representation needs.
+#[derive(Clone)]
+enum CosineTables {
+    /// None: pixels.
+    Plain,
+    /// Along a frame.
+    Frame(Cosines),
+    /// Along the rows and the columns of an image.
+    Image { rows: Cosines, columns: Cosines },
 }
 
 impl fmt::Debug for Transform {
@@ -64,19 +75,20 @@ impl fmt::Debug for Transform {
 }
 
 impl Transform {
-    /// Plans the transform.
+    /// Tabulates the cosines.
     pub fn new(representation: Representation, height: usize, width: usize) -> Result<Self, EmptyGrid> {
-        if height == 0 || width == 0 || height.checked_mul(width).is_none() {
+        let turn = height.checked_mul(width).and_then(|n| n.checked_mul(4));
+        if turn.is_none_or(|turn| turn == 0) {
             return Err(EmptyGrid { height, width });
         }
-        let mut planner = DctPlanner::new();
-        // A frame is one long row.
-        let (row, column) = match representation {
-            Representation::Dct1 => (height * width, 1),
-            Representation::Pixel | Representation::Dct2 => (width, height),
+        let cosines = match representation {
+            Representation::Pixel => CosineTables::Plain,
+            Representation::Dct1 => CosineTables::Frame(Cosines::new(height * width)),
+            Representation::Dct2 => {
+                CosineTables::Image { rows: Cosines::new(width), columns: Cosines::new(height) }
+            }
         };
-        let (along_rows, along_columns) = (planner.plan_dct2(row), planner.plan_dct2(column));
-        Ok(Self { representation, height, width, along_rows, along_columns })
+        Ok(Self { representation, height, width, cosines })
     }
 
     /// Which coordinates it leads to.
@@ -97,24 +109,25 @@ impl Transform {
     /// Replaces values by coordinates. Panics unless there are height·width of them.
     pub fn forward(&self, values: &mut [f64]) {
         assert_eq!(values.len(), self.dim(), "one channel");
-        self.both(values, forward_rows);
+        self.each_side(values, Cosines::forward);
     }
 
     /// Replaces coordinates by values. Panics unless there are height·width of them.
     pub fn inverse(&self, coordinates: &mut [f64]) {
         assert_eq!(coordinates.len(), self.dim(), "one channel");
-        self.both(coordinates, inverse_rows);
+        self.each_side(coordinates, Cosines::inverse);
     }
 
-    fn both(&self, data: &mut [f64], rows: fn(&dyn TransformType2And3<f64>, &mut [f64])) {
-        match self.representation {
-            Representation::Pixel => {}
-            Representation::Dct1 => rows(self.along_rows.as_ref(), data),
-            Representation::Dct2 => {
-                rows(self.along_rows.as_ref(), data);
-                let mut turned = transposed(data, self.height, self.width);
-                rows(self.along_columns.as_ref(), &mut turned);
-                data.copy_from_slice(&transposed(&turned, self.width, self.height));
+    /// One direction of the transform, along each side.
+    fn each_side(&self, data: &mut [f64], along: fn(&Cosines, &mut [f64])) {
+        match &self.cosines {
+            CosineTables::Plain => {}
+            CosineTables::Frame(frame) => along(frame, data),
+            CosineTables::Image { rows, columns } => {
+                data.chunks_exact_mut(self.width).for_each(|row| along(rows, row));
+                let mut turned = transpose(data, self.height, self.width);
+                turned.chunks_exact_mut(self.height).for_each(|column| along(columns, column));
+                data.copy_from_slice(&transpose(&turned, self.width, self.height));
             }
         }
     }
@@ -147,12 +160,28 @@ impl Transform {
     pub fn rotate_form(&self, matrix: &mut Vec<f64>) {
         let n = self.dim();
         assert_eq!(matrix.len(), n * n, "dim × dim");
-        if self.representation == Representation::Pixel {
-            return;
-        }
-        for _ in 0..2 {
-            matrix.par_chunks_mut(n).for_each(|row| self.forward(row));
-            *matrix = transposed(matrix, n, n);
+        let times =
+            |left: &[f64], depth: usize, right: &[f64]| rows_times(left, depth, right, right.len() / depth);
+        match &self.cosines {
+            CosineTables::Plain => return,
+            CosineTables::Frame(frame) => {
+                let frame = frame.matrix();
+                let half = times(matrix, n, &transpose(&frame, n, n)); // M·Oᵀ
+                *matrix = times(&frame, n, &half);
+            }
+            CosineTables::Image { rows, columns } => {
+                let (height, width) = self.grid();
+                let rows = transpose(&rows.matrix(), width, width);
+                let columns = columns.matrix();
+                // Every row of M is an image: X·Cᵀ along its rows for all at once, then C·X for each.
+                for _ in 0..2 {
+                    *matrix = times(matrix, width, &rows);
+                    matrix.par_chunks_mut(n).for_each(|image| {
+                        image.copy_from_slice(&times(&columns, height, image));
+                    });
+                    *matrix = transpose(matrix, n, n);
+                }
+            }
         }
         // Rounding errors of the two sides differ: make it symmetric again.
         for i in 0..n {
@@ -173,35 +202,4 @@ impl Transform {
             }
         }
     }
-}
-
-fn forward_rows(plan: &dyn TransformType2And3<f64>, data: &mut [f64]) {
-    let n = plan.len();
-    let mut scratch = vec![0.0; plan.get_scratch_len()];
-    let (first, others) = ((1.0 / n as f64).sqrt(), (2.0 / n as f64).sqrt());
-    for row in data.chunks_exact_mut(n) {
-        plan.process_dct2_with_scratch(row, &mut scratch);
-        row[0] *= first;
-        row[1..].iter_mut().for_each(|value| *value *= others);
-    }
-}
-
-fn inverse_rows(plan: &dyn TransformType2And3<f64>, data: &mut [f64]) {
-    let n = plan.len();
-    let mut scratch = vec![0.0; plan.get_scratch_len()];
-    // The third transform halves its first entry.
-    let (first, others) = (2.0 * (1.0 / n as f64).sqrt(), (2.0 / n as f64).sqrt());
-    for row in data.chunks_exact_mut(n) {
-        row[0] *= first;
-        row[1..].iter_mut().for_each(|value| *value *= others);
-        plan.process_dct3_with_scratch(row, &mut scratch);
-    }
-}
-
-fn transposed(data: &[f64], rows: usize, columns: usize) -> Vec<f64> {
-    let mut turned = vec![0.0; data.len()];
-    for (i, row) in data.chunks_exact(columns).enumerate() {
-        row.iter().enumerate().for_each(|(j, &value)| turned[j * rows + i] = value);
-    }
-    turned
 }

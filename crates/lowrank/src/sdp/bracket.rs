@@ -6,14 +6,16 @@ use crate::linalg::lanczos::TopEigenspace;
 use crate::linalg::operator::Operator;
 use crate::linalg::unit_rows::UnitRows;
 use crate::observe::Observer;
+use crate::parameter::ParameterError;
 use crate::sdp::burer_monteiro::{BurerMonteiroParams, burer_monteiro};
-use crate::sdp::mwu::{MwuParams, ParameterError, multiplicative_weights};
+use crate::sdp::mwu::{MwuParams, multiplicative_weights};
 use crate::sdp::problem::{Norm, Problem, Unit};
-use crate::sdp::progress::{Progress, StopReason, relative_gap};
+pub use crate::sdp::progress::Stop;
+use crate::sdp::progress::{Progress, RunMonitor, StopReason, relative_gap};
 use crate::sdp::upper::certify;
 pub use crate::sdp::upper::{Upper, prove};
 use crate::sdp::vertex::best_vertex;
-use crate::sdp::watch::Watch;
+use gambeson_checker::rounding::add_up;
 use gambeson_checker::{
     Certificate, CheckError, Domain, Quadratic, RelaxationValue, VertexValue, relaxation_value, vertex_value,
 };
@@ -22,19 +24,19 @@ use rand_chacha::ChaCha8Rng;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
-/// Steps spent at most on raising the lower end of the relaxation to the gap asked for.
+/// The most steps spent on raising the lower end of the relaxation to the requested gap.
 const ASCENT_STEPS: usize = 30;
-/// Weights are enlarged by a fraction of the gap to make the proof pass; this much of a gap at most.
+/// Weights are enlarged by a fraction of the gap to make the proof pass; larger gaps count as this one.
 const LARGEST_MARGIN: f64 = 2e-3;
 /// Vertices tried by rounding.
 const ROUNDING_TRIALS: usize = 16;
 
-/// How the certificate is looked for.
+/// Which algorithm looks for the certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
+pub enum Solver {
     /// Algorithm 2, multiplicative weights.
     MultiplicativeWeights,
-    /// Low-rank factorisation: far faster, and the only one for small gaps.
+    /// Low-rank factorisation: far faster, and the only choice for small gaps.
     BurerMonteiro,
 }
 
@@ -42,13 +44,13 @@ pub enum Method {
 #[derive(Clone, Debug)]
 pub struct BoundParams {
     /// The solver.
-    pub method: Method,
+    pub solver: Solver,
     /// upper/sdp_lower − 1 at which to stop; positive.
     pub gap: f64,
-    /// Solve no longer than this. What follows (lower ends, check) is not counted.
+    /// Solve no longer than this. The steps that follow (lower ends, check) are not counted.
     pub time_limit: Option<Duration>,
-    /// Where the low-rank factorisation begins: `point` of the bracket of a similar matrix, say. Algorithm 2 ignores
-    /// it.
+    /// Where the low-rank factorisation starts, for instance `point` of the bracket of a similar matrix. Algorithm 2
+    /// ignores it.
     pub start: Option<UnitRows>,
     /// Seed of the start vector and of the rounding.
     pub seed: u64,
@@ -63,7 +65,7 @@ pub struct BoundParams {
 impl Default for BoundParams {
     fn default() -> Self {
         Self {
-            method: Method::BurerMonteiro,
+            solver: Solver::BurerMonteiro,
             gap: 1e-4,
             time_limit: None,
             start: None,
@@ -76,7 +78,7 @@ impl Default for BoundParams {
 }
 
 impl BoundParams {
-    /// Checks every parameter once, those of the method not chosen too.
+    /// Checks every parameter once, including those of the solver not chosen.
     pub fn validate(&self) -> Result<(), ParameterError> {
         if !(self.gap > 0.0) {
             return Err(ParameterError { name: "gap", value: self.gap, range: "positive" });
@@ -86,21 +88,6 @@ impl BoundParams {
     }
 }
 
-/// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// The gap asked for was reached.
-    Gap,
-    /// Time was up.
-    TimeLimit,
-    /// The observer ended it.
-    Interrupted,
-    /// The solver ended by itself.
-    Solver(StopReason),
-    /// The matrix is zero: nothing to solve.
-    Zero,
-}
-
 /// Why there is no bracket.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -108,12 +95,12 @@ pub enum BoundError {
     /// A parameter is out of its range.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
-    /// The checker turned the solver's own certificate down.
+    /// The checker rejected the solver's own certificate.
     #[error("the certificate found could not be proven: {0}")]
     Check(#[from] CheckError),
 }
 
-/// A proven bracket, in units of the norm asked for (the square for ∞→2).
+/// A proven bracket, in units of the requested norm (the square for ∞→2).
 #[derive(Clone, Debug)]
 pub struct Bracket {
     /// Evidence for `upper`.
@@ -124,13 +111,14 @@ pub struct Bracket {
     pub lower: VertexValue,
     /// Proven: the relaxation is at least this.
     pub sdp_lower: RelaxationValue,
-    /// The feasible point V that `sdp_lower` is proven from, to begin from another time.
+    /// The feasible point V that `sdp_lower` is proven from; another run may start from it.
     pub point: UnitRows,
-    /// True where no weights did noticeably better than equal ones: the bound is n·λ_max(M), for a projection n.
+    /// True where no weights did noticeably better than equal ones: the bound is n·λ_max(M), which is n for a
+    /// projection.
     pub trivial: bool,
     /// Rounds of the solver.
     pub iterations: usize,
-    /// Products with M inside the solver; of the low-rank factorisation a block of columns counts as one.
+    /// Products with M inside the solver; in the low-rank factorisation a block of columns counts as one.
     pub products: usize,
     /// Time for the solver and the lower ends.
     pub seconds_solve: f64,
@@ -141,12 +129,12 @@ pub struct Bracket {
 }
 
 impl Bracket {
-    /// upper/sdp_lower − 1, rounded up. Of negative values (vertices with a negative diagonal) the same with both
-    /// signs changed; zero where the ends meet, infinite where zero lies between them.
+    /// upper/sdp_lower − 1, rounded up; for negative values (vertices with a negative diagonal) with both signs
+    /// changed. Zero where the ends meet, infinite where zero lies between them.
     pub fn gap(&self) -> f64 {
         let gap = relative_gap(self.upper.value(), self.sdp_lower.value());
         // Two roundings: of the quotient, which is one plus the gap, and of the difference.
-        if gap > 0.0 { (gap + f64::EPSILON * (1.0 + gap)).next_up() } else { 0.0 }
+        if gap > 0.0 { add_up(gap, f64::EPSILON * (1.0 + gap)) } else { 0.0 }
     }
 }
 
@@ -155,7 +143,7 @@ impl Bracket {
 pub fn bracket(
     problem: &Problem,
     params: &BoundParams,
-    observer: &mut (impl Observer<Progress> + Send),
+    observer: &mut (dyn Observer<Progress> + Send),
 ) -> Result<Bracket, BoundError> {
     params.validate()?;
     // As a task of the pool itself: from outside, each of the many short parallel steps would wait for a thread to
@@ -166,7 +154,7 @@ pub fn bracket(
 fn solve_and_prove(
     problem: &Problem,
     params: &BoundParams,
-    observer: &mut impl Observer<Progress>,
+    observer: &mut dyn Observer<Progress>,
 ) -> Result<Bracket, BoundError> {
     let started = Instant::now();
     let matrix = problem.quadratic();
@@ -179,7 +167,7 @@ fn solve_and_prove(
     let constant = operator.left_out_trace();
     let mut rng = ChaCha8Rng::seed_from_u64(params.seed);
     let deadline = params.time_limit.and_then(|limit| started.checked_add(limit));
-    let mut watch = Watch {
+    let mut monitor = RunMonitor {
         inner: observer,
         gap: params.gap,
         constant,
@@ -192,34 +180,34 @@ fn solve_and_prove(
         upper: f64::INFINITY,
         lower: f64::NEG_INFINITY,
     };
-    // What is proven is a little wider than what is estimated, so the solver aims lower: much lower if it must.
+    // A proof is a little wider than the estimate, so the solver aims at a smaller gap: a much smaller one if needed.
     let mut total = Totals::default();
-    let mut ambitions = params.method.ambitions().iter();
+    let mut ambitions = params.solver.ambitions().iter();
     let mut start = params.start.clone();
     let mut proven: Option<(Certificate, Upper)> = None;
     let mut raised: Option<(UnitRows, RelaxationValue)> = None;
     let (mut certificate, mut upper, point, sdp_lower) = loop {
         let ambition = ambitions.next();
-        watch.gap = ambition.unwrap_or(&1.0) * params.gap;
-        watch.earlier = total.iterations;
+        monitor.gap = ambition.unwrap_or(&1.0) * params.gap;
+        monitor.earlier = total.iterations;
         let found = if operator.is_zero() {
-            Found::zero(n)
+            Solved::zero(n)
         } else {
-            solve(&operator, params, start.as_ref(), &mut rng, &mut watch)?
+            solve(&operator, params, start.as_ref(), &mut rng, &mut monitor)?
         };
         total.add(&found);
         let weights: Vec<f64> = found.weights.iter().map(|&weight| unit.of(weight)).collect();
         let solved = Instant::now();
-        // A solver that was stopped early is not worth a margin as small as the gap it was asked for.
-        let gap = watch.reached.clamp(params.gap.min(LARGEST_MARGIN), LARGEST_MARGIN);
+        // After an early stop a margin as small as the requested gap would be wasted effort.
+        let gap = monitor.reached.clamp(params.gap.min(LARGEST_MARGIN), LARGEST_MARGIN);
         let attempt = certify(problem, &weights, gap, params.threads)?;
         total.seconds_check += solved.elapsed().as_secs_f64();
-        // Whatever an attempt comes to, what earlier ones proved stays.
+        // What earlier attempts proved stays, whatever this one comes to.
         let (certificate, upper) = match proven.take() {
             Some(earlier) if earlier.1.value() <= attempt.1.value() => earlier,
             _ => attempt,
         };
-        // The lower end is raised after the proof, when it is known what would do.
+        // The lower end is raised after the proof, when the value needed is known.
         let most = 1.0 + 0.95 * params.gap;
         let value = unit.inverse(upper.value());
         let enough = if value > 0.0 { value / most } else { value * most } / scale - constant;
@@ -238,7 +226,7 @@ fn solve_and_prove(
             continue;
         }
         if !reached && total.stop == Stop::Gap {
-            total.stop = Stop::Solver(StopReason::Stalled); // the estimates were too hopeful
+            total.stop = Stop::Solver(StopReason::Stalled); // the estimates were too optimistic
         }
         break (certificate, upper, point, sdp_lower);
     };
@@ -271,9 +259,9 @@ fn solve_and_prove(
 
 /// Whether the bound is no better than what equal weights give, n·λ_max(M): for a projection the trivial n.
 ///
-/// For a factor that is proven, and taken where it is smaller; it costs an r × r problem. Of a dense form a rough
-/// eigenvalue tells, which `point` mostly shows to be large enough. Max-cut forms are not asked: there equal weights
-/// are no sign of failure.
+/// For a factor this is proven, at the cost of an r × r problem, and the bound taken where it is smaller. For a dense
+/// form an eigenvalue to three digits decides, which `point` usually shows to be large enough. Max-cut forms are left
+/// out: there equal weights are no sign of failure.
 fn is_trivial(
     problem: &Problem,
     operator: &Operator<'_>,
@@ -307,14 +295,14 @@ fn is_trivial(
     }
 }
 
-impl Method {
-    /// Fractions of the gap asked for at which to stop by estimate, one attempt after the other.
+impl Solver {
+    /// Fractions of the requested gap at which to stop by estimate, one per attempt.
     fn ambitions(self) -> &'static [f64] {
         match self {
-            // Begins anew every time, so there is one attempt.
-            Method::MultiplicativeWeights => &[0.8],
-            // Goes on from where it stopped.
-            Method::BurerMonteiro => &[0.6, 0.2, 0.05, 0.01],
+            // Starts from scratch every time, so there is one attempt.
+            Solver::MultiplicativeWeights => &[0.8],
+            // Continues from where it stopped.
+            Solver::BurerMonteiro => &[0.6, 0.2, 0.05, 0.01],
         }
     }
 }
@@ -325,39 +313,39 @@ fn solve(
     params: &BoundParams,
     start: Option<&UnitRows>,
     rng: &mut ChaCha8Rng,
-    watch: &mut Watch<'_, impl Observer<Progress>>,
-) -> Result<Found, ParameterError> {
-    Ok(match params.method {
-        Method::MultiplicativeWeights => {
-            let solution = multiplicative_weights(operator, &params.mwu, rng, watch)?;
+    monitor: &mut RunMonitor<'_>,
+) -> Result<Solved, ParameterError> {
+    Ok(match params.solver {
+        Solver::MultiplicativeWeights => {
+            let solution = multiplicative_weights(operator, &params.mwu, rng, monitor)?;
             let scale = solution.estimate / solution.weights.iter().sum::<f64>();
-            Found {
+            Solved {
                 weights: solution.weights.iter().map(|weight| weight * scale).collect(),
                 point: solution.point,
                 iterations: solution.iterations,
                 products: solution.products,
-                stop: watch.stop.unwrap_or(Stop::Solver(solution.stop)),
+                stop: monitor.stop.unwrap_or(Stop::Solver(solution.stop)),
             }
         }
-        Method::BurerMonteiro => {
+        Solver::BurerMonteiro => {
             let mut own = params.burer_monteiro.clone();
-            // It stops by itself where the watch would stop it, and plans its looks at the dual by that.
-            (own.gap, own.offset) = (watch.gap, watch.constant);
-            own.max_iterations -= watch.earlier;
-            let solution = burer_monteiro(operator, &own, start, rng, watch)?;
-            Found {
+            // It stops by itself where the monitor would stop it, and plans its looks at the dual accordingly.
+            (own.gap, own.offset) = (monitor.gap, monitor.constant);
+            own.max_iterations -= monitor.earlier;
+            let solution = burer_monteiro(operator, &own, start, rng, monitor)?;
+            Solved {
                 weights: solution.weights,
                 point: solution.point,
                 iterations: solution.iterations,
                 products: solution.products,
-                stop: watch.stop.unwrap_or(Stop::Solver(solution.stop)),
+                stop: monitor.stop.unwrap_or(Stop::Solver(solution.stop)),
             }
         }
     })
 }
 
 /// What a solver found.
-struct Found {
+struct Solved {
     weights: Vec<f64>,
     point: UnitRows,
     iterations: usize,
@@ -365,14 +353,14 @@ struct Found {
     stop: Stop,
 }
 
-impl Found {
+impl Solved {
     fn zero(n: usize) -> Self {
         let point = UnitRows { entries: vec![1.0; n], columns: 1 };
         Self { weights: vec![1.0; n], point, iterations: 0, products: 0, stop: Stop::Zero }
     }
 }
 
-/// Over all attempts.
+/// Sums over all attempts.
 struct Totals {
     iterations: usize,
     products: usize,
@@ -387,12 +375,12 @@ impl Default for Totals {
 }
 
 impl Totals {
-    /// True where somebody waits for the result.
+    /// True where the caller is waiting for the result.
     fn in_a_hurry(&self) -> bool {
         matches!(self.stop, Stop::TimeLimit | Stop::Interrupted)
     }
 
-    fn add(&mut self, found: &Found) {
+    fn add(&mut self, found: &Solved) {
         self.iterations += found.iterations;
         self.products += found.products;
         self.stop = found.stop;

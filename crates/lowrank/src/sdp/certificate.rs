@@ -10,7 +10,7 @@ use thiserror::Error;
 /// The version this code writes and reads.
 pub const VERSION: u32 = 1;
 
-/// A certificate with what it is about.
+/// A certificate and what it is about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CertificateFile {
@@ -30,7 +30,7 @@ pub struct CertificateFile {
     pub matrix_sha256: String,
     /// y.
     pub weights: Vec<f64>,
-    /// t, where y + t is to be tried as it stands.
+    /// t, where y + t is to be tried as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shift: Option<f64>,
 }
@@ -55,8 +55,8 @@ pub enum CertificateFileError {
         /// What the parser said, with line and column.
         reason: serde_json::Error,
     },
-    /// A version that is not known here, of a newer program say.
-    #[error("{}: version {found} of the format is not known here, only {VERSION}", path.display())]
+    /// An unknown version, perhaps of a newer program.
+    #[error("{}: format version {found} is unknown, only {VERSION} is known", path.display())]
     Version {
         /// Which file.
         path: PathBuf,

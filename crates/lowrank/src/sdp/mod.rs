@@ -1,4 +1,9 @@
-//! Bounds on quadratic forms.
+//! Bounds on quadratic forms: max xᵀMx over the cube or its vertices, from both sides, by a semidefinite relaxation.
+//!
+//! A [`problem`] is a matrix with a question. [`bracket`](mod@bracket) runs a solver ([`mwu`], Algorithm 2 of the paper,
+//! with its [`primal`] candidate, or [`burer_monteiro`](mod@burer_monteiro), the faster one), has the checker prove the
+//! `upper` end, and finds a good [`vertex`] for the lower one. [`progress`] is what solvers report. [`certificate`] is the
+//! proof as a file, [`instance`] the random matrices of the paper.
 
 pub mod bracket;
 pub mod burer_monteiro;
@@ -8,6 +13,6 @@ pub mod mwu;
 pub mod primal;
 pub mod problem;
 pub mod progress;
+pub mod scale;
 mod upper;
 pub mod vertex;
-mod watch;

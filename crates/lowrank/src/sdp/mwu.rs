@@ -19,11 +19,11 @@ use crate::linalg::lanczos::TopEigenspace;
 use crate::linalg::operator::Operator;
 use crate::linalg::unit_rows::UnitRows;
 use crate::observe::Observer;
+use crate::parameter::ParameterError;
 use crate::sdp::primal::PrimalCandidate;
 use crate::sdp::progress::{Progress, StopReason};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
-use thiserror::Error;
 
 /// Residual at which the eigenvalues that are compared are accepted, relative to them.
 const SHARP: f64 = 3e-4;
@@ -33,7 +33,7 @@ const LOOK_PRODUCTS: usize = 30;
 const LAST_SHARP: f64 = 1e-4;
 const LAST_PRODUCTS: usize = 120;
 
-/// The damping ρ: weights move by exp(δ/ρ·(v_i² − 1)) a round.
+/// The damping ρ: weights move by exp(δ/ρ·(v_i² − 1)) per round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Width {
     /// n/δ, for which the theorem holds; far too careful in practice.
@@ -65,7 +65,7 @@ pub struct MwuParams {
     pub stall: f64,
     /// Whether the two early stops of the box apply. Off, the run goes on refining the bound.
     pub early_stop: bool,
-    /// Whether the whole factor of X̂ is kept, n numbers a round. Its diagonal and value are known either way.
+    /// Whether the whole factor of X̂ is kept, n numbers per round. Its diagonal and value are known either way.
     pub keep_primal: bool,
 }
 
@@ -82,18 +82,6 @@ impl Default for MwuParams {
             keep_primal: true,
         }
     }
-}
-
-/// A parameter out of its range.
-#[derive(Debug, Error, PartialEq)]
-#[error("{name} is {value}, but must be {range}")]
-pub struct ParameterError {
-    /// Which parameter.
-    pub name: &'static str,
-    /// Its value.
-    pub value: f64,
-    /// What it may be.
-    pub range: &'static str,
 }
 
 impl MwuParams {
@@ -128,7 +116,7 @@ impl MwuParams {
 
 /// Which dual a certificate was taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Candidate {
+pub enum DualChoice {
     /// λα̃ of the best round.
     Iterate,
     /// The running average of λα̃, the y of the box.
@@ -139,12 +127,12 @@ pub enum Candidate {
     Equal,
 }
 
-/// Outcome of a run. Nothing in here is proven.
+/// Result of a run. Nothing in it is proven.
 pub struct MwuSolution {
     /// Weights for the checker: the best dual found.
     pub weights: Vec<f64>,
     /// Where they come from.
-    pub candidate: Candidate,
+    pub choice: DualChoice,
     /// Their estimated bound, (Σ y)·λ_max(D^−½MD^−½) with a Ritz value for λ_max: slightly low.
     pub estimate: f64,
     /// ŷ: the averaged dual of the box at the end.
@@ -165,13 +153,13 @@ pub struct MwuSolution {
 struct Best {
     estimate: f64,
     weights: Vec<f64>,
-    candidate: Candidate,
+    choice: DualChoice,
 }
 
 impl Best {
-    fn offer(&mut self, estimate: f64, candidate: Candidate, weights: &[f64]) {
+    fn offer(&mut self, estimate: f64, choice: DualChoice, weights: &[f64]) {
         if estimate < self.estimate {
-            *self = Best { estimate, candidate, weights: weights.to_vec() };
+            *self = Best { estimate, choice, weights: weights.to_vec() };
         }
     }
 }
@@ -181,7 +169,7 @@ pub fn multiplicative_weights(
     operator: &Operator<'_>,
     params: &MwuParams,
     rng: &mut impl Rng,
-    observer: &mut impl Observer<Progress>,
+    observer: &mut dyn Observer<Progress>,
 ) -> Result<MwuSolution, ParameterError> {
     params.validate()?;
     let n = operator.dim();
@@ -189,7 +177,7 @@ pub fn multiplicative_weights(
     let mut weights = vec![1.0; n]; // α
     let mut dual_sum = vec![0.0; n]; // (t + 1)·y
     let mut primal = PrimalCandidate::new(n, params.keep_primal);
-    let mut best = Best { estimate: f64::INFINITY, weights: vec![1.0; n], candidate: Candidate::Equal };
+    let mut best = Best { estimate: f64::INFINITY, weights: vec![1.0; n], choice: DualChoice::Equal };
     let mut judge = Judge::default();
     let (mut lower, mut point) = (f64::NEG_INFINITY, None);
     let mut eigenspace = TopEigenspace::new(operator, random_vector(n, rng));
@@ -211,7 +199,7 @@ pub fn multiplicative_weights(
         dual_sum.iter_mut().zip(&dual).for_each(|(sum, y)| *sum += y);
         primal.push(v, value);
         if round == 0 {
-            best.offer(value, Candidate::Equal, &dual);
+            best.offer(value, DualChoice::Equal, &dual);
         }
         judge.iterate(value, dual);
         let largest = squares.iter().copied().fold(0.0, f64::max);
@@ -253,8 +241,8 @@ pub fn multiplicative_weights(
     let point = point.filter(|_| value < lower).unwrap_or(rows);
     let averaged_dual = dual_sum.iter().map(|sum| sum / iterations as f64).collect();
     let products = eigenspace.products;
-    let Best { estimate, weights, candidate } = best;
-    Ok(MwuSolution { weights, candidate, estimate, averaged_dual, primal, point, iterations, products, stop })
+    let Best { estimate, weights, choice } = best;
+    Ok(MwuSolution { weights, choice, estimate, averaged_dual, primal, point, iterations, products, stop })
 }
 
 /// A start vector with standard normal entries.
@@ -304,27 +292,27 @@ impl Judge {
         rng: &mut impl Rng,
         best: &mut Best,
     ) {
-        let mut duals = vec![(Candidate::Average, dual_sum.iter().map(|sum| sum / rounds as f64).collect())];
+        let mut duals = vec![(DualChoice::Average, dual_sum.iter().map(|sum| sum / rounds as f64).collect())];
         if let Some((from, early)) = self.sums.iter().rfind(|(from, _)| 2 * from <= rounds) {
             let late = (rounds - from) as f64;
             let dual = dual_sum.iter().zip(early).map(|(sum, early)| (sum - early) / late);
-            duals.push((Candidate::LateAverage, dual.collect()));
+            duals.push((DualChoice::LateAverage, dual.collect()));
         }
-        let averages = duals.into_iter().map(|(candidate, dual): (_, Vec<f64>)| {
+        let averages = duals.into_iter().map(|(choice, dual): (_, Vec<f64>)| {
             // Weights must stay positive; late sums may cancel to zero.
             let dual: Vec<f64> = dual.into_iter().map(|y| y.max(f64::MIN_POSITIVE)).collect();
             let top = eigenspace.solve(operator, &dual, SHARP, products);
-            (top.value * dual.iter().sum::<f64>(), candidate, dual)
+            (top.value * dual.iter().sum::<f64>(), choice, dual)
         });
         let averages: Vec<_> = averages.collect();
-        let iterate = self.iterate.take().map(|(value, dual)| (value, Candidate::Iterate, dual));
+        let iterate = self.iterate.take().map(|(value, dual)| (value, DualChoice::Iterate, dual));
         let valued = averages.into_iter().chain(iterate);
-        if let Some((value, candidate, dual)) = valued.min_by(|a, b| a.0.total_cmp(&b.0))
+        if let Some((value, choice, dual)) = valued.min_by(|a, b| a.0.total_cmp(&b.0))
             && value < best.estimate
         {
             let fresh =
                 eigenspace.solve_afresh(operator, &dual, SHARP, products, random_vector(dual.len(), rng));
-            best.offer(value.max(fresh * dual.iter().sum::<f64>()), candidate, &dual);
+            best.offer(value.max(fresh * dual.iter().sum::<f64>()), choice, &dual);
         }
         self.sums.push((rounds, dual_sum.to_vec()));
         // No later half begins before half of the rounds so far: forget all but the last of those.

@@ -8,10 +8,10 @@ use std::collections::VecDeque;
 /// Columns used for a quick value while the solver runs.
 const QUICK_COLUMNS: usize = 32;
 
-/// X as the columns v_t of its factor: n numbers a round, or only the latest where the whole of X is not wanted.
+/// X as the columns v_t of its factor: n numbers per round, or only the latest ones where X as a whole is not needed.
 pub struct PrimalCandidate {
     columns: VecDeque<Vec<f64>>,
-    /// Columns kept at most.
+    /// The most columns kept.
     most: usize,
     /// Rounds so far, T.
     rounds: usize,
@@ -89,7 +89,7 @@ impl PrimalCandidate {
         UnitRows { entries, columns }
     }
 
-    /// A feasible point from the last few columns, a few steps up, and its value.
+    /// A feasible point from the last few columns, improved by a few steps, and its value.
     pub(crate) fn quick_point(&self, operator: &Operator<'_>, weights: &[f64]) -> (f64, UnitRows) {
         let mut point = self.unit_rows(QUICK_COLUMNS);
         let value = point.ascend(operator, weights, 3, f64::INFINITY);

@@ -1,7 +1,6 @@
 //! What is asked of a matrix: which norm, on which domain, in which storage.
 
 use crate::linalg::matrix::{DenseMatrix, Matrix, MatrixError, SparseMatrix, zeros};
-use crate::matrix_file::InputKind;
 use gambeson_checker::{Domain, MatrixProblem, Quadratic};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -43,16 +42,16 @@ pub enum ProblemError {
         /// Columns.
         columns: usize,
     },
-    /// Norms and Gram forms are asked on the cube.
+    /// Norms and Gram forms are bounded on the cube only.
     #[error("the domain `vertices` goes with quadratic forms only")]
     NotOnVertices,
     /// ∞→1 of a factor is not defined here.
     #[error("a factor (--gram) gives a quadratic form or inf-to-two, not inf-to-one")]
     GramInfToOne,
-    /// The matrix itself.
+    /// The matrix is not one to ask about.
     #[error(transparent)]
     Matrix(#[from] MatrixProblem),
-    /// The matrix itself, before any question.
+    /// The matrix cannot be stored as the question needs it.
     #[error(transparent)]
     Entries(#[from] MatrixError),
 }
@@ -99,21 +98,14 @@ enum Storage {
 }
 
 impl Problem {
-    /// Puts the question to the matrix and validates it. Without `domain`, graphs are on the vertices and all else
-    /// on the cube.
+    /// Puts the question to the matrix and validates it.
     pub fn new(
         matrix: Matrix,
-        kind: InputKind,
         norm: Norm,
         reading: Reading,
-        domain: Option<Domain>,
+        domain: Domain,
         threads: usize,
     ) -> Result<Self, ProblemError> {
-        let natural = match (kind, norm, reading) {
-            (InputKind::MaxCut, Norm::Quadratic, Reading::Plain) => Domain::Vertices,
-            _ => Domain::Cube,
-        };
-        let domain = domain.unwrap_or(natural);
         let (rows, columns) = matrix.shape();
         let storage = match (norm, reading) {
             (Norm::InfToOne, Reading::Gram) => return Err(ProblemError::GramInfToOne),
@@ -155,7 +147,7 @@ impl Problem {
         }
     }
 
-    /// A copy whose largest entry is about one, where the original's is extreme; with the unit of its values.
+    /// A copy whose largest entry is about one, and the unit of its values; None unless the original's is extreme.
     pub(crate) fn rescaled(&self) -> Option<(Problem, Unit)> {
         let (Storage::Dense(DenseMatrix { entries, .. })
         | Storage::Gram(DenseMatrix { entries, .. })
@@ -180,8 +172,8 @@ impl Problem {
         Some((Problem { storage, ..*self }, unit))
     }
 
-    /// Absolute row sums, a hair enlarged: weights that dominate M by Gershgorin's circles. None for factors.
-    /// On the vertices the diagonal does not count.
+    /// Absolute row sums, slightly enlarged: weights that dominate M by Gershgorin's circles. None for factors. On the
+    /// vertices the diagonal does not count.
     pub(crate) fn row_sums(&self) -> Option<Vec<f64>> {
         let counts = |i: usize, j: usize| i != j || self.domain == Domain::Cube;
         let enlarged = |sum: f64| (sum * (1.0 + 1e-6)).max(f64::MIN_POSITIVE);
@@ -192,7 +184,7 @@ impl Problem {
                         row.iter().enumerate().filter(|&(j, _)| counts(i, j)).map(|(_, m)| m.abs()).sum(),
                     )
                 };
-                Some(matrix.entries.chunks_exact(matrix.columns).enumerate().map(row).collect())
+                Some(matrix.iter_rows().enumerate().map(row).collect())
             }
             Storage::Sparse(matrix) => {
                 let row = |i: usize| {
@@ -221,7 +213,7 @@ fn into_dense(matrix: Matrix) -> Result<DenseMatrix, MatrixError> {
 fn dilation(a: &DenseMatrix) -> Result<DenseMatrix, MatrixError> {
     let dim = a.rows + a.columns;
     let mut entries = zeros(dim, dim)?;
-    for (i, row) in a.entries.chunks_exact(a.columns).enumerate() {
+    for (i, row) in a.iter_rows().enumerate() {
         entries[i * dim + a.rows..][..a.columns].copy_from_slice(row);
         for (j, &value) in row.iter().enumerate() {
             entries[(a.rows + j) * dim + i] = value;

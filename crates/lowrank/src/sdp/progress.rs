@@ -1,4 +1,9 @@
-//! How a run reports and how it is stopped.
+//! What a solver reports, why a run ends, and the observer between the solvers and the caller.
+
+use crate::observe::Observer;
+use crate::sdp::problem::Unit;
+use std::ops::ControlFlow;
+use std::time::Instant;
 
 /// A look at a running solver. Estimates, not proven numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -9,20 +14,6 @@ pub struct Progress {
     pub upper: f64,
     /// The best value of the relaxation so far, by estimate; minus infinity before the first.
     pub lower: f64,
-}
-
-/// How far apart two ends are, relative to the one nearer to zero: upper/lower − 1 for positive values. Zero where they
-/// meet, infinite where zero lies between them.
-pub(crate) fn relative_gap(upper: f64, lower: f64) -> f64 {
-    if upper <= lower {
-        0.0
-    } else if lower > 0.0 {
-        upper / lower - 1.0
-    } else if upper < 0.0 {
-        lower / upper - 1.0
-    } else {
-        f64::INFINITY
-    }
 }
 
 /// Why a solver ended. None of these is an error.
@@ -40,4 +31,79 @@ pub enum StopReason {
     IterationLimit,
     /// The observer ended it.
     Interrupted,
+}
+
+/// Why a whole run ended, with all its attempts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The requested gap was reached.
+    Gap,
+    /// The time limit was reached.
+    TimeLimit,
+    /// The observer ended it.
+    Interrupted,
+    /// The solver ended by itself.
+    Solver(StopReason),
+    /// The matrix is zero: nothing to solve.
+    Zero,
+}
+
+/// How far apart two ends are, relative to the one nearer to zero: upper/lower − 1 for positive values. Zero where they
+/// meet, infinite where zero lies between them.
+pub(crate) fn relative_gap(upper: f64, lower: f64) -> f64 {
+    if upper <= lower {
+        0.0
+    } else if lower > 0.0 {
+        upper / lower - 1.0
+    } else if upper < 0.0 {
+        lower / upper - 1.0
+    } else {
+        f64::INFINITY
+    }
+}
+
+/// Stops a solver at the gap or the time limit and passes its progress on in the units of the result. However often the
+/// solver starts again, the bracket shown never widens and the count of rounds never falls.
+pub(crate) struct RunMonitor<'a> {
+    pub(crate) inner: &'a mut dyn Observer<Progress>,
+    /// The gap at which to stop, by estimates.
+    pub(crate) gap: f64,
+    /// Added to the solver's numbers.
+    pub(crate) constant: f64,
+    /// From the solver's numbers to those of the result.
+    pub(crate) unit: Unit,
+    pub(crate) scale: f64,
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) stop: Option<Stop>,
+    /// The gap by the latest estimates.
+    pub(crate) reached: f64,
+    /// Rounds of earlier attempts.
+    pub(crate) earlier: usize,
+    /// The narrowest bracket so far.
+    pub(crate) upper: f64,
+    pub(crate) lower: f64,
+}
+
+impl Observer<Progress> for RunMonitor<'_> {
+    fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
+        let upper = self.scale * (progress.upper + self.constant);
+        let lower = self.scale * (progress.lower + self.constant);
+        self.reached = relative_gap(upper, lower);
+        (self.upper, self.lower) = (self.upper.min(upper), self.lower.max(lower));
+        let shown = Progress {
+            iteration: self.earlier + progress.iteration,
+            upper: self.unit.of(self.upper),
+            lower: self.unit.of(self.lower),
+        };
+        self.stop = if self.inner.observe(&shown).is_break() {
+            Some(Stop::Interrupted)
+        } else if self.reached <= self.gap {
+            Some(Stop::Gap)
+        } else if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            Some(Stop::TimeLimit)
+        } else {
+            None
+        };
+        if self.stop.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
 }

@@ -1,9 +1,8 @@
 //! From weights to a certificate with its proof.
 
 use crate::sdp::problem::{Norm, Problem};
-use gambeson_checker::{
-    Certificate, CheckError, InfToOneBound, InfToTwoBound, Quadratic, QuadraticBound, check, check_dilation,
-};
+use crate::sdp::scale::{check, check_dilation};
+use gambeson_checker::{Certificate, CheckError, InfToOneBound, InfToTwoBound, Quadratic, QuadraticBound};
 
 /// A proven upper bound of the kind the norm asks for.
 #[derive(Clone, Copy, Debug)]
@@ -36,10 +35,10 @@ impl Upper {
 
 /// A certificate from weights that are estimated to be just feasible, and what it proves.
 ///
-/// Dense and sparse forms: the weights a little enlarged, to be taken as they stand, so that checking costs one
-/// factorisation; a fraction of the gap asked for and then more is tried before the scale is left to the checker.
-/// Gram forms leave it to the checker at once, where it costs next to nothing. Where all that fails, entries of
-/// wildly different sizes say, the absolute row sums dominate M whatever the solver did.
+/// Dense and sparse forms: the weights slightly enlarged, to be taken as they stand, so that checking costs one
+/// factorisation; a fraction of the gap asked for, and then more, is tried before the scale is searched for. Gram forms
+/// leave it to that search at once, where it costs next to nothing. Where all that fails, for entries of wildly
+/// different sizes say, the absolute row sums dominate M whatever the solver did.
 pub(crate) fn certify(
     problem: &Problem,
     weights: &[f64],

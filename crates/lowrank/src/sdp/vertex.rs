@@ -11,13 +11,13 @@ use rand_distr::{Distribution, StandardNormal};
 
 /// Vertices that are improved by local search.
 const IMPROVED: usize = 4;
-/// Single flips where each costs as much as half a product with M.
+/// The most single flips where each costs half a product with M.
 const COMPUTED_FLIPS: usize = 60;
-/// Steps of many flips at once, at most.
+/// The most steps of many flips at once.
 const CLIMBS: usize = 60;
 
-/// The best of `trials` rounded vertices after local search by single flips; where a row has to be computed for one,
-/// many flips at once go before. Entries are ±1.
+/// The best of `trials` rounded vertices after local search by single flips; where a flip needs a
+/// row that must be computed, steps of many flips at once come first. Entries are ±1.
 pub fn best_vertex(operator: &Operator<'_>, rows: &UnitRows, trials: usize, rng: &mut impl Rng) -> Vec<f64> {
     // All trials in one block product: one reading of the matrix.
     let (n, trials) = (operator.dim(), trials.max(1));
@@ -63,7 +63,7 @@ impl Vertex {
         Self { value: dot(&x, &image), x, image }
     }
 
-    /// Flips the most promising coordinates together, fewer of them when that does not gain: one product a try.
+    /// Flips the most promising coordinates together, fewer of them when that gains nothing: one product per try.
     fn climb(&mut self, operator: &Operator<'_>) {
         let n = self.x.len();
         let mut together = n;
@@ -99,7 +99,7 @@ fn flip_while_better(operator: &Operator<'_>, x: &mut [f64], image: &mut [f64]) 
     let n = x.len();
     let mut row = vec![0.0; n];
     let mut total = 0.0;
-    // Each flip gains, so it ends by itself. The limit guards against cycling in rounding errors, and where a row
+    // Each flip gains, so the search ends. The limit guards against cycling in rounding errors, and where a row
     // must be computed, not read, against spending more on it than it is worth.
     let most = if operator.stores_rows() { 20 * n } else { COMPUTED_FLIPS };
     for _ in 0..most {

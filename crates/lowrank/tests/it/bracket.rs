@@ -5,15 +5,15 @@ use gambeson_checker::{Certificate, Domain, Quadratic};
 use gambeson_lowrank::linalg::lanczos::TopEigenspace;
 use gambeson_lowrank::linalg::matrix::{DenseMatrix, Matrix, SparseMatrix};
 use gambeson_lowrank::linalg::operator::Operator;
-use gambeson_lowrank::matrix_file::{self, InputKind};
-use gambeson_lowrank::sdp::bracket::{BoundParams, Bracket, Method, Stop, Upper, bracket, prove};
+use gambeson_lowrank::matrix_file;
+use gambeson_lowrank::sdp::bracket::{BoundParams, Bracket, Solver, Stop, Upper, bracket, prove};
 use gambeson_lowrank::sdp::instance;
 use gambeson_lowrank::sdp::problem::{Norm, Problem, ProblemError, Reading};
 
 /// Both methods, each proven twice; returns the sharper one.
 fn solve(problem: &Problem) -> Bracket {
-    let weights = solve_by(problem, Method::MultiplicativeWeights, 5e-3);
-    let found = solve_by(problem, Method::BurerMonteiro, 1e-6);
+    let weights = solve_by(problem, Solver::MultiplicativeWeights, 5e-3);
+    let found = solve_by(problem, Solver::BurerMonteiro, 1e-6);
     assert!(
         found.upper.value() >= weights.sdp_lower.value() && weights.upper.value() >= found.sdp_lower.value()
     );
@@ -24,8 +24,8 @@ fn solve(problem: &Problem) -> Bracket {
     found
 }
 
-pub(crate) fn solve_by(problem: &Problem, method: Method, gap: f64) -> Bracket {
-    let params = BoundParams { threads: 1, method, gap, ..BoundParams::default() };
+pub(crate) fn solve_by(problem: &Problem, solver: Solver, gap: f64) -> Bracket {
+    let params = BoundParams { threads: 1, solver, gap, ..BoundParams::default() };
     let found = bracket(problem, &params, &mut ()).expect("a bracket");
     // The certificate alone proves the same number again.
     let again = prove(problem, &found.certificate, 1).expect("it was proven a moment ago").value();
@@ -34,8 +34,8 @@ pub(crate) fn solve_by(problem: &Problem, method: Method, gap: f64) -> Bracket {
     found
 }
 
-fn problem(matrix: Matrix, norm: Norm, reading: Reading, domain: Option<Domain>) -> Problem {
-    Problem::new(matrix, InputKind::Matrix, norm, reading, domain, 1).expect("a valid problem")
+fn problem(matrix: Matrix, norm: Norm, reading: Reading, domain: Domain) -> Problem {
+    Problem::new(matrix, norm, reading, domain, 1).expect("a valid problem")
 }
 
 #[test]
@@ -62,23 +62,16 @@ fn vertices_allow_a_negative_diagonal() {
     for seed in 0..5 {
         let mut matrix = instance::quadratic_program(9, seed).expect("it fits");
         (0..9).for_each(|i| matrix.entries[i * 10] -= 3.0);
-        let refused = Problem::new(
-            Matrix::Dense(matrix.clone()),
-            InputKind::Matrix,
-            Norm::Quadratic,
-            Reading::Plain,
-            None,
-            1,
-        );
+        let refused =
+            Problem::new(Matrix::Dense(matrix.clone()), Norm::Quadratic, Reading::Plain, Domain::Cube, 1);
         assert!(matches!(refused, Err(ProblemError::Matrix(_))), "on the cube it is refused");
         let best = brute_force(&matrix);
-        let dense =
-            problem(Matrix::Dense(matrix.clone()), Norm::Quadratic, Reading::Plain, Some(Domain::Vertices));
+        let dense = problem(Matrix::Dense(matrix.clone()), Norm::Quadratic, Reading::Plain, Domain::Vertices);
         let found = solve(&dense);
         assert!(found.lower.value() <= best + 1e-9 && best <= found.upper.value() + 1e-9);
         let triplets = (0..81).map(|at| (at / 9, at % 9, matrix.entries[at])).collect();
         let sparse = SparseMatrix::from_triplets(9, 9, triplets).expect("in range");
-        let sparse = problem(Matrix::Sparse(sparse), Norm::Quadratic, Reading::Plain, Some(Domain::Vertices));
+        let sparse = problem(Matrix::Sparse(sparse), Norm::Quadratic, Reading::Plain, Domain::Vertices);
         let again = solve(&sparse);
         assert!(
             (again.upper.value() - found.upper.value()).abs() < 0.02 * found.upper.value().abs().max(1.0)
@@ -95,7 +88,7 @@ fn norms_agree_with_their_definitions() {
         };
         let one = signs(columns).map(|x| times(&x).iter().map(|y| y.abs()).sum::<f64>()).fold(0.0, f64::max);
         let two = signs(columns).map(|x| times(&x).iter().map(|y| y * y).sum::<f64>()).fold(0.0, f64::max);
-        let found = solve(&problem(Matrix::Dense(a.clone()), Norm::InfToOne, Reading::Plain, None));
+        let found = solve(&problem(Matrix::Dense(a.clone()), Norm::InfToOne, Reading::Plain, Domain::Cube));
         assert!(found.lower.value() <= one * (1.0 + 1e-12) && one <= found.upper.value() * (1.0 + 1e-12));
         assert!(found.upper.value() <= 1.7823 * one * 1.02, "Grothendieck's constant is below 1.7823");
         let sparse = SparseMatrix::from_triplets(
@@ -104,9 +97,9 @@ fn norms_agree_with_their_definitions() {
             a.entries.iter().enumerate().map(|(at, &value)| (at / columns, at % columns, value)).collect(),
         );
         let sparse = Matrix::Sparse(sparse.expect("in range"));
-        let again = solve(&problem(sparse, Norm::InfToOne, Reading::Plain, None));
+        let again = solve(&problem(sparse, Norm::InfToOne, Reading::Plain, Domain::Cube));
         assert!((again.upper.value() / found.upper.value() - 1.0).abs() < 0.02);
-        let found = solve(&problem(Matrix::Dense(a.clone()), Norm::InfToTwo, Reading::Plain, None));
+        let found = solve(&problem(Matrix::Dense(a.clone()), Norm::InfToTwo, Reading::Plain, Domain::Cube));
         assert!(found.lower.value() <= two * (1.0 + 1e-12) && two <= found.upper.value() * (1.0 + 1e-12));
         assert!(
             found.upper.value() <= std::f64::consts::FRAC_PI_2 * two * 1.02,
@@ -116,7 +109,7 @@ fn norms_agree_with_their_definitions() {
         assert!(
             kappa * kappa >= found.upper.value() && kappa * kappa < found.upper.value() * (1.0 + 1e-15 * 8.0)
         );
-        let gram = problem(Matrix::Dense(a.transposed()), Norm::Quadratic, Reading::Gram, None);
+        let gram = problem(Matrix::Dense(a.transposed()), Norm::Quadratic, Reading::Gram, Domain::Cube);
         assert_eq!(solve(&gram).upper.value(), found.upper.value(), "the factor of A'A is A'");
     }
 }
@@ -135,7 +128,7 @@ fn degenerate_matrices() {
     let found = solve(&quadratic(&framed));
     assert!((4.0..4.001).contains(&found.upper.value()), "{}", found.upper.value());
     let tall = Matrix::Dense(DenseMatrix { rows: 2, columns: 3, entries: vec![1.0; 6] });
-    let refused = Problem::new(tall, InputKind::Matrix, Norm::Quadratic, Reading::Plain, None, 1);
+    let refused = Problem::new(tall, Norm::Quadratic, Reading::Plain, Domain::Cube, 1);
     assert_eq!(refused.expect_err("not square"), ProblemError::NotSquare { rows: 2, columns: 3 });
 }
 
@@ -157,7 +150,7 @@ fn a_generic_projection_is_called_trivial() {
     }
     let entries = (0..n).flat_map(|i| columns.iter().map(move |column| column[i])).collect();
     let factor = Matrix::Dense(DenseMatrix { rows: n, columns: columns.len(), entries });
-    let found = solve(&problem(factor, Norm::Quadratic, Reading::Gram, None));
+    let found = solve(&problem(factor, Norm::Quadratic, Reading::Gram, Domain::Cube));
     assert!(found.trivial);
     assert!((found.upper.value() - n as f64).abs() < 1e-4, "{}", found.upper.value());
 }
@@ -267,7 +260,9 @@ fn published_values_lie_in_the_bracket() {
         let (known_lower, known_upper): (f64, f64) =
             (fields[3].parse().expect("a number"), fields[4].parse().expect("a number"));
         let input = matrix_file::read(&path).expect("a graph");
-        let problem = Problem::new(input.matrix, input.kind, Norm::Quadratic, Reading::Plain, None, 2);
+        let domain = input.kind.natural_domain(Norm::Quadratic, Reading::Plain);
+        assert_eq!(domain, Domain::Vertices);
+        let problem = Problem::new(input.matrix, Norm::Quadratic, Reading::Plain, domain, 2);
         let found = solve(&problem.expect("a max-cut problem"));
         assert!(matches!(found.upper, Upper::Quadratic(_)));
         assert!(found.upper.value() >= known_lower - 1e-6, "{name}: {} < {known_lower}", found.upper.value());
@@ -308,12 +303,12 @@ fn extreme_scales_lose_nothing() {
         let scale = 2_f64.powi(exponent);
         let entries = normal_matrix(30, 6, 2).entries.iter().map(|entry| entry * scale).collect();
         let factor = Matrix::Dense(DenseMatrix { rows: 30, columns: 6, entries });
-        let found = solve(&problem(factor, Norm::Quadratic, Reading::Gram, None));
+        let found = solve(&problem(factor, Norm::Quadratic, Reading::Gram, Domain::Cube));
         assert!(found.gap() <= 1e-6, "factor, 2^{exponent}: gap {}", found.gap());
     }
     // Sizes apart by 600 orders of magnitude still give a bound, if a loose one.
     let apart = DenseMatrix { rows: 2, columns: 2, entries: vec![1e300, 1.0, 1.0, 1e-300] };
-    let found = solve_by(&quadratic(&apart), Method::BurerMonteiro, 1e-6);
+    let found = solve_by(&quadratic(&apart), Solver::BurerMonteiro, 1e-6);
     assert!((1e300..1.1e300).contains(&found.upper.value()));
 }
 
@@ -339,8 +334,7 @@ fn the_size_of_weights_does_not_matter() {
 #[test]
 fn impossible_sizes_are_refused() {
     let sparse = SparseMatrix::from_triplets(4_000_000, 4_000_000, vec![(0, 0, 1.0)]).expect("one entry");
-    let refused =
-        Problem::new(Matrix::Sparse(sparse), InputKind::Matrix, Norm::InfToTwo, Reading::Plain, None, 1);
+    let refused = Problem::new(Matrix::Sparse(sparse), Norm::InfToTwo, Reading::Plain, Domain::Cube, 1);
     assert!(matches!(refused, Err(ProblemError::Entries(_))));
     assert!(instance::quadratic_program(10_000_000, 1).is_err());
 }
@@ -348,7 +342,7 @@ fn impossible_sizes_are_refused() {
 #[test]
 fn a_bracket_starts_from_the_point_of_another() {
     let problem = quadratic(&instance::quadratic_program(300, 4).expect("it fits"));
-    let cold = solve_by(&problem, Method::BurerMonteiro, 1e-6);
+    let cold = solve_by(&problem, Solver::BurerMonteiro, 1e-6);
     let params =
         BoundParams { threads: 1, gap: 1e-6, start: Some(cold.point.clone()), ..BoundParams::default() };
     let warm = bracket(&problem, &params, &mut ()).expect("a bracket");

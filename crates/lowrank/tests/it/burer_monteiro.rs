@@ -1,7 +1,7 @@
 //! The low-rank factorisation: convergence, escape, warm starts, grids, reproducibility.
 
 use crate::support::normal_matrix;
-use gambeson_checker::{Certificate, Domain, Quadratic, check, relaxation_value};
+use gambeson_checker::{Certificate, Domain, Quadratic, relaxation_value};
 use gambeson_lowrank::linalg::matrix::{DenseMatrix, SparseMatrix};
 use gambeson_lowrank::linalg::operator::Operator;
 use gambeson_lowrank::linalg::unit_rows::UnitRows;
@@ -9,6 +9,7 @@ use gambeson_lowrank::observe::Observer;
 use gambeson_lowrank::sdp::burer_monteiro::{BurerMonteiroParams, BurerMonteiroSolution, burer_monteiro};
 use gambeson_lowrank::sdp::instance;
 use gambeson_lowrank::sdp::progress::{Progress, StopReason};
+use gambeson_lowrank::sdp::scale::check;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::ops::ControlFlow;

@@ -4,8 +4,7 @@ use crate::bracket::solve_by;
 use crate::support::{normal_matrix, quadratic};
 use gambeson_checker::Domain;
 use gambeson_lowrank::linalg::matrix::{DenseMatrix, Matrix, SparseMatrix};
-use gambeson_lowrank::matrix_file::InputKind;
-use gambeson_lowrank::sdp::bracket::{BoundParams, Method, Stop, bracket};
+use gambeson_lowrank::sdp::bracket::{BoundParams, Solver, Stop, bracket};
 use gambeson_lowrank::sdp::burer_monteiro::BurerMonteiroParams;
 use gambeson_lowrank::sdp::instance;
 use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
@@ -35,12 +34,11 @@ fn negative_values_are_bracketed_as_sharply_as_positive_ones() {
     let diagonal = |value: f64| {
         let mut matrix = instance::quadratic_program(n, 6).expect("it fits");
         (0..n).for_each(|i| matrix.entries[i * n + i] = value);
-        let (kind, reading) = (InputKind::Matrix, Reading::Plain);
-        Problem::new(Matrix::Dense(matrix), kind, Norm::Quadratic, reading, Some(Domain::Vertices), 1)
+        Problem::new(Matrix::Dense(matrix), Norm::Quadratic, Reading::Plain, Domain::Vertices, 1)
             .expect("valid")
     };
-    let zero = solve_by(&diagonal(0.0), Method::BurerMonteiro, 1e-6);
-    let low = solve_by(&diagonal(-100.0), Method::BurerMonteiro, 1e-6);
+    let zero = solve_by(&diagonal(0.0), Solver::BurerMonteiro, 1e-6);
+    let low = solve_by(&diagonal(-100.0), Solver::BurerMonteiro, 1e-6);
     assert!(low.upper.value() < 0.0 && low.gap() <= 1e-6 && low.stop == Stop::Gap, "{}", low.gap());
     let shift = 100.0 * n as f64;
     assert!(low.upper.value() + shift >= zero.sdp_lower.value() - 1e-6);
@@ -53,7 +51,7 @@ fn gaps_out_of_reach_end() {
     for n in [1_usize, 3, 4] {
         let entries = (0..n * n).map(|at| if at.is_multiple_of(n + 1) { 1.0 } else { 0.0 }).collect();
         let found =
-            solve_by(&quadratic(&DenseMatrix { rows: n, columns: n, entries }), Method::BurerMonteiro, 1e-17);
+            solve_by(&quadratic(&DenseMatrix { rows: n, columns: n, entries }), Solver::BurerMonteiro, 1e-17);
         assert!(found.gap() <= 1e-9, "{}", found.gap());
     }
 }
@@ -80,7 +78,6 @@ fn the_bracket_seen_never_widens() {
 #[test]
 fn threads_do_not_change_a_certificate() {
     let n = 600;
-    let kind = InputKind::Matrix;
     let triplets =
         (0..n).flat_map(|i| [1, 7, 31].map(|step| (i, (i + step) % n, ((i * step) % 5) as f64 - 2.0)));
     let triplets: Vec<_> = triplets.flat_map(|(i, j, x)| [(i, j, x), (j, i, x)]).collect();
@@ -92,7 +89,7 @@ fn threads_do_not_change_a_certificate() {
         (Matrix::Sparse(sparse), Reading::Plain),
         (Matrix::Dense(factor), Reading::Gram),
     ] {
-        let problem = Problem::new(matrix, kind, Norm::Quadratic, reading, None, 1).expect("valid");
+        let problem = Problem::new(matrix, Norm::Quadratic, reading, Domain::Cube, 1).expect("valid");
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
             let params = BoundParams { threads, gap: 1e-4, ..BoundParams::default() };

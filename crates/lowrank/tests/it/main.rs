@@ -1,4 +1,4 @@
-//! Integration tests: one binary, one file a subject.
+//! Integration tests: one binary, one file per subject.
 
 /// Brackets against brute force and published values; operators and eigenspaces.
 mod bracket;
@@ -12,12 +12,20 @@ mod edges;
 mod fit;
 /// Matrix and graph files.
 mod matrix_file;
+/// The rooms import each other in one direction.
+mod modules;
 /// First and second moments of samples.
 mod moments;
 /// Algorithm 2.
 mod mwu;
-/// Cosine transforms, projections and their files.
+/// Projections and their files.
 mod projection;
+/// Cosine transforms.
+mod representation;
+/// Files of named arrays.
+mod safetensors;
+/// Bounds to the bit.
+mod same_bits;
 /// Sparse principal components.
 mod sparse_pca;
 /// Oracles and generators for the others.

@@ -1,13 +1,14 @@
 //! Algorithm 2: its theorem, its stops, and that what it proposes is proven.
 
 use crate::support::{normal_matrix, quadratic};
-use gambeson_checker::{Certificate, Domain, Quadratic, check, relaxation_value};
+use gambeson_checker::{Certificate, Domain, Quadratic, relaxation_value};
 use gambeson_lowrank::linalg::matrix::DenseMatrix;
 use gambeson_lowrank::linalg::operator::Operator;
-use gambeson_lowrank::sdp::bracket::{BoundParams, Method, bracket};
+use gambeson_lowrank::sdp::bracket::{BoundParams, Solver, bracket};
 use gambeson_lowrank::sdp::instance;
-use gambeson_lowrank::sdp::mwu::{Candidate, MwuParams, MwuSolution, Width, multiplicative_weights};
+use gambeson_lowrank::sdp::mwu::{DualChoice, MwuParams, MwuSolution, Width, multiplicative_weights};
 use gambeson_lowrank::sdp::progress::{Progress, StopReason};
+use gambeson_lowrank::sdp::scale::check;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::ops::ControlFlow;
@@ -105,15 +106,15 @@ fn weights_and_estimate_belong_together() {
         let bound = proven(&matrix, &solution.weights);
         assert!(bound >= solution.estimate * (1.0 - 1e-12), "{name}: a Ritz value is never above");
         assert!(bound <= solution.estimate * (1.0 + 1e-5), "{name}: {bound} against {}", solution.estimate);
-        assert_ne!(solution.candidate, Candidate::Iterate, "{name}: averages beat single iterates here");
+        assert_ne!(solution.choice, DualChoice::Iterate, "{name}: averages beat single iterates here");
     }
 }
 
 #[test]
 fn half_a_percent_on_a_random_psd_matrix() {
     let matrix = instance::positive_semidefinite(300, 1, 2).expect("it fits");
-    let method = Method::MultiplicativeWeights;
-    let params = BoundParams { threads: 2, method, gap: 5e-3, ..BoundParams::default() };
+    let solver = Solver::MultiplicativeWeights;
+    let params = BoundParams { threads: 2, solver, gap: 5e-3, ..BoundParams::default() };
     let found = bracket(&quadratic(&matrix), &params, &mut ()).expect("a bracket");
     assert!(found.gap() <= 5e-3, "{}", found.gap());
     assert!(found.lower.value() <= found.upper.value());

@@ -1,14 +1,18 @@
-//! Cosine transforms, projections and their files.
+//! Projections and their files.
 
-use crate::support::{normal, normal_matrix};
+use crate::support::{normal, normal_matrix, square};
+use gambeson_lowrank::file::{sha256, sha256_of_numbers};
 use gambeson_lowrank::linalg::matrix::DenseMatrix;
-use gambeson_lowrank::projection::certificate::{ProjectionCertificate, ProjectionRejected};
+use gambeson_lowrank::projection::certificate::{
+    ProjectionCertificate, ProjectionRejected, certificate_path,
+};
 use gambeson_lowrank::projection::kappa::CertifiedBasis;
-use gambeson_lowrank::projection::representation::{Representation, Transform};
-use gambeson_lowrank::projection::{Channel, Grid, Origin, Projection, ProjectionError};
+use gambeson_lowrank::projection::proven::{OpenError, ProveError, ProvenProjection};
+use gambeson_lowrank::projection::representation::Representation;
+use gambeson_lowrank::projection::{Channel, Origin, Projection, ProjectionError};
 use gambeson_lowrank::sdp::bracket::BoundParams;
+use gambeson_lowrank::shape::Shape;
 use proptest::prelude::*;
-use std::f64::consts::PI;
 
 /// Orthonormal columns: Gram–Schmidt on normal ones.
 fn random_basis(n: usize, rank: usize, seed: u64) -> DenseMatrix {
@@ -29,115 +33,9 @@ fn random_basis(n: usize, rank: usize, seed: u64) -> DenseMatrix {
     DenseMatrix { rows: n, columns: rank, entries }
 }
 
-/// UUᵀ, dense.
-fn square(basis: &DenseMatrix) -> DenseMatrix {
-    let row = |i: usize| &basis.entries[i * basis.columns..][..basis.columns];
-    let n = basis.rows;
-    let product = |i: usize, j: usize| row(i).iter().zip(row(j)).map(|(a, b)| a * b).sum::<f64>();
-    let entries = (0..n * n).map(|at| product(at / n, at % n)).collect();
-    DenseMatrix { rows: n, columns: n, entries }
-}
-
 fn certified(basis: DenseMatrix) -> CertifiedBasis {
     let params = BoundParams { gap: 1e-6, threads: 1, ..BoundParams::default() };
     CertifiedBasis::new(basis, &params, &mut ()).expect("a bound")
-}
-
-fn transforms() -> Vec<Transform> {
-    let sizes = [(1, 1), (1, 2), (5, 7), (8, 8), (28, 28), (32, 32), (3, 1)];
-    let two = sizes.map(|(h, w)| Transform::new(Representation::Dct2, h, w).expect("a size"));
-    let one = [1, 2, 7, 400, 1200].map(|n| Transform::new(Representation::Dct1, 1, n).expect("a size"));
-    two.into_iter().chain(one).collect()
-}
-
-#[test]
-fn cosine_transforms_are_orthonormal() {
-    for transform in transforms() {
-        let n = transform.dim();
-        let columns: Vec<Vec<f64>> = (0..n)
-            .map(|i| {
-                let mut unit = vec![0.0; n];
-                unit[i] = 1.0;
-                transform.forward(&mut unit);
-                unit
-            })
-            .collect();
-        let step = (n / 60).max(1); // all pairs of a part of the columns
-        for i in (0..n).step_by(step) {
-            for j in (0..=i).step_by(step) {
-                let product: f64 = columns[i].iter().zip(&columns[j]).map(|(a, b)| a * b).sum();
-                let expected = f64::from(u8::from(i == j));
-                assert!((product - expected).abs() < 1e-13, "{transform:?}: {i}, {j}: {product}");
-            }
-            let mut back = columns[i].clone();
-            transform.inverse(&mut back);
-            for (j, value) in back.iter().enumerate() {
-                let expected = f64::from(u8::from(i == j));
-                assert!((value - expected).abs() < 1e-13, "{transform:?}: {value} at {j}");
-            }
-        }
-    }
-}
-
-#[test]
-fn cosine_transforms_are_those_of_the_definition() {
-    let weight = |k: usize, n: usize| if k == 0 { (1.0 / n as f64).sqrt() } else { (2.0 / n as f64).sqrt() };
-    let cosine =
-        |k: usize, i: usize, n: usize| weight(k, n) * (PI * (k * (2 * i + 1)) as f64 / (2 * n) as f64).cos();
-    let (h, w) = (5, 7);
-    let image = normal(h * w, 3);
-    let mut found = image.clone();
-    Transform::new(Representation::Dct2, h, w).expect("a size").forward(&mut found);
-    for (k, l) in (0..h).flat_map(|k| (0..w).map(move |l| (k, l))) {
-        let terms = (0..h * w).map(|at| image[at] * cosine(k, at / w, h) * cosine(l, at % w, w));
-        assert!((found[k * w + l] - terms.sum::<f64>()).abs() < 1e-13);
-    }
-    let mut found = image.clone();
-    Transform::new(Representation::Dct1, h, w).expect("a size").forward(&mut found);
-    for (k, found) in found.iter().enumerate() {
-        let terms = (0..h * w).map(|i| image[i] * cosine(k, i, h * w));
-        assert!((found - terms.sum::<f64>()).abs() < 1e-13);
-    }
-}
-
-/// A smooth image comes back on a smaller grid with the values it has there; a constant one exactly.
-#[test]
-fn a_smaller_grid_keeps_the_range() {
-    let transform = Transform::new(Representation::Dct2, 32, 32).expect("a size");
-    let smooth = |size: usize, i: usize, j: usize| {
-        let at = |i: usize| (PI * (2 * i + 1) as f64 / (2 * size) as f64).cos();
-        0.5 + 0.2 * at(i) - 0.1 * at(i) * at(j)
-    };
-    let mut image: Vec<f64> = (0..32 * 32).map(|at| smooth(32, at / 32, at % 32)).collect();
-    transform.forward(&mut image);
-    let small = transform.inverse_onto(&image, 16, 16).expect("a smaller grid");
-    for (at, value) in small.iter().enumerate() {
-        assert!((value - smooth(16, at / 16, at % 16)).abs() < 1e-13);
-    }
-    assert!(transform.inverse_onto(&image, 33, 16).is_none());
-    assert!(transform.inverse_onto(&image, 0, 16).is_none());
-    let pixels = Transform::new(Representation::Pixel, 32, 32).expect("a size");
-    assert!(pixels.inverse_onto(&image, 16, 16).is_none());
-    assert!(Transform::new(Representation::Dct2, 0, 4).is_err());
-}
-
-/// A form rotated by the transform takes the same values at rotated vectors.
-#[test]
-fn forms_rotate_with_vectors() {
-    let transform = Transform::new(Representation::Dct2, 3, 5).expect("a size");
-    let n = transform.dim();
-    let half = normal_matrix(n, 4, 8);
-    let form = square(&half);
-    let mut rotated = form.entries.clone();
-    transform.rotate_form(&mut rotated);
-    let rotated = DenseMatrix { rows: n, columns: n, entries: rotated };
-    for seed in 0..5 {
-        let x = normal(n, seed);
-        let mut u = x.clone();
-        transform.forward(&mut u);
-        let (before, after) = (crate::support::form(&form, &x), crate::support::form(&rotated, &u));
-        assert!((before - after).abs() < 1e-12 * before.abs(), "{before} {after}");
-    }
 }
 
 proptest! {
@@ -160,38 +58,6 @@ proptest! {
         // The relaxation is below the entrywise norm too: |X_ij| ≤ 1.
         prop_assert!(proven <= entrywise * (1.0 + 1e-5));
     }
-
-    /// Prop. B.3: the transform keeps distances, so a ball around x becomes the ball around its coordinates.
-    #[test]
-    fn rotation_keeps_l2_radii(h in 1_usize..9, w in 1_usize..9, seed in 0_u64..1000) {
-        let transform = Transform::new(Representation::Dct2, h, w).expect("a size");
-        let (x, y) = (normal(h * w, seed), normal(h * w, seed + 7));
-        let distance = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
-        let before = distance(&x, &y);
-        let (mut u, mut v) = (x.clone(), y.clone());
-        transform.forward(&mut u);
-        transform.forward(&mut v);
-        prop_assert!((distance(&u, &v) - before).abs() <= 1e-13 * before);
-        // A half-space {a·x > b} has the distance |a·x − b| / |a| to x: the same for the rotated one.
-        let margin = |a: &[f64], x: &[f64]| {
-            let product: f64 = a.iter().zip(x).map(|(a, x)| a * x).sum();
-            (product - 0.3).abs() / a.iter().map(|a| a * a).sum::<f64>().sqrt()
-        };
-        prop_assert!((margin(&x, &y) - margin(&u, &v)).abs() <= 1e-12);
-    }
-
-    /// Encoding what was decoded gives the code back, and decoding what was encoded projects.
-    #[test]
-    fn codes_come_back(seed in 0_u64..1000, centred: bool) {
-        let projection = example(seed, centred);
-        let code = normal(projection.rank(), seed + 1);
-        let again = projection.encode(&projection.decode(&code));
-        prop_assert!(code.iter().zip(&again).all(|(a, b)| (a - b).abs() < 1e-12));
-        let input = normal(24, seed + 2);
-        let once = projection.decode(&projection.encode(&input));
-        let twice = projection.decode(&projection.encode(&once));
-        prop_assert!(once.iter().zip(&twice).all(|(a, b)| (a - b).abs() < 1e-12));
-    }
 }
 
 /// Two channels of 3 × 4 with ranks 2 and 5.
@@ -202,8 +68,8 @@ fn example(seed: u64, centred: bool) -> Projection {
         error: 0.125,
     };
     let origin = Origin { method: "by chance".into(), data: "none".into(), data_sha256: "00".into() };
-    let grid = Grid { channels: 2, height: 3, width: 4 };
-    Projection::new(Representation::Dct2, grid, vec![channel(2, seed), channel(5, seed + 1)], origin)
+    let shape = Shape { channels: 2, height: 3, width: 4 };
+    Projection::new(Representation::Dct2, shape, vec![channel(2, seed), channel(5, seed + 1)], origin)
         .expect("a projection")
 }
 
@@ -235,12 +101,7 @@ fn files_come_back_bit_for_bit_and_are_checked() {
         projection.write(&path).expect("written");
         let again = Projection::read(&path).expect("read");
         assert_eq!(projection, again);
-        let certificates = projection
-            .channels()
-            .iter()
-            .map(|channel| certified(channel.basis.clone()).certificate)
-            .collect();
-        let evidence = ProjectionCertificate::new(&projection, certificates);
+        let evidence = evidence(&projection);
         evidence.write(&evidence_path).expect("written");
         let evidence = ProjectionCertificate::read(&evidence_path).expect("read");
         let proven = evidence.check(&again, 1).expect("proven");
@@ -252,6 +113,83 @@ fn files_come_back_bit_for_bit_and_are_checked() {
         let other = example(6, centred);
         assert!(matches!(evidence.check(&other, 1), Err(ProjectionRejected::Hash { channel: 0, .. })));
     }
+}
+
+/// The certificate of every channel.
+fn evidence(projection: &Projection) -> ProjectionCertificate {
+    let one = |channel: &Channel| certified(channel.basis.clone()).certificate;
+    ProjectionCertificate::new(projection, projection.channels().iter().map(one).collect())
+}
+
+/// What is opened is proven for the bytes that were read, and named by their hash, as in memory so from a file.
+#[test]
+fn a_projection_is_opened_with_its_proof() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("p.safetensors");
+    let projection = example(5, true);
+    projection.write(&path).expect("written");
+    let certificate = evidence(&projection);
+    let missing = ProvenProjection::open(&path, None, None, 1).expect_err("no certificate");
+    assert!(matches!(missing, OpenError::Certificate(_)), "{missing}");
+    certificate.write(&certificate_path(&path)).expect("written");
+    assert_eq!(certificate_path(&path), folder.path().join("p.cert.json"));
+    let opened = ProvenProjection::open(&path, None, None, 1).expect("proven");
+    let bytes = std::fs::read(&path).expect("bytes");
+    assert_eq!((opened.projection(), opened.sha256()), (&projection, sha256(&bytes).as_str()));
+    assert_eq!(projection.to_bytes(), bytes);
+    let made = ProvenProjection::new(projection.clone(), &certificate, None, 1).expect("proven");
+    assert_eq!((made.sha256(), made.kappa()), (opened.sha256(), opened.kappa()));
+    let checked = certificate.check(&projection, 1).expect("proven");
+    assert_eq!((opened.kappa(), &opened.bound().spectral), (checked.kappa, &checked.spectral));
+    assert!(opened.encoders().eq(projection.channels().iter().map(|channel| &channel.basis)));
+    assert!(opened.levels().is_none() && opened.levels_sha256().is_none());
+
+    // The columns divided by levels are another basis, with a proof of its own.
+    let levels = [0.5, 1.0, 2.0, 4.0, 0.25, 1.0, 8.0];
+    let levelled = ProvenProjection::open(&path, None, Some(&levels), 1).expect("proven");
+    assert_eq!(levelled.sha256(), opened.sha256());
+    assert_eq!(levelled.levels_sha256(), Some(sha256_of_numbers(&levels).as_str()));
+    let mut truth = 0.0;
+    for ((encoder, channel), levels) in
+        levelled.encoders().zip(projection.channels()).zip([&levels[..2], &levels[2..]])
+    {
+        let divided = |(at, entry): (usize, &f64)| entry / levels[at % levels.len()];
+        let entries: Vec<f64> = channel.basis.entries.iter().enumerate().map(divided).collect();
+        assert_eq!(encoder.entries, entries);
+        truth += crate::support::brute_force(&square(encoder));
+    }
+    let kappa = levelled.kappa().value();
+    assert!(kappa >= truth.sqrt() && kappa < 1.3 * truth.sqrt(), "{kappa} {truth}");
+    assert!((levelled.spectral().value() - 4.0).abs() < 1e-6, "1/.25, as the bases are orthonormal");
+
+    let unproven = |levels: &[f64]| match ProvenProjection::open(&path, None, Some(levels), 1) {
+        Err(OpenError::Unproven { projection, certificate, reason }) => {
+            assert_eq!((&projection, &certificate), (&path, &certificate_path(&path)));
+            reason
+        }
+        other => panic!("{other:?}"),
+    };
+    assert!(matches!(unproven(&levels[1..]), ProveError::LevelCount { expected: 7, found: 6 }));
+    assert!(matches!(
+        unproven(&[1.0, 1.0, f64::NAN, 1.0, 1.0, 1.0, 1.0]),
+        ProveError::Level { index: 2, .. }
+    ));
+    let other = folder.path().join("other.json");
+    evidence(&example(6, true)).write(&other).expect("written");
+    let rejected = ProvenProjection::open(&path, Some(&other), None, 1).expect_err("another projection's");
+    assert!(
+        matches!(
+            &rejected,
+            OpenError::Unproven { reason: ProveError::Rejected(ProjectionRejected::Hash { .. }), .. }
+        ),
+        "{rejected}"
+    );
+    assert!(
+        rejected.to_string().contains("p.safetensors with ") && rejected.to_string().contains("other.json")
+    );
+    let absent = folder.path().join("absent.safetensors");
+    let error = ProvenProjection::open(&absent, None, None, 1).expect_err("absent");
+    assert!(matches!(error, OpenError::Projection(_)) && error.to_string().contains("absent"), "{error}");
 }
 
 /// The file that a reference implementation reads: header length, JSON, then the numbers.
@@ -299,7 +237,7 @@ fn damaged_files_are_told_apart() {
     let mut nan = whole.clone();
     let at = nan.len() - 8;
     nan[at..].copy_from_slice(&f64::NAN.to_le_bytes());
-    assert!(said(&nan).contains("no number"), "{}", said(&nan));
+    assert!(said(&nan).contains("not a finite number"), "{}", said(&nan));
     // A size that nobody has memory for is a wrong size, not the end of the program.
     let swapped = |from: &str, to: &str| {
         let at = whole.windows(from.len()).position(|window| window == from.as_bytes()).expect("the words");
@@ -318,13 +256,13 @@ fn damaged_files_are_told_apart() {
 
 #[test]
 fn parts_that_do_not_fit_are_refused() {
-    let grid = Grid { channels: 1, height: 2, width: 3 };
+    let shape = Shape { channels: 1, height: 2, width: 3 };
     let channel = |rows, columns, entries| Channel {
         basis: DenseMatrix { rows, columns, entries },
         mean: None,
         error: 0.0,
     };
-    let make = |channels| Projection::new(Representation::Pixel, grid, channels, Origin::default());
+    let make = |channels| Projection::new(Representation::Pixel, shape, channels, Origin::default());
     assert!(matches!(make(vec![]), Err(ProjectionError::Channel { .. })));
     assert!(matches!(make(vec![channel(5, 1, vec![1.0; 5])]), Err(ProjectionError::Channel { .. })));
     assert!(matches!(make(vec![channel(6, 7, vec![0.0; 42])]), Err(ProjectionError::Channel { .. })));
@@ -332,7 +270,7 @@ fn parts_that_do_not_fit_are_refused() {
     assert!(matches!(make(vec![channel(6, 1, vec![f64::NAN; 6])]), Err(ProjectionError::Basis { .. })));
     let short = Channel { mean: Some(vec![0.0; 5]), ..channel(6, 1, vec![0.5; 6]) };
     assert!(matches!(make(vec![short]), Err(ProjectionError::Channel { .. })));
-    let huge = Grid { channels: 1, height: 1, width: 9_000_000_000_000_000 };
+    let huge = Shape { channels: 1, height: 1, width: 9_000_000_000_000_000 };
     let made =
         Projection::new(Representation::Dct1, huge, vec![channel(6, 1, vec![0.5; 6])], Origin::default());
     assert!(matches!(made, Err(ProjectionError::Channel { .. })));

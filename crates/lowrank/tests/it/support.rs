@@ -1,7 +1,7 @@
 //! What several test files need.
 
+use gambeson_checker::Domain;
 use gambeson_lowrank::linalg::matrix::{DenseMatrix, Matrix};
-use gambeson_lowrank::matrix_file::InputKind;
 use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -20,7 +20,7 @@ pub(crate) fn normal_matrix(rows: usize, columns: usize, seed: u64) -> DenseMatr
 
 /// The quadratic problem of a dense symmetric matrix on the cube.
 pub(crate) fn quadratic(matrix: &DenseMatrix) -> Problem {
-    Problem::new(Matrix::Dense(matrix.clone()), InputKind::Matrix, Norm::Quadratic, Reading::Plain, None, 1)
+    Problem::new(Matrix::Dense(matrix.clone()), Norm::Quadratic, Reading::Plain, Domain::Cube, 1)
         .expect("a valid matrix")
 }
 
@@ -32,11 +32,18 @@ pub(crate) fn signs(n: usize) -> impl Iterator<Item = Vec<f64>> {
 
 /// xᵀMx.
 pub(crate) fn form(matrix: &DenseMatrix, x: &[f64]) -> f64 {
-    let row = |i: usize| matrix.entries[i * matrix.columns..][..matrix.columns].iter();
-    (0..matrix.rows).map(|i| x[i] * row(i).zip(x).map(|(m, x)| m * x).sum::<f64>()).sum()
+    (0..matrix.rows).map(|i| x[i] * matrix.row(i).iter().zip(x).map(|(m, x)| m * x).sum::<f64>()).sum()
 }
 
 /// max xᵀMx over the vertices, by trying all: n ≤ 20.
 pub(crate) fn brute_force(matrix: &DenseMatrix) -> f64 {
     signs(matrix.rows).map(|x| form(matrix, &x)).fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// UUᵀ, dense.
+pub(crate) fn square(basis: &DenseMatrix) -> DenseMatrix {
+    let n = basis.rows;
+    let product = |i: usize, j: usize| basis.row(i).iter().zip(basis.row(j)).map(|(a, b)| a * b).sum::<f64>();
+    let entries = (0..n * n).map(|at| product(at / n, at % n)).collect();
+    DenseMatrix { rows: n, columns: n, entries }
 }

@@ -17,19 +17,19 @@ pub enum LogError {
         /// What the system said.
         reason: std::io::Error,
     },
-    /// Wrong in our own records.
+    /// A problem with our own records.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// Nothing in it.
-    #[error("{}: there is no input in it", path.display())]
+    /// It has no inputs.
+    #[error("{}: no inputs in it", path.display())]
     Empty {
         /// Which file.
         path: PathBuf,
     },
-    /// The beginning is that of no known log.
+    /// The file begins like no known log.
     #[error(
-        "{}: not a known log, starting with \"{start}\": none of our records, a table that begins with idx, votes, \
-         intervals or radii of DSRS, a curve of radius and accuracy",
+        "{}: not a known log, starting with \"{start}\": expected our records, a table that begins with idx, votes, \
+         intervals or radii of DSRS, or a curve of radius and accuracy",
         path.display()
     )]
     Unknown {
@@ -38,12 +38,12 @@ pub enum LogError {
         /// The first letters.
         start: String,
     },
-    /// A table without a column that is needed.
+    /// A table lacks a column.
     #[error("{}, line {line}: a log of certificates or predictions needs a column {column}", path.display())]
     Column {
         /// Which file.
         path: PathBuf,
-        /// Where the header is.
+        /// Line of the header, from 1.
         line: usize,
         /// Its name.
         column: &'static str,
@@ -59,28 +59,29 @@ pub enum LogError {
         problem: LineProblem,
     },
     /// Counts without a noise level.
-    #[error("{}: votes without a noise level: say which one with --sigma", path.display())]
+    #[error("{}: votes without a noise level: give it with --sigma", path.display())]
     NoSigma {
         /// Which file.
         path: PathBuf,
     },
     /// Counts without a failure probability.
-    #[error("{}: votes without a failure probability: say which one with --alpha", path.display())]
+    #[error("{}: votes without a failure probability: give it with --alpha", path.display())]
     NoAlpha {
         /// Which file.
         path: PathBuf,
     },
-    /// A wish that needs counts, of a log that has none.
+    /// Another failure probability or other limits were asked for, which needs counts.
     #[error(
-        "{}: it has no counts, so it cannot be certified again: leave out --alpha and --method, or name it apart",
+        "{}: it has no counts, so it cannot be certified again: leave out --alpha and --method, or analyze it \
+         separately",
         path.display()
     )]
     NoCounts {
         /// Which file.
         path: PathBuf,
     },
-    /// Intervals for noise whose radius is not known here.
-    #[error("{}: intervals for noise \"{noise}\": only those of gaussian noise become radii here", path.display())]
+    /// Intervals for noise other than Gaussian.
+    #[error("{}: intervals for noise \"{noise}\": radii are known for gaussian noise only", path.display())]
     Noise {
         /// Which file.
         path: PathBuf,
@@ -89,8 +90,8 @@ pub enum LogError {
     },
     /// A stored radius or class that the counts do not prove.
     #[error(
-        "{}, line {line}: input {index} claims {field} {claimed}, its counts prove {proven}: the record was changed, \
-         or made by another program",
+        "{}, line {line}: input {index} claims {field} {claimed}, but its counts prove {proven}: the record was \
+         changed, or made by another program",
         path.display()
     )]
     Claim {
@@ -104,7 +105,7 @@ pub enum LogError {
         field: &'static str,
         /// As stored.
         claimed: f64,
-        /// As the checker has it; 0 for none.
+        /// As the checker has it; 0 where nothing is proven.
         proven: f64,
     },
     /// The checker refuses the limit.
@@ -126,41 +127,41 @@ pub enum LineProblem {
     /// Too few or too many fields.
     #[error("{found} fields, {expected} expected")]
     Fields {
-        /// As the header has them.
+        /// Fields of the header.
         expected: usize,
-        /// As the line has them.
+        /// Fields of the line.
         found: usize,
     },
-    /// Something else than a number.
+    /// A field that cannot be read.
     #[error("{column} is \"{text}\", not {expected}")]
     Value {
         /// Which column.
         column: String,
-        /// What stands there, clipped.
+        /// What it says, clipped.
         text: String,
-        /// What should.
+        /// What it should say.
         expected: &'static str,
     },
     /// The columns do not agree.
     #[error("predict is {predicted} and label {label}, but correct is {correct}")]
     Contradiction {
-        /// −1 for none.
+        /// −1 for an abstention.
         predicted: i64,
         /// The label.
         label: u32,
         /// As claimed.
         correct: u8,
     },
-    /// An input twice.
-    #[error("input {index} is there already, in line {first}")]
+    /// An input that occurs twice.
+    #[error("input {index} is already in line {first}")]
     Duplicate {
         /// Which input.
         index: u64,
         /// From 1.
         first: usize,
     },
-    /// A radius below zero of an input with a class.
-    #[error("radius {radius} of an input that was not abstained on")]
+    /// A negative radius of an input with a class.
+    #[error("radius {radius}, though it is not an abstention")]
     NegativeRadius {
         /// The radius.
         radius: f64,
@@ -181,7 +182,7 @@ pub enum LineProblem {
         /// The one before.
         before: f64,
     },
-    /// An interval that is none.
+    /// An interval whose ends are in the wrong order.
     #[error("an interval from {low} to {high}: not within 0 and 1 and in order")]
     Interval {
         /// Lower end.
@@ -189,16 +190,16 @@ pub enum LineProblem {
         /// Upper end.
         high: f64,
     },
-    /// Other numbers of draws than in the lines before.
+    /// The numbers of draws differ from those of the lines before.
     #[error("{selection} selection and {estimation} estimation draws, but {n0} and {n} in the lines before")]
     Draws {
         /// In this line.
         selection: u64,
         /// In this line.
         estimation: u64,
-        /// Before.
+        /// Selection draws in the lines before.
         n0: u64,
-        /// Before.
+        /// Estimation draws in the lines before.
         n: u64,
     },
     /// No draws at all.
@@ -207,7 +208,7 @@ pub enum LineProblem {
     /// Neither header nor interval.
     #[error("\"{text}\" is neither \"x key value\" nor \"o index low high\"")]
     Intervals {
-        /// What stands there, clipped.
+        /// What the line says, clipped.
         text: String,
     },
     /// A header that is needed before the first interval.
@@ -224,48 +225,46 @@ pub enum LineProblem {
 pub enum AnalysisError {
     /// Accuracy without labels.
     #[error(
-        "{source_name}: no label for input {index}, so its accuracy is not known; --any-class counts what is \
+        "{log}: no label for input {index}, so its accuracy is not known; --any-class counts what is \
          certified whatever its class"
     )]
     NoLabels {
         /// Which log.
-        source_name: String,
+        log: String,
         /// The first input without one.
         index: u64,
     },
-    /// Inputs have more coordinates than was said.
-    #[error("{source_name}: its inputs have {own} coordinates, more than the {given} given")]
+    /// Inputs have more coordinates than were given.
+    #[error("{log}: its inputs have {own} coordinates, more than the {given} given")]
     Dimension {
         /// Which log.
-        source_name: String,
-        /// As given.
+        log: String,
+        /// Coordinates given.
         given: u64,
-        /// As the records have it.
+        /// Coordinates in the records.
         own: u64,
     },
     /// No radii in that norm.
-    #[error("{source_name}: no {norm} radii in it{advice}")]
+    #[error("{log}: no {norm} radii in it{advice}")]
     NoRadii {
         /// Which log.
-        source_name: String,
+        log: String,
         /// The norm asked for.
         norm: &'static str,
-        /// What to do.
+        /// What to do about it.
         advice: &'static str,
     },
     /// No failure probability for a bound that needs one.
-    #[error(
-        "{source_name}: it does not say its failure probability, which --rho needs: give it with --log-alpha"
-    )]
+    #[error("{log}: it does not say its failure probability, which --rho needs: give it with --log-alpha")]
     NoAlpha {
         /// Which log.
-        source_name: String,
+        log: String,
     },
-    /// A bound that needs inputs, of a curve.
-    #[error("{source_name}: a curve without its inputs has no high-probability bound")]
+    /// A high-probability bound was asked of a curve.
+    #[error("{log}: a curve without its inputs has no high-probability bound")]
     NoInputs {
         /// Which log.
-        source_name: String,
+        log: String,
     },
     /// A parameter out of range.
     #[error("{name} is {value}: {expected}")]

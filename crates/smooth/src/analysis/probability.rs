@@ -12,14 +12,15 @@
 //! inequality has and their program leaves out.
 
 use super::error::AnalysisError;
-use gambeson_checker::{FailureProbability, Method, SamplingRule, Tally, lower_limit};
+use crate::limit::lower_limit;
+use gambeson_checker::{FailureProbability, LimitMethod, SamplingRule, Tally};
 
 /// How many of m certificates may be false: more are with probability at most ρ, each being false with at most α.
 pub fn false_certificates(images: u64, alpha: f64, rho: FailureProbability) -> Result<u64, AnalysisError> {
-    // The least k in 1..=m whose limit reaches α, less one; m if there is none.
+    // The least k in 1..=m whose limit reaches α, less one; m if no limit does.
     let reaches = |k: u64| {
         let tally = Tally::new(k, images)?;
-        lower_limit(&SamplingRule::Fixed, tally, Method::ClopperPearson, rho)
+        lower_limit(&SamplingRule::Fixed, tally, LimitMethod::ClopperPearson, rho)
             .map(|limit| limit.value() >= alpha)
     };
     let (mut below, mut above) = (0, images + 1);

@@ -1,9 +1,9 @@
-//! Our own records as sources: merged by run, certified again from their counts.
+//! Our own records: merged by run, certified again from their counts.
 
 use super::error::LogError;
-use super::{Dialect, Evidence, Input, Predicted, Settings, Source};
+use super::logged::{Dialect, Evidence, Input, LoggedRun, Predicted, Settings};
 use crate::record::{
-    Certification, Derived, Entry, Line, Merged, PredictionRecord, Record, RecordError, parse_records,
+    Derived, Entry, LimitChoice, Line, Merged, PredictionRecord, Record, RecordError, parse_records,
 };
 use gambeson_checker::{FailureProbability, LowerLimit};
 use std::path::{Path, PathBuf};
@@ -52,9 +52,9 @@ impl<E: Entry> Gathered<E> {
 }
 
 impl Gathered<Record> {
-    /// A source for every run, in the order of their numbers.
-    pub(super) fn certify(self, settings: &Settings) -> Result<Vec<Option<Source>>, LogError> {
-        let source = |Shards { run, paths, merged, broken_off }: Shards<Record>| {
+    /// One result per run, in the order of their numbers.
+    pub(super) fn certify(self, settings: &Settings) -> Result<Vec<Option<LoggedRun>>, LogError> {
+        let logged = |Shards { run, paths, merged, broken_off }: Shards<Record>| {
             let mut alpha = run.alpha;
             let mut inputs = Vec::new();
             for (path, line) in merged.into_lines() {
@@ -65,16 +65,16 @@ impl Gathered<Record> {
             let evidence = Evidence::Inputs(inputs);
             let (sigma, alpha) = (Some(run.sigma), Some(alpha));
             let run = Some(Box::new(run));
-            Ok(Some(Source { paths, dialect: Dialect::Records, evidence, sigma, alpha, broken_off, run }))
+            Ok(Some(LoggedRun { paths, dialect: Dialect::Records, evidence, sigma, alpha, broken_off, run }))
         };
-        self.runs.into_iter().map(source).collect()
+        self.runs.into_iter().map(logged).collect()
     }
 }
 
 impl Gathered<PredictionRecord> {
-    /// A source for every run, in the order of their numbers; classes as the counts prove them.
-    pub(super) fn predict(self) -> Result<Vec<Option<Source>>, LogError> {
-        let source = |Shards { run, paths, merged, broken_off }: Shards<PredictionRecord>| {
+    /// One result per run, in the order of their numbers; classes as the counts prove them.
+    pub(super) fn predict(self) -> Result<Vec<Option<LoggedRun>>, LogError> {
+        let logged = |Shards { run, paths, merged, broken_off }: Shards<PredictionRecord>| {
             let mut inputs = Vec::new();
             for (path, Line { number, record }) in merged.into_lines() {
                 record.check_claim().map_err(|problem| RecordError::Invalid {
@@ -97,9 +97,9 @@ impl Gathered<PredictionRecord> {
             let evidence = Evidence::Inputs(inputs);
             let (sigma, alpha) = (Some(run.sigma), Some(run.alpha));
             let dialect = Dialect::Predictions;
-            Ok(Some(Source { paths, dialect, evidence, sigma, alpha, broken_off, run: None }))
+            Ok(Some(LoggedRun { paths, dialect, evidence, sigma, alpha, broken_off, run: None }))
         };
-        self.runs.into_iter().map(source).collect()
+        self.runs.into_iter().map(logged).collect()
     }
 }
 
@@ -107,7 +107,7 @@ fn input(path: &Path, line: &Line, settings: &Settings) -> Result<(Input, Failur
     let record = &line.record;
     let refused = |reason| LogError::Statistics { path: path.to_path_buf(), line: line.number, reason };
     let own = FailureProbability::new(record.run.alpha).map_err(refused)?;
-    let natural = record.derive(own, Certification::Natural).map_err(refused)?;
+    let natural = record.derive(own, LimitChoice::Natural).map_err(refused)?;
     if let Some((field, claimed, proven)) = record.false_claim(&natural.derived) {
         let (path, line, index) = (path.to_path_buf(), line.number, record.index);
         return Err(LogError::Claim { path, line, index, field, claimed, proven });

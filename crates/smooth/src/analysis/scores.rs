@@ -1,9 +1,9 @@
-//! Certified accuracy, average certified radius, abstention, and the distribution of p_A, from one source.
+//! Certified accuracy, average certified radius, abstention, and the distribution of p_A, of one run.
 
 use super::error::AnalysisError;
-use super::{Dialect, Evidence, Input, Predicted, Source};
-use crate::record::{quotient_below, root_above};
+use super::logged::{Dialect, Evidence, Input, LoggedRun, Predicted};
 pub use crate::sequential::RadiusNorm;
+use gambeson_checker::rounding::{quotient_below, root_above};
 
 /// Where ℓ∞ radii come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -17,22 +17,22 @@ pub enum Scale {
     Dimension(u64),
 }
 
-/// What is asked of a source.
+/// What is asked about a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Question {
     /// The norm of radii.
     pub norm: RadiusNorm,
     /// Where ℓ∞ radii come from.
     pub scale: Scale,
-    /// Count what is certified, whatever its class: for logs without labels.
+    /// Whether everything certified counts, whatever its class: for logs without labels.
     pub any_class: bool,
 }
 
-/// The answers of one source to one question. "Certified" means certified and correct, unless any class counts.
+/// The answers to one question about one run. "Certified" means certified and correct, unless any class counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scores {
     counted: Counted,
-    /// Lower limits on p_A, rising; of all inputs, those abstained on as well; empty where the log has none.
+    /// Lower limits on p_A of all inputs, abstentions included, rising; empty where the log has none.
     limits: Vec<f64>,
 }
 
@@ -55,7 +55,7 @@ enum Counted {
     Curve(Vec<(f64, f64)>),
 }
 
-impl Source {
+impl LoggedRun {
     /// Answers a question.
     pub fn scores(&self, question: &Question) -> Result<Scores, AnalysisError> {
         let inputs = match &self.evidence {
@@ -71,13 +71,13 @@ impl Source {
         let hit = |input: &Input| match input.predicted {
             Predicted::Abstained => Ok(false),
             _ if question.any_class => Ok(true),
-            _ => input
-                .correct
-                .ok_or_else(|| AnalysisError::NoLabels { source_name: self.name(), index: input.index }),
+            _ => {
+                input.correct.ok_or_else(|| AnalysisError::NoLabels { log: self.name(), index: input.index })
+            }
         };
-        // Asked of all: a log without labels is refused even where it abstains on the first.
+        // All are asked: a log without labels is refused even if it abstains on the first inputs.
         if let Some(input) = inputs.iter().find(|input| !question.any_class && input.correct.is_none()) {
-            return Err(AnalysisError::NoLabels { source_name: self.name(), index: input.index });
+            return Err(AnalysisError::NoLabels { log: self.name(), index: input.index });
         }
         let images = inputs.len();
         let abstained = inputs.iter().filter(|input| input.predicted == Predicted::Abstained).count();
@@ -111,7 +111,7 @@ impl Source {
         if let (Scale::Dimension(given), Some(run)) = (question.scale, &self.run)
             && given < run.dimension
         {
-            return Err(AnalysisError::Dimension { source_name: self.name(), given, own: run.dimension });
+            return Err(AnalysisError::Dimension { log: self.name(), given, own: run.dimension });
         }
         let radius = match (question.norm, question.scale) {
             (RadiusNorm::L2, _) => l2,
@@ -120,7 +120,7 @@ impl Source {
             (RadiusNorm::Linf, Scale::Dimension(n)) => l2.map(|radius| quotient_below(radius, root_above(n))),
         };
         radius.ok_or_else(|| AnalysisError::NoRadii {
-            source_name: self.name(),
+            log: self.name(),
             norm: question.norm.name(),
             advice: match (question.norm, l2) {
                 (RadiusNorm::Linf, Some(_)) => ": give --kappa or --by-dimension",
@@ -132,7 +132,7 @@ impl Source {
 }
 
 impl Scores {
-    /// How many inputs there are; none for a curve.
+    /// The number of inputs; none for a curve.
     pub fn images(&self) -> Option<usize> {
         match &self.counted {
             Counted::Inputs { images, .. } | Counted::Predictions { images, .. } => Some(*images),
@@ -140,8 +140,8 @@ impl Scores {
         }
     }
 
-    /// The part of inputs certified at each radius. Of a curve, the accuracy at the next radius listed, or 0 beyond the
-    /// last; predictions answer for radius 0 only.
+    /// The share of inputs certified at each radius. For a curve, the accuracy at the next radius listed, or 0 beyond
+    /// the last; predictions answer for radius 0 only.
     pub fn certified_accuracy(&self, radii: &[f64]) -> Result<Vec<f64>, AnalysisError> {
         radii.iter().map(|&radius| self.accuracy(radius)).collect()
     }
@@ -153,7 +153,7 @@ impl Scores {
             }
             Counted::Predictions { images, right, .. } if radius == 0.0 => Ok(*right as f64 / *images as f64),
             Counted::Predictions { name, .. } => Err(AnalysisError::NoRadii {
-                source_name: name.clone(),
+                log: name.clone(),
                 norm: "certified",
                 advice: ": predictions answer for radius 0 only",
             }),
@@ -163,18 +163,18 @@ impl Scores {
         }
     }
 
-    /// The mean radius, 0 for what is not certified; none where there are no radii by input.
+    /// The mean radius, counting 0 for what is not certified; none where there are no radii by input.
     pub fn average_radius(&self) -> Option<f64> {
         match &self.counted {
             Counted::Inputs { images, radii, .. } => {
-                // Not `sum`, which is −0 of nothing.
+                // Not `sum`, which gives −0 for an empty list.
                 Some(radii.iter().fold(0.0, |sum, radius| sum + radius) / *images as f64)
             }
             Counted::Predictions { .. } | Counted::Curve(_) => None,
         }
     }
 
-    /// The part of inputs abstained on; none for a curve.
+    /// The share of abstentions; none for a curve.
     pub fn abstained(&self) -> Option<f64> {
         match &self.counted {
             Counted::Inputs { images, abstained, .. } | Counted::Predictions { images, abstained, .. } => {
@@ -209,8 +209,8 @@ impl Scores {
     }
 }
 
-/// At each radius the best of several sources, the first of equals, and its accuracy: the envelope. `accuracies` has a
-/// row a source, a column a radius.
+/// At each radius the best of several runs, the first of equals, and its accuracy: the envelope. `accuracies` has one
+/// row per run and one column per radius.
 pub fn best_at(accuracies: &[Vec<f64>]) -> Vec<(usize, f64)> {
     let radii = accuracies.iter().map(Vec::len).min().unwrap_or(0);
     let best = |at: usize| {

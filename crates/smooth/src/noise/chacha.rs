@@ -1,8 +1,8 @@
-//! ChaCha8 (Bernstein 2008), sixteen blocks at a time: the same words on every machine, in wide registers where it has
-//! them.
+//! ChaCha8 (Bernstein 2008), sixteen blocks at a time: the same words on every machine, in wide registers where there
+//! are any.
 //!
 //! A block is 16 words of 32 bits, a function of a key of 256 bits, a 64-bit counter and a 64-bit stream. Intrinsics,
-//! because compilers spill loops over arrays of sixteen; AVX-512 takes 0.07 ns a byte.
+//! because compilers spill loops over arrays of sixteen; AVX-512 takes 0.07 ns per byte.
 
 #![allow(unsafe_code)]
 
@@ -92,7 +92,7 @@ pub(super) use wide::{avx2, avx512};
 #[cfg(target_arch = "x86_64")]
 #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)] // words as intrinsics take them
 mod wide {
-    use super::{CONSTANTS, Key, Words};
+    use crate::noise::chacha::{CONSTANTS, Key, Words};
     use std::arch::x86_64::{
         __m256i, __m512i, _mm_setr_epi32, _mm256_add_epi32, _mm256_broadcastsi128_si256, _mm256_or_si256,
         _mm256_set1_epi32, _mm256_setr_epi32, _mm256_shuffle_epi8, _mm256_slli_epi32, _mm256_srli_epi32,

@@ -1,29 +1,28 @@
 //! Gaussian noise that is a function of (seed, input, draw, coordinate), and of nothing else.
 //!
 //! **Problem.** Draw d of input i must be the same vector whatever the number of threads, the size of a batch, the order
-//! or a resumption; and it must cost less than the smallest network it is fed to.
+//! of inputs, and whether the run was resumed; and it must cost less than the smallest network it is given to.
 //!
 //! **Streams.** ChaCha8 with a 64-bit block counter and a 64-bit nonce. The key is the seed, the index of the input and
 //! sixteen fixed bytes, so different pairs have different keys; the nonce is the draw, its highest bit set for selection
 //! draws, so that no selection draw is an estimation draw. A pair of normals takes two words of 32 bits (`normals.rs`):
-//! a fixed number, so every position is known without drawing what comes before. The 64 bits more of a rare pair j are
-//! the first two words of block 2⁶³ + j, which no other pair has.
+//! a fixed number, so every position is known without drawing what comes before. The 64 extra bits of a rare pair j are
+//! the first two words of block 2⁶³ + j, which no other pair uses.
 //!
 //! **Order.** Sixteen blocks make a group of 256 coordinates, or 128 pairs. Pair p of a group takes word ⌊p/16⌋ of block
 //! p mod 16 and, of the same block, the word eight further. Its cosine is coordinate p of the group, its sine
-//! coordinate 128 + p. Coordinates are counted in the order in which the classifier takes them, where
-//! noise is added to its input, and else in that of the projection.
+//! coordinate 128 + p. Where noise is added to the input of the classifier, coordinates are counted in the order in
+//! which the classifier takes them; otherwise in that of the projection.
 //!
 //! **Rounding.** The centre is kept as high + low, two numbers of single precision; what that loses is bounded by the
 //! checker and taken off the radius ([`Centre::error`]). The level σ is rounded up, which can only make a radius for σ
 //! truer. The noise is fl(level·normal + low); its sum with high is rounded once, a function of the sum and so part of the
-//! classifier, like all that comes after.
+//! classifier, like everything after it.
 //!
 //! **Deviation from Gaussian.** The noise of a draw of r coordinates can be coupled to an exactly Gaussian one with
-//! ‖difference‖_∞ < 3·10⁻⁶ levels but for a probability of r·2⁻⁷²: 2.3·10⁻⁶ for the normals (`normals.rs`), and at most
-//! 2⁻²⁴·11.5 for the rounding of the noise. To that come 2⁻⁴⁸ of the number it is added to, which is less than 10⁻⁸
-//! levels for numbers up to 10⁶ levels. Certificates assume exact normals and independent words; this is how near they
-//! are.
+//! ‖difference‖_∞ < 3·10⁻⁶ levels, except with a probability of r·2⁻⁷²: 2.3·10⁻⁶ for the normals (`normals.rs`), and at
+//! most 2⁻²⁴·11.5 for the rounding of the noise. Another 2⁻⁴⁸ of the number it is added to is less than 10⁻⁸ levels for
+//! numbers up to 10⁶ levels. Certificates assume exact normals and independent words; this is how close they come.
 //!
 //! A normal takes about 0.9 ns on AVX-512, 1.4 ns on AVX2; 25 ns where there are no fused multiply-adds (x86-64 before
 //! 2013), which are then computed in software. The tests compare with `rand_chacha` and with the formula in double
@@ -32,8 +31,9 @@
 mod chacha;
 mod normals;
 
-use crate::input_map::{Affine, Feed};
+use crate::input_map::{Affine, InputMap};
 use chacha::{Key, Words};
+use gambeson_checker::rounding::mul_up;
 use gambeson_checker::{encoding_error_of_blocks, storage_error};
 use normals::{is_rare, pair, rare_radius, turned};
 
@@ -68,11 +68,11 @@ pub struct Centre {
 }
 
 impl Centre {
-    /// Noise of level σ around `values`, in the order in which it is fed to a classifier and on the scale of that.
+    /// Noise of level σ around `values`, in the order and on the scale in which a classifier takes them.
     ///
-    /// Panics unless the feed takes as many values.
-    pub fn new(values: &[f64], sigma: f64, feed: Option<&Feed>) -> Self {
-        assert!(feed.is_none_or(|feed| feed.dim() == values.len()), "one number a coordinate");
+    /// Panics unless the map takes as many values.
+    pub fn new(values: &[f64], sigma: f64, map: Option<&InputMap>) -> Self {
+        assert!(map.is_none_or(|map| map.dim() == values.len()), "one number per coordinate");
         let mut centre = Self {
             high: vec![0.0; values.len()],
             low: vec![0.0; values.len()],
@@ -82,7 +82,7 @@ impl Centre {
         let mut errors = Vec::with_capacity(values.len());
         for (index, value) in values.iter().enumerate() {
             let plain = (index, Affine::IDENTITY);
-            let (place, Affine { scale, shift }) = feed.map_or(plain, |feed| feed.place(index));
+            let (place, Affine { scale, shift }) = map.map_or(plain, |map| map.place(index));
             let (high, low) = split(scale * value + shift);
             (centre.high[place], centre.low[place]) = (high, low);
             centre.level[place] = level(sigma, scale);
@@ -92,24 +92,24 @@ impl Centre {
         centre
     }
 
-    /// Proven: what is stored is no further from the values than this, in ℓ2 and on their own scale; infinite where single
-    /// precision cannot hold them.
+    /// Proven: what is stored is no further from the values than this, in ℓ2 and on their own scale; infinite where
+    /// single precision cannot hold them.
     pub fn error(&self) -> f64 {
         self.error
     }
 }
 
-/// A number as the sum of two of single precision; what is too large for one is infinite.
+/// A number as the sum of two in single precision; infinite where it is too large.
 #[allow(clippy::cast_possible_truncation)] // rounding is what is asked for
 fn split(value: f64) -> (f32, f32) {
     let high = value as f32;
     (high, if high.is_finite() { (value - f64::from(high)) as f32 } else { 0.0 })
 }
 
-/// σ·scale, rounded up; infinite where single precision has no such number.
+/// σ·scale, rounded up; infinite beyond the range of single precision.
 #[allow(clippy::cast_possible_truncation)]
 pub(crate) fn level(sigma: f64, scale: f64) -> f32 {
-    let exact = (sigma * scale).next_up(); // not below the product, which was rounded once
+    let exact = mul_up(sigma, scale);
     let near = exact as f32;
     if f64::from(near) < exact { near.next_up() } else { near }
 }
@@ -122,8 +122,8 @@ pub struct Noise {
 
 /// Pairs of a group.
 const PAIRS: usize = 128;
-/// Name of these streams, and, in sixteen bytes, what their keys say apart from seed and input. Another way to make
-/// noise has another name.
+/// Name of these streams, and the sixteen bytes of their keys besides seed and input. Another way to make noise must
+/// have another name.
 pub const GENERATOR: &str = "gambeson noise 2";
 
 impl Noise {
@@ -140,21 +140,21 @@ impl Noise {
         Self { key }
     }
 
-    /// Independent standard normals, one a coordinate.
+    /// Independent standard normals, one per coordinate.
     pub fn standard(&self, draw: Draw, out: &mut [f32]) {
         dispatch(&self.key, draw.stream(), &mut Standard { out });
     }
 
     /// `out` ← centre + level·g, g standard normal.
     ///
-    /// Panics unless `centre` and `out` have one length.
+    /// Panics unless `centre` and `out` have the same length.
     pub fn perturb(&self, draw: Draw, centre: &Centre, out: &mut [f32]) {
-        assert_eq!(centre.high.len(), out.len(), "one number a coordinate");
+        assert_eq!(centre.high.len(), out.len(), "one number per coordinate");
         dispatch(&self.key, draw.stream(), &mut Perturbed { centre, out });
     }
 }
 
-/// What becomes of the normals.
+/// What is done with the normals.
 trait Sink {
     fn len(&self) -> usize;
     /// Takes the normals of coordinates `first`, `first` + 1, …; those beyond the last mean nothing.
@@ -195,7 +195,7 @@ impl Sink for Perturbed<'_> {
     }
 }
 
-/// The same loop, compiled for what the machine has.
+/// The same loop, compiled for the instructions the machine has.
 #[allow(unsafe_code)]
 fn dispatch(key: &Key, stream: u64, sink: &mut impl Sink) {
     #[cfg(target_arch = "x86_64")]
@@ -225,7 +225,7 @@ fn fill_avx2(key: &Key, stream: u64, sink: &mut impl Sink) {
     fill(key, stream, sink, |counter, words| chacha::avx2(key, counter, stream, words));
 }
 
-/// What one group needs, at the start of a cache line: no register is loaded from two.
+/// Memory for one group, aligned so that no register is loaded from two cache lines.
 #[repr(align(64))]
 struct Group {
     random: Words,
@@ -242,7 +242,7 @@ fn fill(key: &Key, stream: u64, sink: &mut impl Sink, words: impl Fn(u64, &mut W
         let (a, b) = random.split_at(PAIRS);
         // The last group may need fewer pairs, or no sines.
         let wanted = PAIRS.min(sink.len() - first);
-        // Index loops, each of one thing: compilers make vectors of these.
+        // Index loops that do one thing each: compilers vectorise these.
         for p in 0..wanted {
             (cosines[p], sines[p]) = pair(a[p], b[p]);
         }

@@ -118,16 +118,16 @@ fn noise_is_around_the_centre_as_it_is_fed() {
     use crate::input_map::Layout;
     let values: Vec<f64> = (0..600).map(|i| f64::from(i) / 7.0).collect();
     let maps: Vec<Affine> = [(4.0, -1.5), (0.3, 2.0)].map(|(scale, shift)| Affine { scale, shift }).to_vec();
-    let feed = Feed::new(maps, 300, Layout::ChannelsLast).expect("a feed");
+    let map = InputMap::new(maps, 300, Layout::ChannelsLast).expect("a map");
     let (noise, draw) = (Noise::new(5, 6), Draw::Estimation(77));
     let mut normals = vec![0.0; 600];
     noise.standard(draw, &mut normals);
-    for feed in [None, Some(&feed)] {
+    for chosen in [None, Some(&map)] {
         let mut perturbed = vec![0.0; 600];
-        noise.perturb(draw, &Centre::new(&values, 0.1, feed), &mut perturbed);
+        noise.perturb(draw, &Centre::new(&values, 0.1, chosen), &mut perturbed);
         for (index, value) in values.iter().enumerate() {
             let plain = (index, Affine::IDENTITY);
-            let (place, Affine { scale, shift }) = feed.map_or(plain, |feed| feed.place(index));
+            let (place, Affine { scale, shift }) = chosen.map_or(plain, |map| map.place(index));
             let exact = scale * (value + 0.1 * f64::from(normals[place])) + shift;
             let error = (f64::from(perturbed[place]) - exact).abs();
             assert!(error <= 1.2e-7 * (1.0 + exact.abs()), "{index}: {} against {exact}", perturbed[place]);
@@ -241,7 +241,7 @@ fn draws_are_normal_and_independent() {
         })
         .fold(0.0, f64::max);
     assert!(distance * count.sqrt() < 2.7, "{}", distance * count.sqrt());
-    // Selection and estimation draws, inputs and seeds are other streams.
+    // Selection and estimation draws, inputs and seeds have streams of their own.
     let first = |noise: Noise, draw| {
         let mut out = [0.0_f32];
         noise.standard(draw, &mut out);

@@ -1,6 +1,6 @@
 //! What can be wrong with records.
 
-use super::VERSION;
+use super::run::VERSION;
 use gambeson_checker::StatisticsError;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -17,8 +17,8 @@ pub enum RecordError {
         /// What the system said.
         reason: std::io::Error,
     },
-    /// Somebody else is adding to the file.
-    #[error("{}: another process is adding to it", path.display())]
+    /// Another process is appending to the file.
+    #[error("{}: another process is appending to it", path.display())]
     Locked {
         /// Which file.
         path: PathBuf,
@@ -40,13 +40,13 @@ pub enum RecordError {
         path: PathBuf,
         /// From 1.
         line: usize,
-        /// How.
+        /// In which way.
         problem: RecordProblem,
     },
     /// A record of another run.
     #[error(
-        "{}, line {line}: a record of another run: {field} is {found}, not {expected}; use another file or the same \
-         settings",
+        "{}, line {line}: a record of another run: its {field} is {found}, not {expected}; use another file or the \
+         same settings",
         path.display()
     )]
     OtherRun {
@@ -61,9 +61,9 @@ pub enum RecordError {
         /// As the record has it, in JSON.
         found: String,
     },
-    /// Two records of one input that do not agree.
+    /// Two records of one input with different counts.
     #[error(
-        "{}, line {line}: input {index} was counted otherwise in {}, line {other_line}",
+        "{}, line {line}: input {index} has other counts in {}, line {other_line}",
         path.display(), other.display()
     )]
     Conflict {
@@ -84,7 +84,7 @@ pub enum RecordError {
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum RecordProblem {
-    /// A stored number says more than the counts prove.
+    /// A stored number claims more than the counts prove.
     #[error("{field} is {claimed}, but the counts prove {proven}")]
     Claim {
         /// Which number.
@@ -95,7 +95,7 @@ pub enum RecordProblem {
         proven: f64,
     },
     /// κ is never below the largest singular value.
-    #[error("kappa is {kappa}, below the spectral bound {spectral}, which cannot be")]
+    #[error("kappa is {kappa}, which cannot be below the spectral bound {spectral}")]
     Kappa {
         /// As stored.
         kappa: f64,
@@ -105,8 +105,8 @@ pub enum RecordProblem {
     /// The checker refuses the limit.
     #[error(transparent)]
     Statistics(#[from] StatisticsError),
-    /// A version that is not known here, of a newer program say.
-    #[error("version {found} of records is not known here, only {VERSION}")]
+    /// An unknown version, of a newer program for example.
+    #[error("version {found} of records is unknown; this program reads version {VERSION}")]
     Version {
         /// Its version.
         found: u32,
@@ -133,11 +133,11 @@ pub enum RecordProblem {
         /// Its value.
         value: f64,
     },
-    /// Only a part of `projection`, `kappa` and `spectral`.
-    #[error("projection, representation, kappa and spectral must be there all four, or none of them")]
+    /// Some of `projection`, `representation`, `kappa` and `spectral` are missing.
+    #[error("projection, representation, kappa and spectral: a record has all four, or none of them")]
     Projection,
-    /// Noise levels without the coordinates they are of, or besides another level.
-    #[error("noise levels need a projection and a sigma of 1, which is {sigma}")]
+    /// Noise levels without a projection, or with a σ besides them.
+    #[error("noise levels need a projection and a sigma of 1, but sigma is {sigma}")]
     Levels {
         /// The level.
         sigma: f64,
@@ -145,24 +145,24 @@ pub enum RecordProblem {
     /// No classes or no coordinates.
     #[error("a record needs at least one class and one coordinate")]
     Empty,
-    /// Counts of different lengths.
+    /// Counts of different numbers of classes.
     #[error("{selection} classes in selection, {estimation} in estimation")]
     Classes {
-        /// Length of one.
+        /// In selection.
         selection: usize,
-        /// Length of the other.
+        /// In estimation.
         estimation: usize,
     },
-    /// A label that is no class.
-    #[error("label {label} of {classes} classes")]
+    /// A label that is not a class.
+    #[error("label {label}, but there are {classes} classes, counting from 0")]
     Label {
         /// The label.
         label: u32,
-        /// How many classes there are.
+        /// The number of classes.
         classes: usize,
     },
     /// Selection counts do not add up.
-    #[error("selection counts add up to {counted}, n0 is {n0}")]
+    #[error("selection counts add up to {counted}, but n0 is {n0}")]
     Selection {
         /// Their sum.
         counted: u64,
@@ -170,7 +170,7 @@ pub enum RecordProblem {
         n0: u64,
     },
     /// Estimation counts do not fit the rule.
-    #[error("estimation counts add up to {counted}, which the rule does not plan (n is {n})")]
+    #[error("estimation counts add up to {counted}, a number that the rule does not plan (n is {n})")]
     Estimation {
         /// Their sum.
         counted: u64,

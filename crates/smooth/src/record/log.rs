@@ -1,121 +1,76 @@
 //! Files of records: appended to, resumed after a kill, merged.
 
-use super::{Record, RecordError, RecordProblem, Run, VERSION};
+use super::certified::Record;
+use super::entry::Entry;
+use super::error::{RecordError, RecordProblem};
+use super::run::VERSION;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
-/// What a line of a file says of one input.
-pub(crate) trait Entry: Serialize + DeserializeOwned + Clone {
-    /// What all entries of a run have in common.
-    type Run: Clone + PartialEq + Serialize;
-    /// How every line begins.
-    const START: &'static [u8];
-    fn index(&self) -> u64;
-    fn run(&self) -> &Self::Run;
-    /// What is wrong with it in itself.
-    fn validate(&self) -> Result<(), RecordProblem>;
-    /// Whether its counts prove what is stored beside them.
-    fn check_claim(&self) -> Result<(), RecordProblem>;
-    /// Whether the two say the same of one input: times aside.
-    fn same_counts(&self, other: &Self) -> bool;
-}
-
-impl Entry for Record {
-    type Run = Run;
-    const START: &'static [u8] = b"{\"version\":";
-
-    fn index(&self) -> u64 {
-        self.index
-    }
-
-    fn run(&self) -> &Run {
-        &self.run
-    }
-
-    fn validate(&self) -> Result<(), RecordProblem> {
-        self.validate()
-    }
-
-    fn check_claim(&self) -> Result<(), RecordProblem> {
-        self.check_claim()
-    }
-
-    fn same_counts(&self, other: &Self) -> bool {
-        self.same_counts(other)
-    }
-}
-
-/// A file of records of one run, open to append to; nobody else may meanwhile.
+/// A file of entries of one run, open to append to; nobody else can append meanwhile.
 #[derive(Debug)]
-pub struct RecordLog {
+pub struct Log<E> {
     path: PathBuf,
     file: File,
+    entries: PhantomData<fn(E)>,
 }
 
-impl RecordLog {
-    /// Opens or creates the file, and gives the records that are there already, by index.
+/// A file of certification records.
+pub type RecordLog = Log<Record>;
+
+impl<E: Entry> Log<E> {
+    /// Opens or creates the file, and returns the entries that it already holds, by index.
     ///
     /// A last line that was broken off by a kill is cut off: that input is to be done again. Everything else that is
-    /// not a record of this very run, or claims more than its counts prove, is refused, and the file left as it was.
-    pub fn open_to_append(path: &Path, run: &Run) -> Result<(Self, BTreeMap<u64, Record>), RecordError> {
-        let (file, there) = open(path, run)?;
-        Ok((Self { path: path.to_path_buf(), file }, there))
+    /// not an entry of this very run, or claims more than its counts prove, is refused, and the file is left as it was.
+    pub fn open_to_append(path: &Path, run: &E::Run) -> Result<(Self, BTreeMap<u64, E>), RecordError> {
+        let failed = |reason| RecordError::File { path: path.to_path_buf(), reason };
+        let created = !path.exists();
+        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(failed)?;
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Err(RecordError::Locked { path: path.to_path_buf() });
+        } // a file system without locks is no reason to stop
+        if created {
+            sync_folder(path).map_err(failed)?;
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        let lines = parse::<E>(path, &bytes)?;
+        let mut present: BTreeMap<u64, &Line<E>> = BTreeMap::new();
+        for line in &lines.records {
+            same_run(path, line, run)?;
+            line.record.check_claim().map_err(|problem| RecordError::Invalid {
+                path: path.to_path_buf(),
+                line: line.number,
+                problem,
+            })?;
+            agree(path, line, path, present.entry(line.record.index()).or_insert(line))?;
+        }
+        if lines.end < bytes.len() {
+            file.set_len(lines.end as u64).map_err(failed)?;
+        }
+        if lines.end > 0 && bytes[lines.end - 1] != b'\n' {
+            file.write_all(b"\n").map_err(failed)?;
+        }
+        file.sync_data().map_err(failed)?;
+        let present = present.into_iter().map(|(index, line)| (index, line.record.clone())).collect();
+        Ok((Self { path: path.to_path_buf(), file, entries: PhantomData }, present))
     }
 
-    /// One more record; on the disk when this returns.
-    pub fn append(&mut self, record: &Record) -> Result<(), RecordError> {
-        append(&mut self.file, &self.path, record)
+    /// Appends one more entry; it is on the disk when this returns.
+    pub fn append(&mut self, entry: &E) -> Result<(), RecordError> {
+        let failed = |reason: std::io::Error| RecordError::File { path: self.path.clone(), reason };
+        let mut line = serde_json::to_vec(entry).map_err(|reason| failed(reason.into()))?;
+        line.push(b'\n');
+        self.file.write_all(&line).and_then(|()| self.file.sync_data()).map_err(failed)
     }
 }
 
-/// Opens or creates a file of entries of a run; see [`RecordLog::open_to_append`].
-pub(super) fn open<E: Entry>(path: &Path, run: &E::Run) -> Result<(File, BTreeMap<u64, E>), RecordError> {
-    let failed = |reason| RecordError::File { path: path.to_path_buf(), reason };
-    let created = !path.exists();
-    let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(failed)?;
-    if let Err(TryLockError::WouldBlock) = file.try_lock() {
-        return Err(RecordError::Locked { path: path.to_path_buf() });
-    } // a file system without locks is no reason to stop
-    if created {
-        sync_folder(path).map_err(failed)?;
-    }
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(failed)?;
-    let lines = parse::<E>(path, &bytes)?;
-    let mut there: BTreeMap<u64, &Line<E>> = BTreeMap::new();
-    for line in &lines.records {
-        same_run(path, line, run)?;
-        line.record.check_claim().map_err(|problem| RecordError::Invalid {
-            path: path.to_path_buf(),
-            line: line.number,
-            problem,
-        })?;
-        agree(path, line, path, there.entry(line.record.index()).or_insert(line))?;
-    }
-    if lines.end < bytes.len() {
-        file.set_len(lines.end as u64).map_err(failed)?;
-    }
-    if lines.end > 0 && bytes[lines.end - 1] != b'\n' {
-        file.write_all(b"\n").map_err(failed)?;
-    }
-    file.sync_data().map_err(failed)?;
-    let there = there.into_iter().map(|(index, line)| (index, line.record.clone())).collect();
-    Ok((file, there))
-}
-
-/// One more line, on the disk when this returns.
-pub(super) fn append(file: &mut File, path: &Path, entry: &impl Entry) -> Result<(), RecordError> {
-    let failed = |reason: std::io::Error| RecordError::File { path: path.to_path_buf(), reason };
-    let mut line = serde_json::to_vec(entry).map_err(|reason| failed(reason.into()))?;
-    line.push(b'\n');
-    file.write_all(&line).and_then(|()| file.sync_data()).map_err(failed)
-}
-
-/// Makes the name of a new file last as well.
+/// Makes the name of a new file survive a crash as well.
 fn sync_folder(path: &Path) -> std::io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
@@ -128,7 +83,7 @@ pub fn read_records(path: &Path) -> Result<Vec<Record>, RecordError> {
     Ok(parse(path, &bytes)?.records.into_iter().map(|line: Line| line.record).collect())
 }
 
-/// The records of all files, shards of one run, by index. An input may be there twice if it was counted alike.
+/// The records of all files, shards of one run, by index. An input may occur twice if both counted the same.
 pub fn merge_records(paths: &[PathBuf]) -> Result<Vec<Record>, RecordError> {
     let mut merged: Option<Merged<Record>> = None;
     for path in paths {
@@ -140,7 +95,7 @@ pub fn merge_records(paths: &[PathBuf]) -> Result<Vec<Record>, RecordError> {
     Ok(merged.map_or_else(Vec::new, |merged| merged.into_lines().map(|(_, line)| line.record).collect()))
 }
 
-/// The records of a file with their places, and the number of a last line that was broken off and is left out.
+/// The entries of a file with their line numbers, and the number of a last line that was broken off and left out.
 pub(crate) fn parse_records<E: Entry>(
     path: &Path,
     bytes: &[u8],
@@ -149,7 +104,7 @@ pub(crate) fn parse_records<E: Entry>(
     Ok((lines.records, lines.broken))
 }
 
-/// Records of one run from several files, by index.
+/// Entries of one run from several files, by index.
 pub(crate) struct Merged<E: Entry> {
     run: E::Run,
     lines: BTreeMap<u64, (PathBuf, Line<E>)>,
@@ -174,7 +129,7 @@ impl<E: Entry> Merged<E> {
     }
 }
 
-/// A record and where it stands, from 1.
+/// An entry and its line number, from 1.
 pub(crate) struct Line<E = Record> {
     pub(crate) number: usize,
     pub(crate) record: E,
@@ -184,11 +139,11 @@ struct Lines<E> {
     records: Vec<Line<E>>,
     /// Bytes up to the end of the last record.
     end: usize,
-    /// The last line if it was broken off, from 1.
+    /// Number of the last line if it was broken off, from 1.
     broken: Option<usize>,
 }
 
-/// Whether the bytes may be those of records: of all logs, only ours are JSON.
+/// Whether the bytes may be records: of all logs, only ours are JSON.
 pub(crate) fn recognises(bytes: &[u8]) -> bool {
     bytes.trim_ascii_start().starts_with(b"{")
 }
@@ -205,8 +160,8 @@ fn parse<E: Entry>(path: &Path, bytes: &[u8]) -> Result<Lines<E>, RecordError> {
         }
         match parse_line(line) {
             Ok(record) => lines.records.push(Line { number, record }),
-            // Only what a writer of records can have left is taken for broken off: the start of a record, or zeros, to
-            // which some file systems lengthen a file before its bytes are there.
+            // Only what a killed writer can leave counts as broken off: the start of a record, or zeros, by which some
+            // file systems lengthen a file before its bytes arrive.
             Err(Fault::Malformed(error))
                 if end == bytes.len() && !error.is_data() && broken_off(line, E::START) =>
             {
@@ -268,7 +223,7 @@ fn difference<R: Serialize>(expected: &R, found: &R) -> (String, String, String)
     // A field may be left out of one of them.
     let value =
         |fields: &serde_json::Map<_, _>, field| fields.get(field).map_or("none".into(), ToString::to_string);
-    // First what explains the rest: another projection has another κ.
+    // What explains the rest comes first: another projection has another κ.
     let telling = ["model", "data", "projection", "noise"].map(ToOwned::to_owned);
     let mut names = telling.iter().chain(expected.keys()).chain(found.keys());
     let differs = names.find(|field| expected.get(*field) != found.get(*field));

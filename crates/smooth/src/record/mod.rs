@@ -1,226 +1,30 @@
-//! Certification records: what was counted for one input, one JSON object a line, counts first.
+//! Certification records: what was counted for one input, one JSON object per line, counts first.
 //!
 //! A line is self-contained: the counts of all classes in the selection and in the estimation draws, how they were
-//! drawn, and on what. Radii and the class stand there for people to read; readers derive them again from the counts
+//! drawn, and for what. Radii and the class are there for people to read; readers derive them again from the counts
 //! ([`Record::derive`]) and never believe them: a stored radius larger than what the counts prove is an error. Counts
-//! cannot be recomputed from themselves: that they are those of independent draws is the duty of who drew.
+//! cannot be recomputed from themselves: that the draws were independent is the duty of whoever drew.
 //!
-//! A file of records is appended to, a line at a time, each on the disk before the next begins ([`RecordLog`]): a run
-//! that was killed goes on where it was. Shards of a run are merged by [`merge_records`].
+//! A file of records is appended to one line at a time, each on the disk before the next begins ([`RecordLog`]), so a
+//! run that was killed can be resumed ([`crate::runs`]). Shards of a run are merged by [`merge_records`].
 
+mod certified;
 mod derive;
+mod entry;
 mod error;
 mod log;
 mod prediction;
+mod projection;
+mod run;
 
-pub use derive::{Certification, Proven};
-pub(crate) use derive::{Counts, certify, quotient_below, root_above};
+pub use certified::{Derived, Record};
+pub use derive::{LimitChoice, Proven};
+pub(crate) use derive::{Sample, latent_radius};
+pub use entry::Entry;
 pub use error::{RecordError, RecordProblem};
-pub(crate) use log::{Entry, Line, Merged, parse_records, recognises};
-pub use log::{RecordLog, merge_records, read_records};
+pub(crate) use log::{Line, Merged, parse_records, recognises};
+pub use log::{Log, RecordLog, merge_records, read_records};
 pub(crate) use prediction::START as PREDICTION_START;
 pub use prediction::{PredictionLog, PredictionRecord, PredictionRun};
-
-use crate::sequential::Goal;
-use gambeson_lowrank::projection::representation::Representation;
-use serde::{Deserialize, Serialize};
-
-/// The version this code writes and reads.
-pub const VERSION: u32 = 1;
-
-/// When the number of estimation draws was decided: what limits are valid for the counts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Rule {
-    /// Beforehand: n draws.
-    Fixed,
-    /// The counts were looked at only after these numbers of draws.
-    Staged {
-        /// Draws so far, strictly rising, and the share of α spent on the look.
-        looks: Vec<(u64, f64)>,
-    },
-    /// The counts may have been looked at after every draw.
-    Anytime,
-}
-
-/// What all records of a run have in common: two records with equal `Run` may stand in one file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Run {
-    /// When sampling ends.
-    pub rule: Rule,
-    /// What a sequential run set out to settle; radii beyond may be far from what more draws would prove.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub goal: Option<Goal>,
-    /// Selection draws an input.
-    pub n0: u64,
-    /// Estimation draws an input, at most.
-    pub n: u64,
-    /// σ, the standard deviation of the noise in each coordinate of z; 1 where `noise` gives levels.
-    pub sigma: f64,
-    /// α, the failure probability of one record.
-    pub alpha: f64,
-    /// Seed of the noise.
-    pub seed: u64,
-    /// What made the noise of that seed: [`GENERATOR`](crate::noise::GENERATOR) when it was written.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub generator: Option<String>,
-    /// Hash or name of the classifier.
-    pub model: String,
-    /// Name of the data.
-    pub data: String,
-    /// Hash of the projection; none where noise is added to the input itself.
-    pub projection: Option<String>,
-    /// The coordinates in which the projection works: radii in ℓ∞ are of changes of these; none where noise is added to
-    /// the input itself.
-    pub representation: Option<Representation>,
-    /// Hash of the noise levels of the coordinates, where they differ. κ and s are then those of the basis with its
-    /// columns divided by the levels.
-    pub noise: Option<String>,
-    /// κ ≥ ‖Uᵀ‖_{∞→2}, proven when it was written; none without a projection.
-    pub kappa: Option<f64>,
-    /// s ≥ σ_max(U), proven when it was written; none without a projection.
-    pub spectral: Option<f64>,
-    /// Coordinates of an input.
-    pub dimension: u64,
-}
-
-/// What was counted for one input, and what followed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Record {
-    /// [`VERSION`].
-    pub version: u32,
-    /// Which input, from 0.
-    pub index: u64,
-    /// Its class, if known.
-    pub label: Option<u32>,
-    /// Selection draws by class.
-    pub selection: Vec<u64>,
-    /// Estimation draws by class.
-    pub estimation: Vec<u64>,
-    /// Selection draws without a class, as of a classifier that answers NaN.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub selection_none: u64,
-    /// Estimation draws without a class: they count against every class.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub estimation_none: u64,
-    /// What all records of the run have in common.
-    #[serde(flatten)]
-    pub run: Run,
-    /// A proven bound on the distance of what noise was added to from Uᵀu, or without a projection from the input itself:
-    /// taken off the radius in z.
-    pub encoding_error: f64,
-    /// What the counts were found to prove when they were written. Not to be believed.
-    #[serde(flatten)]
-    pub derived: Derived,
-    /// Wall-clock seconds.
-    pub seconds: f64,
-}
-
-/// What counts prove: a class with radii, or nothing (all `None`: the smoothed classifier abstains).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Derived {
-    /// The class of the smoothed classifier.
-    pub class: Option<u32>,
-    /// Radius in the coordinates z, encoding error taken off.
-    pub latent: Option<f64>,
-    /// Radius in the ℓ2 norm of inputs.
-    pub l2: Option<f64>,
-    /// Radius in the ℓ∞ norm of inputs.
-    pub linf: Option<f64>,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde calls it so
-fn is_zero(count: &u64) -> bool {
-    *count == 0
-}
-
-impl Record {
-    /// Estimation draws made, with or without a class.
-    pub fn draws(&self) -> u64 {
-        self.estimation.iter().fold(self.estimation_none, |sum, &count| sum.saturating_add(count))
-    }
-
-    /// The class chosen on the selection draws: the most frequent one, the lowest of equals; none where draws without a
-    /// class are more frequent than any.
-    pub fn selected(&self) -> Option<u32> {
-        let (class, count) = self
-            .selection
-            .iter()
-            .enumerate()
-            .max_by_key(|&(class, &count)| (count, std::cmp::Reverse(class)))?;
-        (*count > 0 && *count >= self.selection_none).then(|| u32::try_from(class).ok()).flatten()
-    }
-
-    /// Whether the two say the same of one input: times aside.
-    pub fn same_counts(&self, other: &Self) -> bool {
-        let counts = |record: &Self| (record.selection_none, record.estimation_none);
-        self.index == other.index
-            && self.label == other.label
-            && self.selection == other.selection
-            && self.estimation == other.estimation
-            && counts(self) == counts(other)
-            && self.encoding_error == other.encoding_error
-    }
-
-    /// What is wrong with the counts and parameters, if anything is.
-    pub fn validate(&self) -> Result<(), RecordProblem> {
-        let run = &self.run;
-        for (field, value) in [("sigma", Some(run.sigma)), ("kappa", run.kappa), ("spectral", run.spectral)] {
-            if let Some(value) = value.filter(|value| !(value.is_finite() && *value > 0.0)) {
-                return Err(RecordProblem::NotPositive { field, value });
-            }
-        }
-        if !(run.alpha > 0.0 && run.alpha < 1.0) {
-            return Err(RecordProblem::Alpha { value: run.alpha });
-        }
-        for (field, value) in [("encoding_error", self.encoding_error), ("seconds", self.seconds)] {
-            if !(value.is_finite() && value >= 0.0) {
-                return Err(RecordProblem::Negative { field, value });
-            }
-        }
-        if run.projection.is_some() != run.kappa.is_some() || run.kappa.is_some() != run.spectral.is_some() {
-            return Err(RecordProblem::Projection);
-        }
-        if run.projection.is_some() != run.representation.is_some() {
-            return Err(RecordProblem::Projection);
-        }
-        // Levels are of the coordinates of a projection, and noise of 1 in them.
-        if run.noise.is_some() && (run.projection.is_none() || run.sigma != 1.0) {
-            return Err(RecordProblem::Levels { sigma: run.sigma });
-        }
-        // A change of length one along the direction stretched most has no entry above one.
-        if let (Some(kappa), Some(spectral)) = (run.kappa, run.spectral)
-            && kappa < spectral * (1.0 - 1e-6)
-        {
-            return Err(RecordProblem::Kappa { kappa, spectral });
-        }
-        if run.dimension == 0 || self.estimation.is_empty() {
-            return Err(RecordProblem::Empty);
-        }
-        if self.selection.len() != self.estimation.len() {
-            let (selection, estimation) = (self.selection.len(), self.estimation.len());
-            return Err(RecordProblem::Classes { selection, estimation });
-        }
-        if let Some(label) = self.label.filter(|&label| label as usize >= self.estimation.len()) {
-            return Err(RecordProblem::Label { label, classes: self.estimation.len() });
-        }
-        let selected =
-            self.selection.iter().fold(self.selection_none, |sum, &count| sum.saturating_add(count));
-        if selected != run.n0 {
-            return Err(RecordProblem::Selection { counted: selected, n0: run.n0 });
-        }
-        let counted = self.draws();
-        let fits = match &run.rule {
-            Rule::Fixed => counted == run.n,
-            Rule::Staged { looks } => {
-                let planned = looks.last().is_some_and(|&(trials, _)| trials == run.n);
-                planned && looks.iter().any(|&(trials, _)| trials == counted)
-            }
-            Rule::Anytime => counted <= run.n,
-        };
-        if counted == 0 || !fits {
-            return Err(RecordProblem::Estimation { counted, n: run.n });
-        }
-        Ok(())
-    }
-}
+pub use projection::ProjectionMismatch;
+pub use run::{Rule, Run, VERSION};

@@ -1,16 +1,17 @@
-//! Records of PREDICT: counts of one kind of draws, a class or an abstention, and no radius.
+//! Records of PREDICT: one set of counts, a class or an abstention, and no radius.
 //!
-//! Lines begin with `{"kind":"prediction"`, so that they are not taken for records of CERTIFY. The class is derived again
-//! from the counts and never believed.
+//! Lines begin with `{"kind":"prediction"`, so that they cannot be mistaken for records of CERTIFY. The class is derived
+//! again from the counts and never believed.
 
-use super::log::{Entry, append, open};
-use super::{RecordError, RecordProblem};
-use crate::smoother::{Counts, predicted};
+use super::certified::padded;
+use super::entry::{Entry, Sealed};
+use super::error::RecordProblem;
+use super::log::Log;
+use super::run::{Run, VERSION};
+use crate::classifier::Classifier;
+use crate::smoother::{Counts, Prediction, Smoother, predicted};
 use gambeson_checker::FailureProbability;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::path::{Path, PathBuf};
 
 /// How every line begins.
 pub(crate) const START: &[u8] = b"{\"kind\":\"prediction\"";
@@ -25,7 +26,7 @@ enum Kind {
 /// What all predictions of a run have in common; see [`Run`](super::Run).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PredictionRun {
-    /// Draws an input.
+    /// Draws per input.
     pub n: u64,
     /// σ; 1 where `noise` gives levels.
     pub sigma: f64,
@@ -62,36 +63,47 @@ pub struct PredictionRecord {
     /// What all records of the run have in common.
     #[serde(flatten)]
     pub run: PredictionRun,
-    /// What the counts were found to prove when they were written; null where it abstained. Not to be believed.
+    /// What the counts proved when the record was written; null for an abstention. Not to be believed.
     pub class: Option<u32>,
     /// Wall-clock seconds.
     pub seconds: f64,
 }
 
+impl PredictionRun {
+    /// The run of a smoother on named data: `model` names the classifier, by its hash or a text that says all.
+    pub fn new<C: Classifier>(smoother: &Smoother<C>, model: &str, data: &str) -> Self {
+        let Run { n, sigma, alpha, seed, generator, model, data, projection, noise, .. } =
+            Run::new(smoother, model, data);
+        Self { n, sigma, alpha, seed, generator, model, data, projection, noise }
+    }
+}
+
 impl PredictionRecord {
-    /// A record of these counts.
+    /// The record of what was found for input `index`. Counts have at least `classes` classes: those that the classifier
+    /// lacks were never answered.
     pub fn new(
         index: u64,
         label: Option<u32>,
-        counts: Counts,
+        classes: usize,
         run: PredictionRun,
-        class: Option<u32>,
+        found: &Prediction,
         seconds: f64,
     ) -> Self {
-        let Counts { classes: counts, none } = counts;
         Self {
             kind: Kind::Prediction,
-            version: super::VERSION,
+            version: VERSION,
             index,
             label,
-            counts,
-            none,
+            counts: padded(&found.counts, classes),
+            none: found.counts.none,
             run,
-            class,
+            class: found.class,
             seconds,
         }
     }
 }
+
+impl Sealed for PredictionRecord {}
 
 impl Entry for PredictionRecord {
     type Run = PredictionRun;
@@ -132,25 +144,5 @@ impl Entry for PredictionRecord {
     }
 }
 
-/// A file of predictions of one run, open to append to; nobody else may meanwhile.
-#[derive(Debug)]
-pub struct PredictionLog {
-    path: PathBuf,
-    file: File,
-}
-
-impl PredictionLog {
-    /// As [`RecordLog::open_to_append`](super::RecordLog::open_to_append).
-    pub fn open_to_append(
-        path: &Path,
-        run: &PredictionRun,
-    ) -> Result<(Self, BTreeMap<u64, PredictionRecord>), RecordError> {
-        let (file, there) = open(path, run)?;
-        Ok((Self { path: path.to_path_buf(), file }, there))
-    }
-
-    /// One more record; on the disk when this returns.
-    pub fn append(&mut self, record: &PredictionRecord) -> Result<(), RecordError> {
-        append(&mut self.file, &self.path, record)
-    }
-}
+/// A file of predictions.
+pub type PredictionLog = Log<PredictionRecord>;

@@ -3,7 +3,7 @@
 use gambeson_checker::FailureProbability;
 use gambeson_lowrank::projection::representation::Representation;
 use gambeson_smooth::record::{
-    Certification, Derived, Record, RecordError, RecordLog, RecordProblem, Rule, Run, VERSION, merge_records,
+    Derived, LimitChoice, Record, RecordError, RecordLog, RecordProblem, Rule, Run, VERSION, merge_records,
     read_records,
 };
 use std::path::{Path, PathBuf};
@@ -160,7 +160,7 @@ fn a_broken_line_is_named_and_contradictions_are_refused() {
         (|record| record.selection[0] += 1, "add up to 11"),
         (|record| record.estimation_none = 1, "add up to 1001"),
         (|record| record.selection.push(0), "4 classes in selection"),
-        (|record| record.label = Some(3), "label 3 of 3 classes"),
+        (|record| record.label = Some(3), "label 3, but there are 3 classes"),
         (|record| record.run.sigma = 0.0, "sigma is 0"),
         (|record| record.run.alpha = 1.0, "alpha is 1"),
         (|record| record.encoding_error = -1.0, "encoding_error is -1"),
@@ -204,7 +204,7 @@ fn shards_merge_and_what_disagrees_is_named() {
     assert_eq!(merged, records);
     records[2] = record(40, run(), [1, 9, 0], [1, 999, 0]);
     write(&paths[1], &[records[1].clone(), records[2].clone()]);
-    let error = merge_records(&paths).expect_err("counted otherwise").to_string();
+    let error = merge_records(&paths).expect_err("other counts").to_string();
     assert!(error.contains("b.jsonl, line 2: input 40") && error.contains("a.jsonl, line 1"), "{error}");
     write(&paths[1], &[record(1, Run { seed: 8, ..run() }, [1, 9, 0], [0, 1000, 0])]);
     let error = merge_records(&paths).expect_err("another run").to_string();
@@ -274,25 +274,25 @@ fn limits_fit_their_rule() {
     let alpha = FailureProbability::new(0.001).expect("a probability");
     let radius = |record: &Record, how| record.derive(alpha, how).map(|proven| proven.derived.latent);
     let fixed = record(0, run(), [1, 9, 0], [50, 900, 50]);
-    let natural = radius(&fixed, Certification::Natural).expect("valid").expect("certified");
-    let mixture = radius(&fixed, Certification::Mixture).expect("valid").expect("certified");
-    let two_sided = radius(&fixed, Certification::TwoSided).expect("valid").expect("certified");
+    let natural = radius(&fixed, LimitChoice::Natural).expect("valid").expect("certified");
+    let mixture = radius(&fixed, LimitChoice::Mixture).expect("valid").expect("certified");
+    let two_sided = radius(&fixed, LimitChoice::TwoSided).expect("valid").expect("certified");
     assert!(mixture < natural, "freedom to stop has its price: {mixture} {natural}");
     assert!(two_sided > natural, "two classes share the rest: {two_sided} {natural}");
     // With half of α a side: −Φ⁻¹ of the upper limit on 50 of 1000 is Φ⁻¹ of the lower limit on the other 950.
     let half = FailureProbability::new(0.0005).expect("a probability");
     let at_half = |record: &Record| {
-        record.derive(half, Certification::Natural).expect("valid").derived.latent.expect("certified")
+        record.derive(half, LimitChoice::Natural).expect("valid").derived.latent.expect("certified")
     };
     let others = record(0, run(), [1, 9, 0], [25, 950, 25]);
     let expected = f64::midpoint(at_half(&fixed), at_half(&others));
     assert!((two_sided - expected).abs() < 1e-13, "{two_sided} {expected}");
     let looks = vec![(100, 0.25), (1000, 0.5)];
     let staged = record(0, Run { rule: Rule::Staged { looks }, ..run() }, [1, 9, 0], [50, 900, 50]);
-    let spent = radius(&staged, Certification::Natural).expect("valid").expect("certified");
+    let spent = radius(&staged, LimitChoice::Natural).expect("valid").expect("certified");
     assert!(spent < natural);
     // Half of α is what the last look has: the fixed limit at half of α.
     assert_eq!(spent, at_half(&fixed));
     let anytime = record(0, Run { rule: Rule::Anytime, ..run() }, [1, 9, 0], [50, 900, 50]);
-    assert_eq!(radius(&anytime, Certification::Natural).expect("valid"), Some(mixture));
+    assert_eq!(radius(&anytime, LimitChoice::Natural).expect("valid"), Some(mixture));
 }

@@ -1,6 +1,6 @@
 //! Certified accuracy against the radius, and how p_A is distributed.
 
-use super::{Analysis, Log};
+use super::analysis::{Analysis, Log};
 use crate::report::figure::{Axis, Figure, Panel, Point, Series, Style};
 use gambeson_smooth::analysis::{RadiusNorm, Scores, best_at};
 
@@ -21,8 +21,8 @@ pub(super) fn draw(analysis: &Analysis, envelope: bool) -> anyhow::Result<Figure
         });
         panels.push(Panel {
             title: "Distribution of p".to_owned(),
-            x: Axis::linear("lower limit on the probability of the class, p"),
-            y: Axis::linear("part of inputs with a limit of at least p"),
+            x: Axis::linear("lower limit p on the probability of the class"),
+            y: Axis::linear("fraction of inputs with a limit of at least p"),
             series: series.collect(),
         });
     }
@@ -30,7 +30,7 @@ pub(super) fn draw(analysis: &Analysis, envelope: bool) -> anyhow::Result<Figure
 }
 
 fn style(at: usize) -> Style {
-    if at < COLOURS { Style::curve(at) } else { Style::companion(at) }
+    if at < COLOURS { Style::curve(at) } else { Style::curve(at).thin() }
 }
 
 fn accuracy(analysis: &Analysis, envelope: bool) -> anyhow::Result<Panel> {
@@ -65,11 +65,11 @@ fn accuracy(analysis: &Analysis, envelope: bool) -> anyhow::Result<Panel> {
     Ok(Panel {
         title: if analysis.any_class { "Certified" } else { "Certified accuracy" }.to_owned(),
         x: match analysis.norm {
-            RadiusNorm::L2 => Axis::linear("radius in l2"),
-            RadiusNorm::Linf => Axis::linear("radius in l∞"),
+            RadiusNorm::L2 => Axis::linear("ℓ2 radius"),
+            RadiusNorm::Linf => Axis::linear("ℓ∞ radius"),
         },
         y: if analysis.any_class {
-            Axis::linear("part of inputs certified")
+            Axis::linear("fraction of inputs certified")
         } else {
             Axis::linear("certified accuracy")
         },

@@ -1,65 +1,23 @@
-//! `gambeson analyze`: certified accuracy and the like from logs, ours and those of others.
+//! `gambeson analyze`: certified accuracy from logs, our own and those of other programs.
 
+mod analysis;
 mod figure;
 mod prove;
 mod report;
 
-use super::certify::cosines;
-use crate::Outcome;
-use crate::args::{AnalyzeArguments, Radius};
+use crate::args::{AnalyzeArguments, FigureFiles};
+use crate::ended::Ended;
 use crate::output::writable;
-use crate::progress::say;
-use anyhow::{Context, bail};
-use gambeson_checker::FailureProbability;
+use analysis::analyse;
+use anyhow::Context;
 use gambeson_lowrank::file::write_file;
-use gambeson_smooth::analysis::{
-    AnalysisError, Question, RadiusNorm, Scale, Scores, Settings, Source, bernstein_bound, best_at,
-    false_certificates, read_logs,
-};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// More columns than this are too many for a table.
-const MOST_COLUMNS: usize = 20;
-
-/// What is known of all logs.
-struct Analysis {
-    norm: RadiusNorm,
-    any_class: bool,
-    radii: Vec<Radius>,
-    logs: Vec<Log>,
-    /// At each radius the number of the best log, and its accuracy.
-    best: Vec<(usize, f64)>,
-}
-
-/// What is known of one.
-struct Log {
-    source: Source,
-    /// Short, and different for each.
-    label: String,
-    scores: Scores,
-    /// At each radius.
-    accuracy: Vec<f64>,
-    high_probability: Option<HighProbability>,
-    /// The projection that proves its κ.
-    proven_by: Option<String>,
-}
-
-/// Certified accuracy from below.
-struct HighProbability {
-    rho: f64,
-    alpha: f64,
-    /// How many certificates may be false.
-    false_certificates: u64,
-    /// By the binomial distribution.
-    exact: Vec<f64>,
-    /// By Bernstein's inequality.
-    bernstein: Vec<f64>,
-}
-
-pub(crate) fn run(arguments: &AnalyzeArguments, stdout: &mut impl Write) -> anyhow::Result<Outcome> {
-    let out = [&arguments.markdown, &arguments.latex, &arguments.csv, &arguments.figure];
-    for path in out.into_iter().flatten() {
+pub(crate) fn run(arguments: &AnalyzeArguments, stdout: &mut impl Write) -> anyhow::Result<Ended> {
+    let out = [&arguments.markdown, &arguments.latex, &arguments.csv];
+    let figures = arguments.figure.figure.iter().flat_map(FigureFiles::paths);
+    for path in out.into_iter().flatten().chain(figures) {
         writable(path)?;
     }
     let analysis = analyse(arguments)?;
@@ -85,154 +43,13 @@ pub(crate) fn run(arguments: &AnalyzeArguments, stdout: &mut impl Write) -> anyh
         Ok(texts.join("\n").into_bytes())
     })?;
     save(&arguments.csv, &|| Ok(report::csv(&analysis, arguments.envelope).into_bytes()))?;
-    if let Some(path) = &arguments.figure {
-        figure::draw(&analysis, arguments.envelope)?.write_to(path)?;
+    if let Some(files) = &arguments.figure.figure {
+        figure::draw(&analysis, arguments.envelope)?.write(files)?;
     }
-    Ok(Outcome::Success)
+    Ok(Ended::AsAsked)
 }
 
-fn analyse(arguments: &AnalyzeArguments) -> anyhow::Result<Analysis> {
-    let question = question(arguments)?;
-    let settings = Settings {
-        alpha: arguments.alpha.map(FailureProbability::new).transpose()?,
-        sigma: arguments.sigma,
-        how: arguments.method.into(),
-    };
-    let proofs = prove::proofs(arguments)?;
-    let rho = arguments.rho.map(FailureProbability::new).transpose()?;
-    let sources = read_logs(&arguments.logs, &settings)?;
-    for (path, line) in sources.iter().flat_map(|source| &source.broken_off) {
-        say(&format!("{}, line {line}: broken off, left out", path.display()));
-    }
-    if question.norm == RadiusNorm::Linf && !matches!(question.scale, Scale::Dimension(_)) {
-        let (first, other): (Vec<&Source>, Vec<&Source>) =
-            sources.iter().partition(|source| in_cosines(source));
-        if let (Some(first), Some(other)) = (first.first(), other.first()) {
-            bail!(
-                "{} has l_inf radii of cosine coefficients, {} has not: they are no measure of each other; analyze them \
-                 apart",
-                first.name(),
-                other.name()
-            );
-        }
-    }
-    let scores = sources.iter().map(|source| source.scores(&question)).collect::<Result<Vec<_>, _>>()?;
-    let largest = scores.iter().map(Scores::largest_radius).fold(0.0, f64::max);
-    let radii = arguments.radii.clone().unwrap_or_else(|| default_radii(question.norm, largest));
-    let values: Vec<f64> = radii.iter().map(|radius| radius.value).collect();
-    let labels = labels(&sources);
-    let mut logs = Vec::new();
-    for ((source, scores), label) in sources.into_iter().zip(scores).zip(labels) {
-        let accuracy = scores.certified_accuracy(&values)?;
-        let high_probability = rho
-            .map(|rho| high_probability(&source, &scores, &accuracy, rho, arguments.log_alpha))
-            .transpose()?;
-        let proven_by = prove::proven(&source, &proofs)?;
-        logs.push(Log { source, label, scores, accuracy, high_probability, proven_by });
-    }
-    let used: Vec<Option<&str>> = logs.iter().map(|log| log.proven_by.as_deref()).collect();
-    prove::all_used(&proofs, &used)?;
-    let accuracies: Vec<Vec<f64>> = logs.iter().map(|log| log.accuracy.clone()).collect();
-    let best = best_at(&accuracies);
-    Ok(Analysis { norm: question.norm, any_class: question.any_class, radii, logs, best })
-}
-
-fn question(arguments: &AnalyzeArguments) -> anyhow::Result<Question> {
-    let scale = match (arguments.kappa, arguments.by_dimension) {
-        (Some(kappa), _) => Scale::Kappa(kappa),
-        (None, Some(n)) => Scale::Dimension(n),
-        (None, None) => Scale::Own,
-    };
-    let norm = match (arguments.norm.map(RadiusNorm::from), scale) {
-        (Some(RadiusNorm::L2), Scale::Kappa(_) | Scale::Dimension(_)) => {
-            bail!("--kappa and --by-dimension are about linf radii: leave them out, or ask for --norm linf")
-        }
-        (Some(norm), _) => norm,
-        (None, Scale::Own) => RadiusNorm::L2,
-        (None, Scale::Kappa(_) | Scale::Dimension(_)) => RadiusNorm::Linf,
-    };
-    Ok(Question { norm, scale, any_class: arguments.any_class })
-}
-
-/// From 0 to the largest, in round steps: of 1/4 in l2, unless that makes too many.
-fn default_radii(norm: RadiusNorm, largest: f64) -> Vec<Radius> {
-    let step = match norm {
-        RadiusNorm::L2 => {
-            let mut step = 0.25;
-            while largest / step > MOST_COLUMNS as f64 {
-                step *= 2.0;
-            }
-            step
-        }
-        RadiusNorm::Linf if largest > 0.0 => {
-            let unit = 10_f64.powf((largest / 8.0).log10().floor());
-            [1.0, 2.0, 5.0, 10.0]
-                .map(|factor| factor * unit)
-                .into_iter()
-                .find(|step| largest / step <= 8.0)
-                .unwrap_or(10.0 * unit)
-        }
-        RadiusNorm::Linf => 1.0,
-    };
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // few
-    let count = (largest / step) as usize;
-    // By way of decimals: 3 · 0.001 is not the nearest to 0.003.
-    let rounded = |value: f64| format!("{value:.12e}").parse().unwrap_or(value);
-    (0..=count).map(|at| Radius::from(rounded(at as f64 * step))).collect()
-}
-
-fn high_probability(
-    source: &Source,
-    scores: &Scores,
-    accuracy: &[f64],
-    rho: FailureProbability,
-    log_alpha: Option<f64>,
-) -> Result<HighProbability, AnalysisError> {
-    let images =
-        scores.images().ok_or_else(|| AnalysisError::NoInputs { source_name: source.name() })? as u64;
-    let alpha =
-        source.alpha.or(log_alpha).ok_or_else(|| AnalysisError::NoAlpha { source_name: source.name() })?;
-    let false_certificates = false_certificates(images, alpha, rho)?;
-    let exact = |&accuracy: &f64| (accuracy - false_certificates as f64 / images as f64).max(0.0);
-    Ok(HighProbability {
-        rho: rho.value(),
-        alpha,
-        false_certificates,
-        exact: accuracy.iter().map(exact).collect(),
-        bernstein: accuracy.iter().map(|&part| bernstein_bound(part, images, alpha, rho)).collect(),
-    })
-}
-
-/// The shortest ends of the paths that tell the sources apart, without endings.
-fn labels(sources: &[Source]) -> Vec<String> {
-    let parts: Vec<Vec<String>> = sources
-        .iter()
-        .map(|source| {
-            let path = source.paths.first().map(|path| path.with_extension("")).unwrap_or_default();
-            // An ending such as the .25 of sigma_0.25 is none.
-            let whole = source.paths.first().cloned().unwrap_or_default();
-            let ending = whole.extension().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
-            let numeric = ending.chars().all(|letter| letter.is_ascii_digit());
-            let path = if numeric { whole } else { path };
-            path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
-        })
-        .collect();
-    let longest = parts.iter().map(Vec::len).max().unwrap_or(0);
-    let end = |parts: &[String], length: usize| parts[parts.len().saturating_sub(length)..].join("/");
-    let label = |at: usize| {
-        let others = |length: usize| {
-            let own = end(&parts[at], length);
-            parts.iter().enumerate().all(|(other, parts)| other == at || end(parts, length) != own)
-        };
-        let length = (1..=longest).find(|&length| others(length)).unwrap_or(longest);
-        let more = sources[at].paths.len() - 1;
-        let shards = if more > 0 { format!(" (+ {more})") } else { String::new() };
-        end(&parts[at], length) + &shards
-    };
-    (0..sources.len()).map(label).collect()
-}
-
-/// The command as it can be given again, without places of this machine.
+/// The command as it can be given again, without paths of this machine.
 fn command() -> String {
     let data = std::env::var("GAMBESON_REFERENCE_DATA").unwrap_or_default();
     let word = |word: String| {
@@ -248,9 +65,4 @@ fn command() -> String {
     };
     let words: Vec<String> = std::env::args().skip(1).map(word).collect();
     format!("gambeson {}", words.join(" ")).replace('`', "'")
-}
-
-/// Whether the ℓ∞ radii of a log are of cosine coefficients.
-fn in_cosines(source: &Source) -> bool {
-    cosines(source.run.as_ref().and_then(|run| run.representation))
 }

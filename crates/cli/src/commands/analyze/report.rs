@@ -1,6 +1,6 @@
 //! Tables, CSV and JSON.
 
-use super::{Analysis, Log};
+use super::analysis::{Analysis, Log, in_cosines};
 use crate::args::{AnalyzeArguments, CertificationName};
 use crate::report::decimal::down;
 use crate::report::table::Table;
@@ -8,9 +8,9 @@ use gambeson_smooth::analysis::{Dialect, RadiusNorm};
 use serde::Serialize;
 use std::io::Write;
 
-/// What is not known.
+/// Unknown.
 const NOTHING: &str = "–";
-/// Shares of inputs at which the distribution of p_A is told.
+/// Shares of inputs at which the distribution of p_A is shown.
 const SHARES: [f64; 7] = [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0];
 /// Significant digits of lower limits.
 const LIMIT_DIGITS: usize = 6;
@@ -26,7 +26,7 @@ enum Row<'a> {
     Envelope,
 }
 
-/// The accuracies, and the distributions of p_A where there are any.
+/// The accuracies, and the distributions of p_A if known.
 pub(super) fn tables(analysis: &Analysis, arguments: &AnalyzeArguments) -> Vec<Table> {
     let mut tables = vec![accuracies(analysis, arguments)];
     tables.extend(limits(analysis));
@@ -35,17 +35,17 @@ pub(super) fn tables(analysis: &Analysis, arguments: &AnalyzeArguments) -> Vec<T
 
 fn accuracies(analysis: &Analysis, arguments: &AnalyzeArguments) -> Table {
     let digits = usize::from(arguments.digits);
-    let what = if analysis.any_class { "Part of inputs certified" } else { "Certified accuracy" };
+    let what = if analysis.any_class { "Fraction of inputs certified" } else { "Certified accuracy" };
     let caption = format!("{what} at {} radii r.", analysis.norm.name());
     let mut notes = Vec::new();
     let several = analysis.logs.len() > 1;
     if several {
-        notes.push("*: the best of all logs at that radius.".to_owned());
+        notes.push("*: the best log at that radius.".to_owned());
     }
     if let Some(bound) = analysis.logs.iter().find_map(|log| log.high_probability.as_ref()) {
         notes.push(format!(
-            "exact, Bernstein: lower bounds with probability 1 − {} over all draws, for all radii at once; exact by \
-             the binomial distribution of false certificates, Bernstein as Cohen et al.",
+            "exact, Bernstein: lower bounds with probability 1 − {} over all draws, for all radii at once; exact from \
+             the binomial distribution of false certificates, Bernstein as in Cohen et al.",
             bound.rho
         ));
     }
@@ -110,17 +110,17 @@ fn certified(log: &Log, arguments: &AnalyzeArguments) -> Option<String> {
     let kappa = run.and_then(|run| run.kappa).map_or_else(String::new, |kappa| match &log.proven_by {
         Some(projection) => format!(" κ = {kappa}, proven again, as is σ_max, from {projection}."),
         None => {
-            format!(" κ = {kappa} and σ_max as recorded: give the --projection to have them proven again.")
+            format!(" κ = {kappa} and σ_max as recorded: --projection proves them again.")
         }
     });
-    let cosines = if super::in_cosines(source) { " ℓ∞ is of cosine coefficients." } else { "" };
+    let cosines = if in_cosines(source) { " ℓ∞ is of cosine coefficients." } else { "" };
     let goal = run.and_then(|run| run.goal.as_ref()).map_or_else(String::new, |goal| {
         let targets: Vec<String> = goal.targets.iter().map(ToString::to_string).collect();
         let tolerance = goal.tolerance.map_or_else(String::new, |tolerance| format!(" within {tolerance}"));
         let norm = goal.norm.name();
         format!(
-            " Drawing stopped when {norm} radii {}{tolerance} were settled; others are lower bounds of what all draws \
-             would give.",
+            " Drawing stopped when the {norm} radii {}{tolerance} were settled; other radii are lower bounds of what all \
+             draws would give.",
             targets.join(", ")
         )
     });
@@ -263,7 +263,7 @@ pub(super) fn json(analysis: &Analysis, envelope: bool, stdout: &mut impl Write)
     Ok(())
 }
 
-/// A header and a line a log; shortest decimals that read back to the same numbers.
+/// A header and one line per log; shortest decimals that read back to the same numbers.
 pub(super) fn csv(analysis: &Analysis, envelope: bool) -> String {
     let radii: Vec<String> = analysis.radii.iter().map(|radius| radius.value.to_string()).collect();
     let mut lines = vec![format!("source,images,acr,abstained,{}", radii.join(","))];

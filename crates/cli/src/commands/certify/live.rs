@@ -1,63 +1,105 @@
-//! The progress of a run over inputs: how far, how fast, how long still; and what stops it.
+//! The progress of a run over inputs: how far, how fast, how much longer; and what stops it.
 
-use crate::progress::{interrupted, live_line};
+use crate::progress::{duration, interrupted, live_line, say};
+use gambeson_lowrank::observe::Observer;
+use gambeson_smooth::runs::RunProgress;
 use indicatif::ProgressBar;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+/// Seconds of drawing after which the rate is known well enough to say how long all of it will take.
+const WARM: f64 = 0.3;
+
+/// Seconds of a run that needs no estimate.
+const SHORT: f64 = 3.0;
+
+/// How many draws an input takes.
+#[derive(Clone, Copy)]
+pub(super) struct Draws {
+    pub(super) count: u64,
+    /// Whether it may take fewer.
+    pub(super) at_most: bool,
+}
 
 pub(super) struct Live {
     bar: ProgressBar,
+    limit: Option<Duration>,
+    /// When drawing began.
     started: Instant,
-    deadline: Option<Instant>,
-    draws: AtomicU64,
+    per_input: Draws,
+    draws: u64,
+    /// Whether it was said how long all of it will take.
+    estimated: bool,
     /// Inputs done in this run, and still to do.
     done: usize,
     left: usize,
 }
 
 impl Live {
-    pub(super) fn new(inputs: usize, limit: Option<Duration>) -> Self {
-        let bar = live_line(Some(inputs as u64), "{spinner} {elapsed} [{bar:30}] {pos}/{len} inputs{msg}");
+    pub(super) fn new(inputs: usize, per_input: Draws, limit: Option<Duration>) -> Self {
+        let template = "{spinner} {elapsed} [{bar:20}] {pos} of {len} inputs{msg}";
+        let bar = live_line(Some(inputs as u64), template);
         let started = Instant::now();
-        let deadline = limit.and_then(|limit| started.checked_add(limit));
-        Self { bar, started, deadline, draws: AtomicU64::new(0), done: 0, left: inputs }
+        Self { bar, limit, started, per_input, draws: 0, estimated: false, done: 0, left: inputs }
     }
 
-    /// An input that was there before.
-    pub(super) fn skip(&mut self) {
+    fn input(&mut self) {
         self.bar.inc(1);
         self.left -= 1;
     }
 
-    /// An input is finished.
-    pub(super) fn done(&mut self) {
-        self.bar.inc(1);
-        self.left -= 1;
-        self.done += 1;
-    }
-
-    /// After a batch, from any thread.
-    pub(super) fn draws(&self, count: u64) -> ControlFlow<()> {
-        let draws = self.draws.fetch_add(count, Ordering::Relaxed) + count;
+    fn show(&mut self) {
         let elapsed = self.started.elapsed().as_secs_f64();
-        let rate = draws as f64 / elapsed.max(1e-9);
-        let left = if self.done == 0 {
-            String::new()
-        } else {
-            let seconds = elapsed / self.done as f64 * self.left as f64;
-            format!(", {} left", indicatif::HumanDuration(Duration::from_secs_f64(seconds.min(1e9))))
-        };
-        self.bar.set_message(format!(", {rate:.0} draws/s{left}"));
-        if interrupted() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return ControlFlow::Break(());
+        let rate = self.draws as f64 / elapsed.max(1e-9);
+        let whole = self.per_input.count as f64 * (self.done + self.left) as f64;
+        if elapsed >= WARM && !self.estimated {
+            self.estimated = true;
+            // A short run is over before anybody has read how long it takes.
+            if whole / rate >= SHORT {
+                let most = if self.per_input.at_most { "at most " } else { "about " };
+                say(&format!(
+                    "{most}{} for {} inputs of {} draws each, at {rate:.0} draws per second",
+                    duration(whole / rate),
+                    self.done + self.left,
+                    self.per_input.count
+                ));
+            }
         }
-        ControlFlow::Continue(())
+        let left = if self.done == 0 {
+            (whole / rate - elapsed).max(0.0)
+        } else {
+            elapsed / self.done as f64 * self.left as f64
+        };
+        self.bar.set_message(format!(", {rate:.0} draws/s, {} left", duration(left)));
     }
 
-    /// Clears the line; the draws made.
-    pub(super) fn finish(&self) -> u64 {
+    /// Clears the line.
+    pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
-        self.draws.load(Ordering::Relaxed)
+    }
+}
+
+impl Observer<RunProgress> for Live {
+    fn observe(&mut self, progress: &RunProgress) -> ControlFlow<()> {
+        match progress {
+            RunProgress::Resumed { .. } => {
+                self.input();
+                self.started = Instant::now();
+            }
+            RunProgress::Drawn(drawn) => {
+                self.draws += drawn.draws;
+                self.show();
+            }
+            RunProgress::Recorded { .. } => {
+                self.input();
+                self.done += 1;
+            }
+        }
+        let late = self.limit.is_some_and(|limit| self.started.elapsed() >= limit);
+        if interrupted() || (late && self.draws > 0) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! `gambeson certify`: counts and radii for the inputs of a data set, one record each.
 
+mod accuracy;
 mod inputs;
 mod live;
 mod model;
@@ -7,21 +8,22 @@ pub(super) mod predict;
 mod setup;
 mod tsv;
 
-use crate::Outcome;
 use crate::args::CertifyArguments;
+use crate::ended::Ended;
 use crate::report::decimal::down;
-use anyhow::bail;
-use gambeson_checker::SamplingRule;
+use crate::screen::wrapped;
+use accuracy::Accuracy;
+use gambeson_checker::NoiseLevel;
 use gambeson_lowrank::projection::representation::Representation;
-use gambeson_smooth::noise::GENERATOR;
-use gambeson_smooth::record::{Derived, Record, RecordLog, Rule, Run, VERSION};
+use gambeson_smooth::record::{Derived, Record};
+use gambeson_smooth::runs::{Finished, certify_inputs};
 use gambeson_smooth::sequential::{Goal, RadiusNorm};
-use gambeson_smooth::smoother::{Certification, Certified, Smoother, SmoothingParams, Watch};
-use inputs::{Finished, each_input, interruptible};
-pub(crate) use model::{vector, vector_sha256};
+use gambeson_smooth::smoother::{Smoother, SmoothingParams, default_targets};
+use inputs::{ended, interruptible};
+use live::{Draws, Live};
+pub(crate) use model::vector;
 use serde::Serialize;
-use setup::{Setup, padded};
-use std::collections::BTreeMap;
+use setup::Setup;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -37,35 +39,36 @@ struct Summary {
     abstained: usize,
     /// Answers that are the label; null without labels.
     correct: Option<usize>,
-    /// Half of the answers, abstentions counted as 0, have a radius of at least this.
+    /// Half of the answers have a radius of at least this; abstentions count as 0.
     median_l2: f64,
     median_linf: f64,
     /// Selection and estimation draws of this run.
     draws: u64,
-    /// Estimation draws an input, on average.
+    /// Estimation draws per input, on average.
     mean_estimation: f64,
     seconds: f64,
-    /// Forward passes a second, noise included.
+    /// Forward passes per second, noise included.
     rate: f64,
     /// Whether Ctrl-C or the time limit cut it short.
     stopped: bool,
     out: Option<PathBuf>,
+    accuracy: Accuracy,
 }
 
 pub(crate) fn run(
     arguments: &CertifyArguments,
     stdout: &mut impl Write,
     threads: usize,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Ended> {
     interruptible(|| certify(arguments, stdout, threads))
 }
 
-fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize) -> anyhow::Result<Outcome> {
+fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize) -> anyhow::Result<Ended> {
     let smooth = &arguments.smooth;
     let failure = setup::failure(smooth)?;
     let noise = setup::noise(smooth)?;
     let setup = Setup::load(smooth, threads)?;
-    let goal = arguments.sequential.then(|| goal(arguments, noise.value(), &setup));
+    let goal = arguments.sequential.then(|| goal(arguments, noise, &setup));
     let params = SmoothingParams {
         noise,
         selection: arguments.n0,
@@ -75,67 +78,25 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
         seed: smooth.seed,
         goal,
     };
-    let smoother = Smoother::new(&setup.model, &setup.space, params.clone())?;
-    let run = Run {
-        rule: match smoother.rule() {
-            SamplingRule::Fixed => Rule::Fixed,
-            SamplingRule::Staged { looks } => {
-                Rule::Staged { looks: looks.iter().map(|look| (look.trials, look.share)).collect() }
-            }
-            SamplingRule::Anytime => Rule::Anytime,
-        },
-        goal: params.goal.clone(),
-        n0: params.selection,
-        n: params.estimation,
-        sigma: noise.value(),
-        alpha: failure.value(),
-        seed: params.seed,
-        generator: Some(GENERATOR.to_owned()),
-        model: setup.model_name.clone(),
-        data: setup.data_name(),
-        projection: setup.projection_sha256.clone(),
-        representation: setup.representation,
-        noise: setup.levels_sha256.clone(),
-        kappa: setup.space.kappa().map(gambeson_checker::InfToTwoBound::value),
-        spectral: setup.space.spectral().map(gambeson_checker::SpectralBound::value),
-        dimension: setup.space.input_dim() as u64,
-    };
-    let (mut log, there) = match &smooth.out {
-        Some(out) => RecordLog::open_to_append(out, &run).map(|(log, there)| (Some(log), there))?,
-        None => (None, BTreeMap::new()),
-    };
-    for &index in &setup.indices {
-        if let Some(record) = there.get(&(index as u64)) {
-            let proven = smoother.encoding_error(&setup.values(index))?;
-            if record.encoding_error < proven {
-                bail!(
-                    "the record of input {index} has the encoding error {}, but {proven} is what is proven",
-                    record.encoding_error
-                );
-            }
-        }
-    }
-    let make =
-        |index: usize, watch: Watch<'_>| Ok(smoother.certify(index as u64, &setup.values(index), watch)?);
-    let keep = |index, found: Certification, seconds| {
-        let record = record(index as u64, setup.label(index), setup.classes(), &found, run.clone(), seconds);
-        if let Some(log) = &mut log {
-            log.append(&record)?;
-        }
-        Ok(record)
-    };
-    let finished = each_input(&setup, smooth, there, make, keep)?;
+    let smoother = Smoother::new(&setup.model, &setup.space, params)?;
+    let run = setup.run_params(smooth);
+    let draws = Draws { count: arguments.n0 + arguments.n, at_most: arguments.sequential };
+    let mut live = Live::new(run.indices.len(), draws, smooth.time_limit);
+    let finished = certify_inputs(&smoother, &run, |index| setup.row(index), &mut live);
+    live.finish();
+    let finished = finished?;
     if let Some(path) = &smooth.tsv {
         tsv::write(path, &tsv::certified(finished.records.values()))?;
     }
-    let summary = summary(&finished, &setup, smooth.out.clone());
+    let accuracy = Accuracy::new(&finished.records.values(), &setup.space, noise.value(), setup.labelled());
+    let summary = summary(&finished, &setup, accuracy, smooth.out.clone());
     if smooth.json {
         writeln!(stdout, "{}", serde_json::to_string(&summary)?)?;
     } else {
         print(&summary, &setup, stdout)?;
     }
     stdout.flush()?;
-    Ok(finished.outcome())
+    Ok(ended(&finished))
 }
 
 /// Whether ℓ∞ is measured in coefficients of a cosine transform, which is not ℓ∞ of pixels or samples.
@@ -144,50 +105,16 @@ pub(crate) fn cosines(representation: Option<Representation>) -> bool {
 }
 
 /// What a sequential run is to settle: without targets and a tolerance, the radii 0, σ, 2σ, 3σ in z.
-fn goal(arguments: &CertifyArguments, sigma: f64, setup: &Setup) -> Goal {
+fn goal(arguments: &CertifyArguments, noise: NoiseLevel, setup: &Setup) -> Goal {
     let norm: RadiusNorm = arguments.norm.into();
     let mut targets = arguments.target.clone();
     if targets.is_empty() && arguments.tolerance.is_none() {
-        let unit = match (norm, setup.space.kappa(), setup.space.spectral()) {
-            (RadiusNorm::L2, _, spectral) => spectral.map_or(1.0, gambeson_checker::SpectralBound::value),
-            (RadiusNorm::Linf, Some(kappa), _) => kappa.value(),
-            (RadiusNorm::Linf, None, _) => (setup.space.input_dim() as f64).sqrt(),
-        };
-        targets.extend((0..4).map(|k| f64::from(k) * sigma / unit));
+        targets = default_targets(&setup.space, norm, noise);
     }
     Goal { targets, tolerance: arguments.tolerance, norm }
 }
 
-fn record(
-    index: u64,
-    label: Option<u32>,
-    classes: usize,
-    found: &Certification,
-    run: Run,
-    seconds: f64,
-) -> Record {
-    let derived = |certified: Certified| Derived {
-        class: Some(certified.class),
-        latent: Some(certified.latent.value()),
-        l2: Some(certified.l2.value()),
-        linf: Some(certified.linf.value()),
-    };
-    Record {
-        version: VERSION,
-        index,
-        label,
-        selection: padded(&found.selection, classes),
-        estimation: padded(&found.estimation, classes),
-        selection_none: found.selection.none,
-        estimation_none: found.estimation.none,
-        run,
-        encoding_error: found.encoding_error,
-        derived: found.certified.map(derived).unwrap_or_default(),
-        seconds,
-    }
-}
-
-fn summary(finished: &Finished<Record>, setup: &Setup, out: Option<PathBuf>) -> Summary {
+fn summary(finished: &Finished<Record>, setup: &Setup, accuracy: Accuracy, out: Option<PathBuf>) -> Summary {
     let records = &finished.records;
     let median = |radius: fn(&Derived) -> Option<f64>| {
         let mut radii: Vec<f64> =
@@ -212,31 +139,25 @@ fn summary(finished: &Finished<Record>, setup: &Setup, out: Option<PathBuf>) -> 
         rate: finished.rate(),
         stopped: finished.stopped,
         out,
+        accuracy,
     }
 }
 
 fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::Result<()> {
     let Summary { inputs, done, resumed, abstained, .. } = summary;
-    writeln!(stdout, "{}", setup.describe())?;
+    writeln!(stdout, "{}", wrapped(&setup.describe(), 2))?;
     let before = if *resumed > 0 { format!(", {resumed} of them before") } else { String::new() };
-    writeln!(stdout, "inputs       {done} of {inputs}{before}; {abstained} abstentions")?;
-    if let Some(correct) = summary.correct {
-        let share = 100.0 * correct as f64 / (*done).max(1) as f64;
-        writeln!(
-            stdout,
-            "correct      {correct}, {share:.1} % of these inputs: certified accuracy at radius 0"
-        )?;
-    }
+    writeln!(stdout, "inputs       {done} of {inputs}{before}; {abstained} abstained")?;
     let (l2, linf) = (down(summary.median_l2, 4), down(summary.median_linf, 4));
-    let of = if cosines(setup.representation) { " of cosine coefficients" } else { "" };
+    let of = if cosines(setup.space.representation()) { " of cosine coefficients" } else { "" };
     writeln!(stdout, "median       l2 radius {l2}, l_inf radius {linf}{of}")?;
     writeln!(
         stdout,
-        "draws        {} in {:.1} s, {:.0} a second; {:.0} counted an input",
+        "draws        {} in {:.1} s, {:.0} per second; {:.0} counted per input",
         summary.draws, summary.seconds, summary.rate, summary.mean_estimation
     )?;
-    match &summary.out {
-        Some(out) => writeln!(stdout, "records      {}", out.display()),
-        None => Ok(()),
+    if let Some(out) = &summary.out {
+        writeln!(stdout, "records      {}", out.display())?;
     }
+    summary.accuracy.print(cosines(setup.space.representation()), stdout)
 }

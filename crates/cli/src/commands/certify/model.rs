@@ -3,11 +3,12 @@
 use anyhow::{Context, bail};
 use gambeson_data::dataset::Shape;
 use gambeson_learn::onnx::{Batching, Normalisation, OnnxError, OnnxModel};
-use gambeson_lowrank::file::sha256;
+use gambeson_lowrank::file::sha256_of_numbers;
 use gambeson_lowrank::matrix_file::npy;
 use gambeson_lowrank::projection::representation::{Representation, Transform};
-use gambeson_smooth::classifier::{Ball, Classifier, HalfSpace};
-use gambeson_smooth::input_map::Feed;
+use gambeson_smooth::classifier::Classifier;
+use gambeson_smooth::input_map::InputMap;
+use gambeson_smooth::toys::{Ball, HalfSpace};
 use std::path::Path;
 
 /// A classifier from the command line.
@@ -36,9 +37,9 @@ impl Classifier for Model {
         }
     }
 
-    fn feed(&self) -> Option<&Feed> {
+    fn input_map(&self) -> Option<&InputMap> {
         match self {
-            Self::Onnx(model) => model.feed(),
+            Self::Onnx(model) => model.input_map(),
             Self::HalfSpace(_) | Self::Ball(_) => None,
         }
     }
@@ -74,14 +75,14 @@ pub(super) fn load(
     };
     if let Some(toy) = text.strip_prefix("toy:") {
         if normalisation.is_some() {
-            bail!("--mean and --std are for networks: a toy takes inputs as they are");
+            bail!("--mean and --std are for networks: a toy takes its inputs unchanged");
         }
         let (model, name) = toy_model(toy, shape).with_context(|| format!("--model {text}"))?;
         return Ok(Loaded { model, name, shape });
     }
     let model = OnnxModel::load(Path::new(text), shape, normalisation.clone(), threads)?;
     if let Batching::Fixed(rows) = model.batching() {
-        crate::progress::say(&format!("{text}: the graph takes {rows} rows at a time only, which is slow"));
+        crate::progress::say(&format!("{text}: the graph takes batches of {rows} only, which is slow"));
     }
     let name = match &normalisation {
         None => model.sha256().to_owned(),
@@ -98,12 +99,12 @@ fn toy_model(text: &str, shape: Shape) -> anyhow::Result<(Model, String)> {
     let allowed: &[&str] = match kind {
         "half-space" => &["offset", "cosine", "normal"],
         "ball" => &["radius", "centre"],
-        _ => bail!("`{kind}` is no toy: half-space or ball"),
+        _ => bail!("unknown toy `{kind}`: expected half-space or ball"),
     };
     let mut given: Vec<(&str, &str)> = Vec::new();
     for word in words {
         let Some((key, value)) = word.split_once('=').filter(|(key, _)| allowed.contains(key)) else {
-            bail!("`{word}` is not one of {}=...", allowed.join("=..., "));
+            bail!("unknown parameter `{word}`: expected {}=...", allowed.join("=..., "));
         };
         if given.iter().any(|(other, _)| *other == key) {
             bail!("{key} is given twice");
@@ -129,9 +130,9 @@ fn toy_model(text: &str, shape: Shape) -> anyhow::Result<(Model, String)> {
         (None, Some(path)) => {
             let normal = vector(Path::new(path))?;
             if normal.len() != shape.len() {
-                bail!("{path}: {} numbers, but the data have {}", normal.len(), shape.len());
+                bail!("{path}: has {} numbers, but the inputs have {}", normal.len(), shape.len());
             }
-            name = format!("{name} sha256 {}", vector_sha256(&normal));
+            name = format!("{name} sha256 {}", sha256_of_numbers(&normal));
             normal
         }
     };
@@ -143,7 +144,7 @@ fn toy_model(text: &str, shape: Shape) -> anyhow::Result<(Model, String)> {
 fn cosine(index: &str, shape: Shape) -> anyhow::Result<Vec<f64>> {
     let plane = shape.height * shape.width;
     let Some(index) = index.parse::<usize>().ok().filter(|&index| index < plane) else {
-        bail!("cosine={index}: not a number from 0 to {}", plane - 1);
+        bail!("cosine={index}: expected a whole number from 0 to {}", plane - 1);
     };
     let kind = if shape.height == 1 { Representation::Dct1 } else { Representation::Dct2 };
     let mut normal = vec![0.0; shape.len()];
@@ -161,9 +162,4 @@ pub(crate) fn vector(path: &Path) -> anyhow::Result<Vec<f64>> {
         npy::values(&mut rest, &header, length, bytes.len())
     };
     read().with_context(|| path.display().to_string())
-}
-
-/// The hash of numbers as little-endian binary64.
-pub(crate) fn vector_sha256(values: &[f64]) -> String {
-    sha256(&values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>())
 }

@@ -1,18 +1,19 @@
 //! `gambeson predict`: the class of the smoothed classifier for the inputs of a data set, or an abstention.
 //!
-//! Records are lines of JSON as those of `certify`, with counts of one kind of draws and no radius; they begin with
+//! Records are lines of JSON like those of `certify`, with counts of one kind of draws and no radius; they begin with
 //! `{"kind":"prediction"`, so that neither is taken for the other.
 
-use super::inputs::{each_input, interruptible};
-use super::setup::{self, Setup, padded};
+use super::inputs::{ended, interruptible};
+use super::live::{Draws, Live};
+use super::setup::{self, Setup};
 use super::tsv;
-use crate::Outcome;
 use crate::args::PredictArguments;
-use gambeson_smooth::noise::GENERATOR;
-use gambeson_smooth::record::{PredictionLog, PredictionRecord, PredictionRun};
-use gambeson_smooth::smoother::{Counts, Prediction, Smoother, SmoothingParams, Watch};
+use crate::ended::Ended;
+use crate::screen::wrapped;
+use gambeson_smooth::record::PredictionRecord;
+use gambeson_smooth::runs::predict_inputs;
+use gambeson_smooth::smoother::{Smoother, SmoothingParams};
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -27,7 +28,7 @@ struct Summary {
     correct: Option<usize>,
     draws: u64,
     seconds: f64,
-    /// Forward passes a second, noise included.
+    /// Forward passes per second, noise included.
     rate: f64,
     stopped: bool,
     out: Option<PathBuf>,
@@ -37,11 +38,11 @@ pub(crate) fn run(
     arguments: &PredictArguments,
     stdout: &mut impl Write,
     threads: usize,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Ended> {
     interruptible(|| predict(arguments, stdout, threads))
 }
 
-fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize) -> anyhow::Result<Outcome> {
+fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize) -> anyhow::Result<Ended> {
     let smooth = &arguments.smooth;
     let (failure, noise) = (setup::failure(smooth)?, setup::noise(smooth)?);
     let setup = Setup::load(smooth, threads)?;
@@ -55,33 +56,12 @@ fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize
         goal: None,
     };
     let smoother = Smoother::new(&setup.model, &setup.space, params)?;
-    let run = PredictionRun {
-        n: arguments.n,
-        sigma: noise.value(),
-        alpha: failure.value(),
-        seed: smooth.seed,
-        generator: Some(GENERATOR.to_owned()),
-        model: setup.model_name.clone(),
-        data: setup.data_name(),
-        projection: setup.projection_sha256.clone(),
-        noise: setup.levels_sha256.clone(),
-    };
-    let (mut log, there) = match &smooth.out {
-        Some(out) => PredictionLog::open_to_append(out, &run).map(|(log, there)| (Some(log), there))?,
-        None => (None, BTreeMap::new()),
-    };
-    let make =
-        |index: usize, watch: Watch<'_>| Ok(smoother.predict(index as u64, &setup.values(index), watch)?);
-    let keep = |index, found: Prediction, seconds| {
-        let counts = Counts { classes: padded(&found.counts, setup.classes()), none: found.counts.none };
-        let label = setup.label(index);
-        let record = PredictionRecord::new(index as u64, label, counts, run.clone(), found.class, seconds);
-        if let Some(log) = &mut log {
-            log.append(&record)?;
-        }
-        Ok(record)
-    };
-    let finished = each_input(&setup, smooth, there, make, keep)?;
+    let run = setup.run_params(smooth);
+    let draws = Draws { count: arguments.n, at_most: false };
+    let mut live = Live::new(run.indices.len(), draws, smooth.time_limit);
+    let finished = predict_inputs(&smoother, &run, |index| setup.row(index), &mut live);
+    live.finish();
+    let finished = finished?;
     let records = &finished.records;
     let right = |record: &&PredictionRecord| record.class.is_some() && record.class == record.label;
     let summary = Summary {
@@ -109,20 +89,31 @@ fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize
         print(&summary, &setup, stdout)?;
     }
     stdout.flush()?;
-    Ok(finished.outcome())
+    Ok(ended(&finished))
 }
 
 fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::Result<()> {
-    let Summary { inputs, done, abstained, .. } = summary;
-    writeln!(stdout, "{}", setup.describe())?;
-    writeln!(stdout, "inputs       {done} of {inputs}; {abstained} abstentions")?;
-    if let Some(correct) = summary.correct {
-        let share = 100.0 * correct as f64 / (*done).max(1) as f64;
-        writeln!(stdout, "correct      {correct}, {share:.1} %")?;
-    }
+    let Summary { inputs, done, resumed, abstained, .. } = summary;
+    writeln!(stdout, "{}", wrapped(&setup.describe(), 2))?;
+    let before = if *resumed > 0 { format!(", {resumed} of them before") } else { String::new() };
+    writeln!(stdout, "inputs       {done} of {inputs}{before}; {abstained} abstained")?;
     writeln!(
         stdout,
-        "draws        {} in {:.1} s, {:.0} a second",
+        "draws        {} in {:.1} s, {:.0} per second",
         summary.draws, summary.seconds, summary.rate
-    )
+    )?;
+    if let Some(out) = &summary.out {
+        writeln!(stdout, "records      {}", out.display())?;
+    }
+    let share = |count: usize| 100.0 * count as f64 / (*done).max(1) as f64;
+    match summary.correct {
+        Some(correct) => {
+            writeln!(
+                stdout,
+                "accuracy     {:.1} % ({correct} of {done}; abstentions count as wrong)",
+                share(correct)
+            )
+        }
+        None => writeln!(stdout, "answered     {:.1} %; the data have no labels", share(done - abstained)),
+    }
 }

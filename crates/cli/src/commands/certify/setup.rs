@@ -2,19 +2,17 @@
 
 use super::model::{self, Loaded, Model};
 use crate::args::SmoothArguments;
-use crate::commands::data::{LiveData, data_dir};
+use crate::commands::data::data_dir;
+use crate::live_data::LiveData;
 use crate::output::writable;
 use anyhow::{Context, bail};
 use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_data::dataset::{Dataset, Shape};
 use gambeson_data::format::audio::FrameParams;
 use gambeson_data::source::{self, LoadOptions};
-use gambeson_lowrank::file::sha256;
-use gambeson_lowrank::projection::certificate::ProjectionCertificate;
-use gambeson_lowrank::projection::representation::Representation;
-use gambeson_lowrank::projection::{Grid, Projection};
+use gambeson_lowrank::projection::proven::ProvenProjection;
 use gambeson_smooth::classifier::Classifier;
-use gambeson_smooth::smoother::Counts;
+use gambeson_smooth::runs::{Row, RunParams};
 use gambeson_smooth::space::Space;
 use std::path::Path;
 
@@ -22,9 +20,6 @@ pub(super) struct Setup {
     pub(super) model: Model,
     pub(super) model_name: String,
     pub(super) space: Space,
-    pub(super) projection_sha256: Option<String>,
-    pub(super) representation: Option<Representation>,
-    pub(super) levels_sha256: Option<String>,
     data: Dataset,
     /// Inputs asked for, rising.
     pub(super) indices: Vec<usize>,
@@ -40,7 +35,7 @@ impl Setup {
         if let (Some(out), Some(tsv)) = (&arguments.out, &arguments.tsv)
             && std::path::absolute(out)? == std::path::absolute(tsv)?
         {
-            bail!("{}: both --out and --tsv; give two files", out.display());
+            bail!("{}: is both --out and --tsv; give two files", out.display());
         }
         let options = LoadOptions {
             split: arguments.split.into(),
@@ -49,7 +44,7 @@ impl Setup {
         };
         let data = LiveData::watch(|progress| source::load(&arguments.data, &options, progress))?;
         if arguments.tsv.is_some() && data.labels().is_none() {
-            bail!("{}: the data have no labels, which the table of --tsv needs; leave it out", data.name());
+            bail!("{}: the data have no labels, which --tsv needs; leave it out", data.name());
         }
         let indices = indices(arguments, data.len())?;
         let shape = data.shape();
@@ -58,7 +53,7 @@ impl Setup {
         let classes = data.classes().len();
         if classes > model.classes() {
             crate::progress::say(&format!(
-                "{} has {} classes, the data {classes}: the others are never answered",
+                "{} has {} classes, but the data have {classes}: it never answers the others",
                 arguments.model,
                 model.classes()
             ));
@@ -67,9 +62,6 @@ impl Setup {
             model,
             model_name: name,
             space: Space::identity(shape.len()),
-            projection_sha256: None,
-            representation: None,
-            levels_sha256: None,
             data,
             indices,
             title: String::new(),
@@ -77,7 +69,7 @@ impl Setup {
         match &arguments.projection {
             Some(path) => setup.project(path, arguments, taken, threads)?,
             None if taken != shape => bail!(
-                "{}: it takes images of {taken}, but the data are {shape}; a --projection can decode smaller ones",
+                "{}: takes images of {taken}, but the data are {shape}; a --projection can decode smaller ones",
                 arguments.model
             ),
             None => {}
@@ -94,51 +86,39 @@ impl Setup {
         taken: Shape,
         threads: usize,
     ) -> anyhow::Result<()> {
-        let shape = self.data.shape();
-        let projection = Projection::read(path)?;
-        let Grid { channels, height, width } = projection.grid();
-        if (channels, height, width) != (shape.channels, shape.height, shape.width) {
-            bail!(
-                "{}: a projection of {channels} x {height} x {width} inputs, but the data are {shape}",
-                path.display()
-            );
-        }
-        let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
-        self.projection_sha256 = Some(sha256(&bytes));
-        self.representation = Some(projection.representation());
-        let beside = path.with_extension("cert.json");
-        let certificate = arguments.certificate.as_deref().unwrap_or(&beside);
-        let proof = ProjectionCertificate::read(certificate)?;
         let levels = arguments.noise_levels.as_deref().map(model::vector).transpose()?;
-        self.levels_sha256 = levels.as_deref().map(model::vector_sha256);
-        let onto = (taken.height, taken.width);
-        self.space = Space::projected(&projection, &proof, levels.as_deref(), Some(onto), threads)
-            .with_context(|| format!("{} with {}", path.display(), certificate.display()))?;
+        let certificate = arguments.certificate.as_deref();
+        let proven = ProvenProjection::open(path, certificate, levels.as_deref(), threads)?;
+        let (own, shape) = (proven.projection().shape(), self.data.shape());
+        if own != shape {
+            bail!("{}: a projection of {own} inputs, but the data are {shape}", path.display());
+        }
+        self.space = Space::projected(&proven, Some((taken.height, taken.width)))
+            .with_context(|| path.display().to_string())?;
         Ok(())
     }
 
-    /// Name and hash of the data.
-    pub(super) fn data_name(&self) -> String {
-        format!("{} sha256:{}", self.data.name(), self.data.sha256())
+    /// What the run over the inputs asked for is about.
+    pub(super) fn run_params(&self, arguments: &SmoothArguments) -> RunParams {
+        RunParams {
+            model: self.model_name.clone(),
+            data: format!("{} sha256:{}", self.data.name(), self.data.sha256()),
+            classes: self.data.classes().len(),
+            indices: self.indices.iter().map(|&index| index as u64).collect(),
+            out: arguments.out.clone(),
+        }
+    }
+
+    /// Input `index`, one of those asked for.
+    pub(super) fn row(&self, index: u64) -> Row {
+        let index = usize::try_from(index).unwrap_or(usize::MAX); // it was a usize before
+        let mut values = vec![0.0; self.data.shape().len()];
+        self.data.sample_f64(index, &mut values);
+        Row { values, label: self.data.labels().map(|labels| labels[index].into()) }
     }
 
     pub(super) fn labelled(&self) -> bool {
         self.data.labels().is_some()
-    }
-
-    pub(super) fn label(&self, index: usize) -> Option<u32> {
-        self.data.labels().map(|labels| labels[index].into())
-    }
-
-    /// Classes of a record: those of the model, and of the data if they have more.
-    pub(super) fn classes(&self) -> usize {
-        self.model.classes().max(self.data.classes().len())
-    }
-
-    pub(super) fn values(&self, index: usize) -> Vec<f64> {
-        let mut values = vec![0.0; self.data.shape().len()];
-        self.data.sample_f64(index, &mut values);
-        values
     }
 
     /// One line on what is done.
@@ -155,13 +135,6 @@ impl Setup {
     }
 }
 
-/// Counts of a model with fewer classes than the data: the others were never answered.
-pub(super) fn padded(counts: &Counts, classes: usize) -> Vec<u64> {
-    let mut padded = counts.classes.clone();
-    padded.resize(classes.max(padded.len()), 0);
-    padded
-}
-
 pub(super) fn failure(arguments: &SmoothArguments) -> anyhow::Result<FailureProbability> {
     FailureProbability::new(arguments.alpha).context("--alpha")
 }
@@ -174,13 +147,13 @@ pub(super) fn noise(arguments: &SmoothArguments) -> anyhow::Result<NoiseLevel> {
 fn indices(arguments: &SmoothArguments, len: usize) -> anyhow::Result<Vec<usize>> {
     let stop = arguments.stop.unwrap_or(len);
     if stop > len {
-        bail!("--stop {stop}: there are {len} inputs");
+        bail!("--stop {stop}: the data have only {len} inputs");
     }
     let shard = arguments.shard;
     let all = (arguments.start..stop).step_by(arguments.every);
     let chosen: Vec<usize> = all.skip(shard.index).step_by(shard.count).collect();
     if chosen.is_empty() {
-        bail!("--start, --stop, --every and --shard leave none of the {len} inputs");
+        bail!("--start, --stop, --every and --shard select none of the {len} inputs");
     }
     Ok(chosen)
 }

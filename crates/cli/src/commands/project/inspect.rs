@@ -1,11 +1,11 @@
-//! `gambeson project inspect`, and `gambeson check` of a projection.
+//! `gambeson project inspect`: what a projection file is, and what its certificate proves.
 
-use super::fit::certificate_beside;
-use crate::Outcome;
 use crate::args::InspectArguments;
+use crate::ended::Ended;
 use crate::report::decimal::{up, up_to_places};
+use crate::screen::{proven, wrapped};
 use gambeson_lowrank::projection::Projection;
-use gambeson_lowrank::projection::certificate::{ProjectionBound, ProjectionCertificate};
+use gambeson_lowrank::projection::certificate::{ProjectionBound, ProjectionCertificate, certificate_path};
 use serde::Serialize;
 use std::io::Write;
 
@@ -31,7 +31,7 @@ struct Inspected<'a> {
 struct InspectedChannel {
     rank: usize,
     error: f64,
-    /// Part of the entries of the basis that are not zero.
+    /// Fraction of the entries of the basis that are not zero.
     density: f64,
     kappa: Option<f64>,
     /// Proven: the largest singular value of the stored basis is at most this.
@@ -42,20 +42,20 @@ pub(super) fn run(
     arguments: &InspectArguments,
     stdout: &mut impl Write,
     threads: usize,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Ended> {
     let projection = Projection::read(&arguments.projection)?;
     let path = arguments
         .certificate
         .clone()
-        .or_else(|| Some(certificate_beside(&arguments.projection)).filter(|path| path.exists()));
-    let proven: Result<ProjectionBound, String> = match &path {
+        .or_else(|| Some(certificate_path(&arguments.projection)).filter(|path| path.exists()));
+    let checked: Result<ProjectionBound, String> = match &path {
         None => Err("no certificate".to_owned()),
         Some(path) => ProjectionCertificate::read(path)?
             .check(&projection, threads)
             .map_err(|rejected| rejected.to_string()),
     };
-    let bound = proven.as_ref().ok();
-    let grid = projection.grid();
+    let bound = checked.as_ref().ok();
+    let shape = projection.shape();
     let channel = |(c, channel): (usize, &gambeson_lowrank::projection::Channel)| {
         let filled = channel.basis.entries.iter().filter(|&&entry| entry != 0.0).count();
         InspectedChannel {
@@ -68,7 +68,7 @@ pub(super) fn run(
     };
     let inspected = Inspected {
         basis: projection.representation().name(),
-        shape: [grid.channels, grid.height, grid.width],
+        shape: [shape.channels, shape.height, shape.width],
         rank: projection.rank(),
         centred: projection.channels().iter().any(|channel| channel.mean.is_some()),
         method: &projection.origin().method,
@@ -76,7 +76,7 @@ pub(super) fn run(
         data_sha256: &projection.origin().data_sha256,
         channels: projection.channels().iter().enumerate().map(channel).collect(),
         kappa: bound.map(|bound| bound.kappa.value()),
-        reason: proven.as_ref().err().cloned(),
+        reason: checked.as_ref().err().cloned(),
     };
     if arguments.json {
         writeln!(stdout, "{}", serde_json::to_string(&inspected)?)?;
@@ -84,7 +84,7 @@ pub(super) fn run(
         print(&inspected, stdout)?;
     }
     stdout.flush()?;
-    Ok(if path.is_some() && bound.is_none() { Outcome::FellShort } else { Outcome::Success })
+    Ok(if path.is_some() && bound.is_none() { Ended::FellShort } else { Ended::AsAsked })
 }
 
 fn print(inspected: &Inspected<'_>, stdout: &mut impl Write) -> std::io::Result<()> {
@@ -92,27 +92,27 @@ fn print(inspected: &Inspected<'_>, stdout: &mut impl Write) -> std::io::Result<
     let centred = if inspected.centred { "centred" } else { "not centred" };
     writeln!(
         stdout,
-        "projection of {channels} x {height} x {width} in {} coordinates, {centred}, rank {}",
+        "projection of {channels} x {height} x {width} inputs in {} coordinates, {centred}, rank {}",
         inspected.basis, inspected.rank
     )?;
-    writeln!(stdout, "method  {}", inspected.method)?;
-    writeln!(stdout, "data    {} (sha256 {})", inspected.data, inspected.data_sha256)?;
-    writeln!(stdout, "channel  rank      kappa     error  density  largest singular value")?;
+    writeln!(stdout, "{}", wrapped(&format!("method  {}", inspected.method), 8))?;
+    writeln!(stdout, "data    {}\nsha256  {}", inspected.data, inspected.data_sha256)?;
+    writeln!(stdout, "channel  rank      kappa     error  density  singular values")?;
     for (c, channel) in inspected.channels.iter().enumerate() {
-        let proven = |value: Option<f64>, digits| value.map_or("-".to_owned(), |value| up(value, digits));
+        let bound = |value: Option<f64>, digits| value.map_or("-".to_owned(), |value| up(value, digits));
         writeln!(
             stdout,
             "{c:>7} {:>5} {:>10} {:>9} {:>8.4}  <= {}",
             channel.rank,
-            proven(channel.kappa, 7),
+            bound(channel.kappa, 7),
             up_to_places(channel.error, 6),
             channel.density,
-            proven(channel.spectral, 15),
+            bound(channel.spectral, 15),
         )?;
     }
     match (&inspected.kappa, &inspected.reason) {
-        (Some(kappa), _) => writeln!(stdout, "PROVEN: kappa <= {}", up(*kappa, 17)),
-        (None, Some(reason)) => writeln!(stdout, "nothing proven: {reason}"),
+        (Some(kappa), _) => writeln!(stdout, "{}: kappa <= {}", proven(), up(*kappa, 17)),
+        (None, Some(reason)) => writeln!(stdout, "{}", wrapped(&format!("nothing proven: {reason}"), 2)),
         (None, None) => Ok(()),
     }
 }

@@ -1,65 +1,41 @@
-//! `gambeson project spectrum`: the error of principal components, and of coordinates, for every number of them.
+//! `gambeson project spectrum`: the error of principal components and of coordinates, by rank.
 
-use super::Fittable;
-use crate::Outcome;
+use super::fittable::Fittable;
 use crate::args::SpectrumArguments;
+use crate::ended::Ended;
+use crate::json::{ChannelSpectrum, SpectrumRecord};
+use crate::output::writable;
 use crate::report::decimal::up_to_places;
+use crate::report::figure::{Axis, Figure, Panel, Point, Series, Style};
+use crate::report::table::Table;
 use gambeson_lowrank::projection::energy::Energy;
 use gambeson_lowrank::projection::method::coordinates;
 use gambeson_lowrank::projection::method::pca::Spectrum;
-use serde::{Deserialize, Serialize};
 use std::io::Write;
 use std::time::Instant;
 
-/// Numbers of components in the table for people, repeated ten times as large.
+/// Ranks in the table for people, repeated ten times as large.
 const SHOWN: [usize; 3] = [1, 2, 5];
 
-/// What `project spectrum --json` prints.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct SpectrumRecord {
-    pub(crate) channels: Vec<ChannelSpectrum>,
-    pub(crate) centred: bool,
-    /// pixel, dct1 or dct2.
-    pub(crate) basis: String,
-    /// Low block of frequencies used, if not all.
-    pub(crate) grid: Option<usize>,
-    pub(crate) data: String,
-    pub(crate) data_sha256: String,
-    pub(crate) samples: usize,
-    /// channels, height, width.
-    pub(crate) shape: [usize; 3],
-    /// Reading the data and adding up their moments.
-    pub(crate) seconds_read: f64,
-    pub(crate) seconds_eigen: f64,
-}
-
-/// Part of the energy lost, by rank from 0 to the number of coordinates.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct ChannelSpectrum {
-    /// By principal components; no orthogonal projection of that rank loses less.
-    pub(crate) pca: Vec<f64>,
-    /// By the coordinates of largest energy.
-    pub(crate) coordinates: Vec<f64>,
-}
-
-impl ChannelSpectrum {
-    /// Of the coordinates that are allowed; errors count what lies outside.
-    fn new(energy: &Energy, allowed: Option<impl Fn(usize) -> bool>) -> Self {
-        let restricted = allowed.map(|allowed| energy.restricted(allowed));
-        let energy = restricted.as_ref().unwrap_or(energy);
-        let cut_off = restricted.as_ref().map_or(0.0, |inner| 1.0 - inner.diagonal().iter().sum::<f64>());
-        let pca = Spectrum::new(energy).errors();
-        Self {
-            pca: pca.into_iter().map(|error| error + cut_off.max(0.0)).collect(),
-            coordinates: coordinates::errors(energy, &coordinates::by_energy(energy)),
-        }
+/// Of the coordinates that are allowed; errors include what lies outside.
+fn channel_spectrum(energy: &Energy, allowed: Option<impl Fn(usize) -> bool>) -> ChannelSpectrum {
+    let restricted = allowed.map(|allowed| energy.restricted(allowed));
+    let energy = restricted.as_ref().unwrap_or(energy);
+    let cut_off = restricted.as_ref().map_or(0.0, |inner| 1.0 - inner.diagonal().iter().sum::<f64>());
+    let pca = Spectrum::new(energy).errors();
+    ChannelSpectrum {
+        pca: pca.into_iter().map(|error| error + cut_off.max(0.0)).collect(),
+        coordinates: coordinates::errors(energy, &coordinates::by_energy(energy)),
     }
 }
 
-pub(super) fn run(arguments: &SpectrumArguments, stdout: &mut impl Write) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &SpectrumArguments, stdout: &mut impl Write) -> anyhow::Result<Ended> {
+    if let Some(figure) = &arguments.figure.figure {
+        figure.paths().iter().try_for_each(|path| writable(path))?;
+    }
     let data = Fittable::load(&arguments.data)?;
     let started = Instant::now();
-    let channels = data.energies.iter().map(|energy| ChannelSpectrum::new(energy, data.allowed())).collect();
+    let channels = data.energies.iter().map(|energy| channel_spectrum(energy, data.allowed())).collect();
     let shape = data.shape;
     let record = SpectrumRecord {
         channels,
@@ -76,10 +52,22 @@ pub(super) fn run(arguments: &SpectrumArguments, stdout: &mut impl Write) -> any
     if arguments.json {
         writeln!(stdout, "{}", serde_json::to_string(&record)?)?;
     } else {
-        print(&record, &data.describe(record.centred), stdout)?;
+        write!(stdout, "{}", table(&record, &data.describe(record.centred)).terminal())?;
     }
     stdout.flush()?;
-    Ok(Outcome::Success)
+    if let Some(figure) = &arguments.figure.figure {
+        draw(&record).write(figure)?;
+    }
+    Ok(Ended::AsAsked)
+}
+
+/// Names of the channels: R, G and B for pictures in colour, empty for a single one.
+fn names(record: &SpectrumRecord) -> Vec<String> {
+    match record.shape {
+        [1, ..] => vec![String::new()],
+        [3, height, _] if height > 1 => ["R", "G", "B"].map(str::to_owned).into(),
+        [channels, ..] => (0..channels).map(|c| format!("channel {c}")).collect(),
+    }
 }
 
 /// 1, 2, 5, 10, … up to n, and n.
@@ -89,20 +77,38 @@ fn shown(n: usize) -> Vec<usize> {
     round.filter(|rank| *rank < n).chain([n]).collect()
 }
 
-fn print(record: &SpectrumRecord, title: &str, stdout: &mut impl Write) -> std::io::Result<()> {
-    writeln!(stdout, "{title}: part of the energy lost")?;
-    write!(stdout, "{:>6}", "rank")?;
-    for c in 0..record.channels.len() {
-        write!(stdout, "  {:>10} {:>13}", format!("{c}: pca"), format!("{c}: coord."))?;
+fn table(record: &SpectrumRecord, title: &str) -> Table {
+    let mut table = Table::new(format!("{title}: fraction of the energy lost"), Vec::new());
+    let ranks = shown(record.shape[1] * record.shape[2]);
+    table.column("", "rank", &ranks, |rank| rank.to_string());
+    for (name, channel) in names(record).iter().zip(&record.channels) {
+        table.column(name, "PCA", &ranks, |rank| up_to_places(channel.pca[rank], 6));
+        table.column(name, "coordinates", &ranks, |rank| up_to_places(channel.coordinates[rank], 6));
     }
-    writeln!(stdout)?;
-    for rank in shown(record.shape[1] * record.shape[2]) {
-        write!(stdout, "{rank:>6}")?;
-        for channel in &record.channels {
-            let [pca, coordinates] = [&channel.pca, &channel.coordinates].map(|errors| errors[rank]);
-            write!(stdout, "  {:>10} {:>13}", up_to_places(pca, 6), up_to_places(coordinates, 6))?;
-        }
-        writeln!(stdout)?;
+    table
+}
+
+fn draw(record: &SpectrumRecord) -> Figure {
+    let curve = |errors: &[f64]| -> Vec<Option<Point>> {
+        let shown = errors.iter().enumerate().skip(1);
+        shown.map(|(rank, error)| Some(Point::quoted(rank as f64, *error, 0.0))).collect()
+    };
+    let mut series: Vec<Series> = Vec::new();
+    for (at, (name, channel)) in names(record).iter().zip(&record.channels).enumerate() {
+        let style = Style::channel(name, at);
+        let before = if name.is_empty() { String::new() } else { format!("{name}, ") };
+        let curves = [("PCA", &channel.pca, style), ("coordinates", &channel.coordinates, style.thin())];
+        series.extend(curves.map(|(what, errors, style)| Series {
+            label: format!("{before}{what}"),
+            points: curve(errors),
+            style,
+        }));
     }
-    Ok(())
+    let panel = Panel {
+        title: record.data.clone(),
+        x: Axis::linear("rank"),
+        y: Axis::log("fraction of the energy lost"),
+        series,
+    };
+    Figure { panels: vec![panel] }
 }

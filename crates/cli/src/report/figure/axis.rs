@@ -27,7 +27,7 @@ impl Axis {
         let ends = scaled.fold(None, |ends: Option<(f64, f64)>, value| {
             Some(ends.map_or((value, value), |(low, high)| (low.min(value), high.max(value))))
         });
-        let (low, high) = ends.unwrap_or((0.0, 1.0));
+        let (low, high) = ends.filter(|ends| self.log || *ends != (0.0, 0.0)).unwrap_or((0.0, 1.0));
         // Equal numbers get a range too, relative to their size on a linear axis.
         let least = if self.log { 0.5 } else { (low.abs() * 0.02).max(f64::MIN_POSITIVE) };
         let air = (high - low).max(least) * 0.06;
@@ -91,7 +91,7 @@ impl Range {
             .collect()
     }
 
-    /// Powers of ten; where there are fewer than three, 2 and 5 times them as well.
+    /// Powers of ten; also 2 and 5 times them, if there are fewer than three.
     fn log_ticks(&self) -> Vec<Tick> {
         let (first, last) = (whole(self.low.floor()), whole(self.high.ceil()));
         let inside = |value: f64| (self.low..=self.high).contains(&value.log10());
@@ -146,7 +146,7 @@ fn raised(power: i32) -> String {
     power.to_string().chars().map(raise).collect()
 }
 
-/// A true minus, and thin spaces between thousands where there are five digits or more.
+/// A true minus, and thin spaces between thousands from five digits on.
 fn grouped(number: &str) -> String {
     let (sign, number) = number.strip_prefix('-').map_or(("", number), |rest| ("−", rest));
     let (whole, places) = number
@@ -179,6 +179,8 @@ mod tests {
         assert_eq!(labels(Axis::log(""), &[0.03, 3000.0]), ["0.1", "1", "10", "100", "1000"]);
         assert_eq!(labels(Axis::log(""), &[1e-6, 0.5])[..2], ["10⁻⁶", "10⁻⁵"]);
         assert_eq!(labels(Axis::log(""), &[0.3, 6.0]), ["0.5", "1", "2", "5"]);
+        assert_eq!(labels(Axis::linear(""), &[0.0, 0.0])[0], "0", "nothing but zeros");
+        assert_eq!(labels(Axis::linear(""), &[0.0, 0.0]), labels(Axis::linear(""), &[]));
         for values in [&[][..], &[3.0], &[0.0], &[7.0, 7.0], &[f64::NAN, f64::INFINITY], &[1e-300, 1e300]] {
             for axis in [Axis::linear(""), Axis::log("")] {
                 let range = axis.range(values.iter().copied());

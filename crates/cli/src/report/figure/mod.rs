@@ -1,55 +1,41 @@
-//! Figures: panels side by side, points with error bars. A figure becomes a list of shapes, and the list an SVG or a
-//! PNG: the two show the same.
+//! Figures: panels side by side, points with error bars, legends below. A figure becomes a list of shapes, and the list
+//! an SVG or a PNG: the two show the same.
 
 mod axis;
+mod files;
 mod font;
-pub(crate) mod png;
-pub(crate) mod svg;
+mod legend;
+mod png;
+mod style;
+mod svg;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use axis::Axis;
+pub(crate) use style::Style;
 
 use crate::report::spread::Spread;
 use axis::Range;
+use legend::{Entry, LEGEND_LINE, LEGEND_SAMPLE, LEGEND_TEXT, legend};
+use style::{BLACK, Colour, GRID, Marker, WHITE};
 
-/// Size of a figure of three panels; lengths are in pixels of the SVG.
+/// Size of a panel; lengths are in pixels of the SVG. The axes have the same size in every figure: a longer legend makes
+/// the figure taller.
 const PANEL_WIDTH: f64 = 500.0;
-const HEIGHT: f64 = 480.0;
-/// Space around the axes of a panel, for the labels of its axes.
+const AXES_HEIGHT: f64 = 356.0;
+/// Space around the axes of a panel, for its title and the labels of its axes.
+const TOP: f64 = 42.0;
 const LEFT: f64 = 84.0;
 const RIGHT: f64 = 16.0;
 const BOTTOM: f64 = 62.0;
 /// Letters.
 const TEXT: f64 = 15.0;
 const TITLE: f64 = 17.0;
-/// Above the axes: the title, then lines of the legend.
 const TITLE_BASE: f64 = 26.0;
-const LEGEND_TEXT: f64 = 14.0;
-const LEGEND_LINE: f64 = 23.0;
-const LEGEND_SAMPLE: f64 = 34.0;
-const LEGEND_SPACE: f64 = 16.0;
+/// From the end of the axes to the baseline of their label.
+const LABEL_BASE: f64 = 50.0;
 const TICK: f64 = 6.0;
 const CAP: f64 = 4.0;
-const MARKER: f64 = 5.0;
-const LINE: f64 = 1.8;
-/// Of a line that accompanies another.
-const THIN: f64 = 1.1;
-
-const BLACK: Colour = Colour(0x22, 0x22, 0x22);
-const GRID: Colour = Colour(0xe6, 0xe6, 0xe6);
-const WHITE: Colour = Colour(0xff, 0xff, 0xff);
-/// Okabe and Ito's colours, which the colour-blind can tell apart.
-const PALETTE: [Colour; 6] = [
-    Colour(0xd5, 0x5e, 0x00),
-    Colour(0x00, 0x72, 0xb2),
-    Colour(0x00, 0x9e, 0x73),
-    Colour(0xcc, 0x79, 0xa7),
-    Colour(0xe6, 0x9f, 0x00),
-    Colour(0x56, 0xb4, 0xe9),
-];
-/// For numbers quoted from elsewhere.
-const GREYS: [Colour; 2] = [Colour(0x77, 0x77, 0x77), Colour(0x44, 0x44, 0x44)];
 
 /// Panels side by side.
 pub(crate) struct Figure {
@@ -65,12 +51,12 @@ pub(crate) struct Panel {
 
 pub(crate) struct Series {
     pub(crate) label: String,
-    /// By ascending x; none where a number is missing: the line is broken there.
+    /// By ascending x; None for a missing number, where the line is interrupted.
     pub(crate) points: Vec<Option<Point>>,
     pub(crate) style: Style,
 }
 
-/// A mean, with an error bar of one standard deviation where there is one.
+/// A mean, with an error bar of one standard deviation if known.
 #[derive(Clone, Copy)]
 pub(crate) struct Point {
     x: f64,
@@ -89,79 +75,6 @@ impl Point {
         Self { x, y, deviation, partial: false }
     }
 }
-
-/// Colour and marker, so that a series is known by either.
-#[derive(Clone, Copy)]
-pub(crate) struct Style {
-    colour: Colour,
-    marker: Marker,
-    /// Numbers quoted from elsewhere: dashed.
-    dashed: bool,
-    hollow: bool,
-    /// Radius of the marker.
-    radius: f64,
-    /// Width of the line.
-    width: f64,
-}
-
-impl Style {
-    /// The style of the series `at` measured here.
-    pub(crate) fn ours(at: usize) -> Self {
-        let markers = [Marker::Circle, Marker::Square, Marker::Triangle, Marker::Diamond];
-        Self {
-            colour: PALETTE[at % PALETTE.len()],
-            marker: markers[at % markers.len()],
-            dashed: false,
-            hollow: false,
-            radius: MARKER,
-            width: LINE,
-        }
-    }
-
-    /// The style of the series `at` quoted from elsewhere.
-    pub(crate) fn quoted(at: usize) -> Self {
-        let markers = [Marker::Triangle, Marker::Diamond, Marker::Circle, Marker::Square];
-        Self {
-            colour: GREYS[at % GREYS.len()],
-            marker: markers[at % markers.len()],
-            dashed: true,
-            hollow: true,
-            radius: MARKER,
-            width: LINE,
-        }
-    }
-
-    /// A plain dashed line, without markers: a limit.
-    pub(crate) fn line(at: usize) -> Self {
-        Self { radius: 0.0, ..Self::quoted(at) }
-    }
-
-    /// The line of the series `at` without markers, for numbers that lie close.
-    pub(crate) fn curve(at: usize) -> Self {
-        Self { radius: 0.0, ..Self::ours(at) }
-    }
-
-    /// A thin dashed line beside [`Style::curve`].
-    pub(crate) fn companion(at: usize) -> Self {
-        Self { dashed: true, width: THIN, ..Self::curve(at) }
-    }
-
-    /// With a marker that shows from under one of another series in the same place.
-    pub(crate) fn underneath(self) -> Self {
-        Self { radius: self.radius * 1.45, ..self }
-    }
-}
-
-#[derive(Clone, Copy)]
-enum Marker {
-    Circle,
-    Square,
-    Triangle,
-    Diamond,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Colour(u8, u8, u8);
 
 /// x to the right, y down.
 type Place = (f64, f64);
@@ -208,28 +121,31 @@ enum Shape {
 }
 
 /// Shapes, the first below.
-pub(crate) struct Drawing {
+struct Drawing {
     width: f64,
     height: f64,
     shapes: Vec<Shape>,
 }
 
 impl Figure {
-    pub(crate) fn draw(&self) -> Drawing {
+    fn draw(&self) -> Drawing {
         let width = PANEL_WIDTH * self.panels.len() as f64;
-        let mut drawing = Drawing { width, height: HEIGHT, shapes: Vec::new() };
         let room = PANEL_WIDTH - LEFT - RIGHT;
-        let legends: Vec<_> = self.panels.iter().map(|panel| legend(&panel.series, room)).collect();
+        let names = |panel: &Panel| {
+            legend(&panel.series.iter().map(|series| &*series.label).collect::<Vec<_>>(), room)
+        };
+        let legends: Vec<_> = self.panels.iter().map(names).collect();
         let lines = legends.iter().flatten().map(|entry| entry.line + 1).max().unwrap_or(0);
-        let top = TITLE_BASE + LEGEND_LINE * lines as f64 + 16.0; // axes side by side begin at one height
+        let bottom = TOP + AXES_HEIGHT;
+        let height = bottom + BOTTOM + LEGEND_LINE * lines as f64;
+        let mut drawing = Drawing { width, height, shapes: Vec::new() };
         for (at, (panel, legend)) in self.panels.iter().zip(legends).enumerate() {
             let left = PANEL_WIDTH * at as f64 + LEFT;
-            let frame = Frame { left, top, right: left + room, bottom: HEIGHT - BOTTOM };
-            drawing.panel(panel, &legend, &frame);
+            drawing.panel(panel, &legend, &Frame { left, top: TOP, right: left + room, bottom });
         }
         let mut points = self.panels.iter().flat_map(Panel::points);
         if points.any(|point| point.partial) {
-            let place = (width - RIGHT, HEIGHT - 12.0);
+            let place = (width - RIGHT, bottom + LABEL_BASE);
             drawing.text(place, LEGEND_TEXT, Anchor::End, "hollow: trials missing");
         }
         drawing
@@ -240,33 +156,6 @@ impl Panel {
     fn points(&self) -> impl Iterator<Item = &Point> {
         self.series.iter().flat_map(|series| series.points.iter().flatten())
     }
-}
-
-/// Where an entry of the legend stands: its line, and how far from the left; and the size of its letters.
-struct Entry {
-    line: usize,
-    offset: f64,
-    size: f64,
-}
-
-/// Entries in as many columns as there is room for, never over the data. What is too long for a line of its own is
-/// written smaller.
-fn legend(series: &[Series], room: f64) -> Vec<Entry> {
-    let length = |at: usize| font::width(&series[at].label, LEGEND_TEXT);
-    let widths: Vec<f64> = (0..series.len()).map(|at| LEGEND_SAMPLE + length(at)).collect();
-    let columns = |count: usize| -> Vec<f64> {
-        let widest = |column| widths.iter().skip(column).step_by(count).copied().fold(0.0, f64::max);
-        (0..count).map(|column| widest(column) + LEGEND_SPACE).collect()
-    };
-    let fitting =
-        (2..=series.len()).rev().map(columns).find(|all| all.iter().sum::<f64>() - LEGEND_SPACE <= room);
-    let columns = fitting.unwrap_or_else(|| columns(1));
-    let place = |at: usize| Entry {
-        line: at / columns.len(),
-        offset: columns[..at % columns.len()].iter().sum(),
-        size: LEGEND_TEXT * ((room - LEGEND_SAMPLE) / length(at)).min(1.0),
-    };
-    (0..series.len()).map(place).collect()
 }
 
 /// The rectangle of the axes.
@@ -308,10 +197,10 @@ impl Drawing {
         self.text((middle, TITLE_BASE), TITLE, Anchor::Middle, &panel.title);
         for (series, entry) in panel.series.iter().zip(legend) {
             let left = frame.left + entry.offset;
-            let height = TITLE_BASE + LEGEND_LINE * (entry.line + 1) as f64;
+            let height = frame.bottom + LABEL_BASE + LEGEND_LINE * (entry.line + 1) as f64;
             self.joined(vec![(left, height - 5.0), (left + LEGEND_SAMPLE - 8.0, height - 5.0)], series.style);
             self.marker((left + (LEGEND_SAMPLE - 8.0) / 2.0, height - 5.0), series.style);
-            self.text((left + LEGEND_SAMPLE, height), entry.size, Anchor::Start, &series.label);
+            self.text((left + LEGEND_SAMPLE, height), LEGEND_TEXT, Anchor::Start, &entry.label);
         }
     }
 
@@ -337,7 +226,7 @@ impl Drawing {
             }
         }
         self.line(vec![(left, top), (left, bottom), (right, bottom)], BLACK, 1.2);
-        self.text((f64::midpoint(left, right), HEIGHT - 12.0), TEXT, Anchor::Middle, panel.x.label);
+        self.text((f64::midpoint(left, right), bottom + LABEL_BASE), TEXT, Anchor::Middle, panel.x.label);
         self.shapes.push(Shape::Text {
             place: (left - LEFT + 20.0, f64::midpoint(top, bottom)),
             size: TEXT,

@@ -1,6 +1,7 @@
 //! A drawing as PNG, with letters from the font built in.
 
-use super::{Anchor, BLACK, Colour, Drawing, Place, Shape, font};
+use super::style::{BLACK, Colour};
+use super::{Anchor, Drawing, Place, Shape, font};
 use anyhow::{Context, anyhow};
 use tiny_skia::{FillRule, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, StrokeDash, Transform};
 use ttf_parser::{Face, OutlineBuilder};
@@ -8,7 +9,7 @@ use ttf_parser::{Face, OutlineBuilder};
 /// Pixels for each unit of the drawing: fine enough for print.
 const FINENESS: f32 = 2.0;
 
-pub(crate) fn write(drawing: &Drawing) -> anyhow::Result<Vec<u8>> {
+pub(super) fn write(drawing: &Drawing) -> anyhow::Result<Vec<u8>> {
     let face = font::face().context("the font built in is broken")?;
     let mut canvas = Pixmap::new(pixels(drawing.width), pixels(drawing.height))
         .context("the figure is empty or too large")?;

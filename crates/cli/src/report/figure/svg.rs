@@ -1,8 +1,9 @@
 //! A drawing as SVG.
 
-use super::{Anchor, BLACK, Colour, Drawing, Place, Shape, Stroke, font};
+use super::style::{BLACK, Colour};
+use super::{Anchor, Drawing, Place, Shape, Stroke, font};
 
-pub(crate) fn write(drawing: &Drawing) -> String {
+pub(super) fn write(drawing: &Drawing) -> String {
     let Drawing { width, height, shapes } = drawing;
     let mut lines = vec![
         format!(

@@ -1,5 +1,6 @@
 //! What a figure draws, by its shapes.
 
+use super::style::PALETTE;
 use super::*;
 use crate::report::spread::{Spread, Trials};
 
@@ -13,7 +14,7 @@ fn drawn(y: Axis, label: &str, points: Vec<Option<Point>>) -> Vec<Shape> {
     Figure { panels: vec![Panel { title: String::new(), x: Axis::linear("n"), y, series }] }.draw().shapes
 }
 
-/// Lines of the colour of the series and of so great a width.
+/// Lines in the colour of the series and of this width.
 fn lines(shapes: &[Shape], wide: f64) -> Vec<&Vec<Place>> {
     shapes
         .iter()
@@ -67,15 +68,61 @@ fn a_bar_down_to_zero_has_no_end_on_a_logarithmic_axis() {
 }
 
 #[test]
-fn a_legend_stays_within_its_panel() {
-    for label in ["a".to_owned(), "a rather long name of a solver ".repeat(4)] {
-        for shape in drawn(Axis::linear(""), &label, vec![Some(point(1.0, 1.0, 0.0, 3))]) {
-            if let Shape::Text { place, size, text, .. } = shape
-                && text == label
-            {
-                assert!(place.0 + font::width(&text, size) <= PANEL_WIDTH - RIGHT + 1e-9, "{size}");
-                assert!(label.len() > 1 || size == LEGEND_TEXT);
-            }
-        }
+fn a_legend_stays_within_its_panel_below_the_axes() {
+    let long = "a rather long name of a solver ".repeat(4);
+    let whole = ["a", &long, "last"].map(str::to_owned);
+    let series = whole.iter().map(|label| Series {
+        label: label.clone(),
+        points: vec![Some(point(1.0, 1.0, 0.0, 3))],
+        style: Style::ours(0),
+    });
+    let panel = |series| Panel { title: String::new(), x: Axis::linear("n"), y: Axis::linear(""), series };
+    let drawing = Figure { panels: vec![panel(series.collect())] }.draw();
+    let axes = TOP + AXES_HEIGHT;
+    let texts: Vec<(f64, f64, &String)> = drawing
+        .shapes
+        .iter()
+        .filter_map(|shape| match shape {
+            Shape::Text { place, size, text, .. } if *size == LEGEND_TEXT => Some((place.0, place.1, text)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(texts.len(), 3);
+    for (left, height, text) in &texts {
+        assert!(left + font::width(text, LEGEND_TEXT) <= PANEL_WIDTH - RIGHT + 1e-9, "{text}");
+        assert!(*height > axes && *height < drawing.height, "{text}");
     }
+    assert_eq!([texts[0].2.as_str(), texts[2].2.as_str()], ["a", "last"]);
+    assert!(texts[1].2.starts_with("a rather long") && texts[1].2.contains('…'), "{}", texts[1].2);
+    assert!(texts[1].2.ends_with("a solver "), "{}", texts[1].2);
+}
+
+#[test]
+fn a_longer_legend_makes_the_figure_taller_and_the_plot_no_smaller() {
+    let height = |count: usize| {
+        let series = (0..count).map(|at| Series {
+            label: format!("a name that is about as long as a line, number {at}"),
+            points: vec![Some(point(1.0, 1.0, 0.0, 3))],
+            style: Style::curve(at),
+        });
+        let (x, y) = (Axis::linear("n"), Axis::linear(""));
+        let drawing =
+            Figure { panels: vec![Panel { title: String::new(), x, y, series: series.collect() }] }.draw();
+        let axis = drawing.shapes.iter().find_map(|shape| match shape {
+            Shape::Line { places, .. } if places.len() == 3 => Some(places[1].1 - places[0].1),
+            _ => None,
+        });
+        (drawing.height, axis.expect("the axes"))
+    };
+    let ((few, plot), (many, same)) = (height(1), height(12));
+    assert!(plot == AXES_HEIGHT && same == plot && many > few + 11.0 * 20.0);
+}
+
+#[test]
+fn channels_of_pictures_have_their_own_colours() {
+    let [red, green, blue] = ["R", "G", "B"].map(|name| Style::channel(name, 0).colour);
+    let large = |Colour(a, b, c): Colour, at: usize| [a, b, c][at] > 2 * [a, b, c][(at + 1) % 3];
+    assert!(large(red, 0) && large(green, 1) && large(blue, 2));
+    assert!(Style::channel("channel 1", 1).colour == PALETTE[1]);
+    assert!(Style::channel("R", 0).thin().colour == red);
 }

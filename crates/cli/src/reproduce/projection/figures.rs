@@ -1,49 +1,13 @@
 //! Figures about projections.
 
-use crate::args::FitMethodName;
-use crate::commands::project::{ChannelSpectrum, SpectrumRecord, SweepPoint};
+use crate::json::{ChannelSpectrum, SpectrumRecord};
 use crate::report::decimal::up;
 use crate::report::figure::{Axis, Figure, Panel, Point, Series, Style};
 use crate::report::spread::NOTHING;
 use crate::report::table::Table;
-use crate::reproduce::Rendered;
 use crate::reproduce::projection::Data;
 use crate::reproduce::projection::spectrum::SpectrumResults;
-
-/// Proven kappa against error, method by method, over the limit: the root of the rank PCA needs. `limit` has the error
-/// of PCA of each rank.
-pub(crate) fn frontier(points: &[SweepPoint], limit: &[f64], title: &str) -> Figure {
-    let (least, most) = points.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), point| {
-        (least.min(point.error), most.max(point.error))
-    });
-    let mut series: Vec<Series> = FitMethodName::ALL
-        .iter()
-        .enumerate()
-        .map(|(at, method)| {
-            let mut own: Vec<&SweepPoint> =
-                points.iter().filter(|point| point.method == method.name()).collect();
-            own.sort_by(|a, b| a.error.total_cmp(&b.error));
-            let points = own.iter().map(|point| Some(Point::quoted(point.error, point.kappa, 0.0)));
-            Series { label: method.name().to_owned(), points: points.collect(), style: Style::ours(at) }
-        })
-        .filter(|series| !series.points.is_empty())
-        .collect();
-    let mut curve: Vec<Option<Point>> = limit
-        .iter()
-        .enumerate()
-        .filter(|(_, error)| (least..=most).contains(error))
-        .map(|(rank, &error)| Some(Point::quoted(error, (rank as f64).sqrt(), 0.0)))
-        .collect();
-    curve.reverse(); // ascending errors
-    series.push(Series { label: "limit".to_owned(), points: curve, style: Style::line(0) });
-    let panel = Panel {
-        title: title.to_owned(),
-        x: Axis::log("part of the energy lost"),
-        y: Axis::linear("proven kappa"),
-        series,
-    };
-    Figure { panels: vec![panel] }
-}
+use crate::reproduce::rendered::Rendered;
 
 /// Numbers of components in the table beside Figure 5.
 const RANKS: [usize; 12] = [1, 2, 5, 10, 20, 50, 100, 150, 200, 250, 300, 400];
@@ -68,7 +32,7 @@ fn channels<'a>(data: &'a Data, record: Option<&'a SpectrumRecord>) -> Vec<(Stri
 }
 
 fn pca_error_table(results: &SpectrumResults) -> Table {
-    let mut notes = vec!["Part of the energy lost, rounded up.".to_owned()];
+    let mut notes = vec!["Fraction of the energy lost, rounded up.".to_owned()];
     notes.extend(results.runs.measured());
     notes.extend(results.runs.incomplete().map(|missing| missing + "."));
     notes.extend(results.runs.fell_short());
@@ -102,8 +66,8 @@ fn pca_error_figure(results: &SpectrumResults) -> Figure {
         let mut series: Vec<Series> = Vec::new();
         for (at, (name, channel)) in channels.iter().enumerate() {
             let curves = [
-                ("PCA", &channel.pca, Style::curve(at)),
-                ("coordinates", &channel.coordinates, Style::companion(at)),
+                ("PCA", &channel.pca, Style::channel(name, at)),
+                ("coordinates", &channel.coordinates, Style::channel(name, at).thin()),
             ];
             series.extend(curves.map(|(what, errors, style)| Series {
                 label: format!("{name}, {what}"),
@@ -114,7 +78,7 @@ fn pca_error_figure(results: &SpectrumResults) -> Figure {
         Panel {
             title: data.label.clone(),
             x: Axis::linear("number of components d"),
-            y: Axis::log("part of the energy lost"),
+            y: Axis::log("fraction of the energy lost"),
             series,
         }
     };

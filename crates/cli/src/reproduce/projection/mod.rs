@@ -6,7 +6,7 @@ pub(crate) mod spectrum;
 pub(crate) mod tables;
 
 use crate::args::FitMethodName;
-use crate::commands::project::FitRecord;
+use crate::json::FitRecord;
 use crate::reproduce::experiment::{Experiment, labels, printable};
 use crate::reproduce::plan::{Planned, Runs};
 use crate::reproduce::projection::published::PublishedFit;
@@ -68,7 +68,7 @@ pub(crate) struct Fit {
     pub(crate) method: FitMethodName,
     pub(crate) rank: Option<usize>,
     pub(crate) error: Option<Budget>,
-    /// How tightly kappa squared is proven, where not as tightly as usual.
+    /// How tightly kappa squared is proven, if not as by default.
     gap: Option<f64>,
     #[serde(default)]
     pub(crate) centre: bool,
@@ -90,7 +90,7 @@ pub(crate) enum Budget {
 impl Experiment for FitExperiment {
     fn validate(&self) -> anyhow::Result<()> {
         validate_data(&self.data)?;
-        ensure!(!self.fits.is_empty(), "fit: empty, at least one is needed");
+        ensure!(!self.fits.is_empty(), "fit: empty: at least one is needed");
         for centre in
             [false, true].into_iter().filter(|centre| self.fits.iter().any(|fit| fit.centre == *centre))
         {
@@ -108,7 +108,7 @@ pub(super) fn validate_data(all: &[Data]) -> anyhow::Result<()> {
     labels(all.iter().map(|data| &data.label)).context("data")?;
     for Data { label, name, channels, sound, paper } in all {
         let place = || format!("data `{label}`");
-        ensure!(!name.trim().is_empty(), "{}: name: empty, a data set is needed", place());
+        ensure!(!name.trim().is_empty(), "{}: name: empty: a data set is needed", place());
         if !channels.is_empty() {
             labels(channels.iter()).with_context(|| format!("{}: channels", place()))?;
         }
@@ -146,7 +146,10 @@ impl Fit {
             }
             Some(Budget::Of { of }) => {
                 let known = before.iter().any(|other| other.is(of, self.centre));
-                ensure!(known, "error: no fit before it, centred as it is, has the label `{of}`");
+                ensure!(
+                    known,
+                    "error: no fit before it that is centred in the same way has the label `{of}`"
+                );
             }
             None => ensure!(self.rank.is_some(), "a rank or an error is needed"),
         }
@@ -251,7 +254,7 @@ impl PlannedFit<'_> {
         let reference = std::env::var_os(REFERENCE_DATA).filter(|value| !value.is_empty());
         let reference = reference.with_context(|| {
             format!(
-                "the folder `{}` of sound files is looked for in ${REFERENCE_DATA}, which is not set: set it, or name a \
+                "the folder `{}` of sound files is expected in ${REFERENCE_DATA}, which is not set: set it, or name a \
                  folder with --data",
                 self.data.name
             )
@@ -259,7 +262,7 @@ impl PlannedFit<'_> {
         let folder = PathBuf::from(reference).join(&self.data.name);
         ensure!(
             folder.is_dir(),
-            "{}: there is no such folder of sound files: set ${REFERENCE_DATA}, or name a folder with --data",
+            "{}: no such folder of sound files: set ${REFERENCE_DATA}, or name a folder with --data",
             folder.display()
         );
         Ok(folder.display().to_string())
@@ -328,7 +331,7 @@ impl Planned for PlannedFit<'_> {
             words[at + 1] = self.place()?;
         }
         let called = call::<FitRecord>(words, threads)?;
-        // Ctrl-C reaches both processes, and not at one moment.
+        // Ctrl-C reaches both processes, not at the same moment.
         Ok(called.filter(|called| !called.printed.stopped).map(|called| Called {
             exit: called.exit,
             seconds_wall: called.seconds_wall,

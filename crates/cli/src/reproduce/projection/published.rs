@@ -9,20 +9,20 @@ use serde::Deserialize;
 pub(crate) struct PublishedFit {
     /// Of each channel.
     pub(crate) rank: usize,
-    /// Frames, where the paper says how many.
+    /// Frames, if the paper gives their number.
     pub(crate) samples: Option<usize>,
     /// By channel.
     pub(crate) kappa: Vec<f64>,
-    /// Of all channels together, where there are several.
+    /// Of all channels together, if there are several.
     pub(crate) combined: Option<f64>,
-    /// Part of the energy lost; of several channels the largest.
+    /// Fraction of the energy lost; the largest, if there are several channels.
     pub(crate) error: f64,
 }
 
 impl PublishedFit {
     pub(super) fn validate(&self) -> anyhow::Result<()> {
         ensure!(self.rank > 0, "rank: 0, at least 1 is needed");
-        ensure!(!self.kappa.is_empty(), "kappa: empty, one a channel is needed");
+        ensure!(!self.kappa.is_empty(), "kappa: empty: one per channel is needed");
         for kappa in self.kappa.iter().chain(&self.combined) {
             ensure!(*kappa >= 1.0 && kappa.is_finite(), "{kappa} is not the kappa of a projection");
         }

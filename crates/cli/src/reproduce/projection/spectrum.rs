@@ -1,6 +1,6 @@
 //! Experiments with spectra: data, and the errors of projections of every rank.
 
-use crate::commands::project::SpectrumRecord;
+use crate::json::SpectrumRecord;
 use crate::reproduce::experiment::Experiment;
 use crate::reproduce::plan::{Planned, Runs};
 use crate::reproduce::projection::{Data, Samples, validate_data};
@@ -17,7 +17,7 @@ pub(crate) struct SpectrumExperiment {
     pub(crate) data: Vec<Data>,
     /// The most components shown.
     pub(crate) components: usize,
-    /// Whether the mean is taken off.
+    /// Whether the mean is subtracted.
     #[serde(default)]
     centre: bool,
 }

@@ -1,22 +1,23 @@
 //! Tables 1 and 4 of the paper: proven norms of projections of images and of speech.
 
-use crate::commands::project::FitRecord;
+use crate::json::FitRecord;
 use crate::report::decimal::{down, up};
 use crate::report::spread::NOTHING;
 use crate::report::table::Table;
-use crate::reproduce::Rendered;
 use crate::reproduce::projection::published::PublishedFit;
 use crate::reproduce::projection::{Budget, Data, Fit, FitResults};
+use crate::reproduce::rendered::Rendered;
+use gambeson_checker::rounding::{div_up, mul_up};
 
 /// Significant digits of kappa and of its limit.
 const KAPPA_DIGITS: usize = 6;
 /// Significant digits of errors and ratios.
 const DIGITS: usize = 4;
 
-const NORMS_NOTE: &str = "κ is proven: no change of the coordinates by at most ε each moves the code by more than κ·ε. error: \
-    the part of the energy lost, of the squares of all values or, with the mean taken off, of the squares around it. limit: \
-    the root of the rank PCA needs for that error, below which no orthogonal projection comes. r: the principal components \
-    that Algorithm 3 chose among its rank, the others being sparse.";
+const NORMS_NOTE: &str = "κ is proven: changing each coordinate by at most ε moves the code by at most κ·ε. error: the \
+    fraction of the energy lost: of the sum of squares of all values or, with the mean removed, of the squares around \
+    it. limit: the root of the rank PCA needs for that error; no orthogonal projection has a smaller κ. r: the number of \
+    principal components Algorithm 3 chose; the rest of its rank is sparse.";
 
 /// A row of Table 1.
 #[derive(Clone, Copy)]
@@ -44,7 +45,7 @@ impl<'a> NormsRow<'a> {
     fn mean(self) -> String {
         match self {
             Self::Paper(..) => NOTHING,
-            Self::Here(_, fit, _) if fit.centre => "taken off",
+            Self::Here(_, fit, _) if fit.centre => "removed",
             Self::Here(..) => "kept",
         }
         .to_owned()
@@ -93,7 +94,7 @@ fn shown<T>(value: Option<&T>, text: impl FnOnce(&T) -> String) -> String {
 
 /// κ over its limit, rounded up.
 fn ratio(record: &FitRecord) -> String {
-    up((record.kappa / record.limit).next_up(), DIGITS)
+    up(div_up(record.kappa, record.limit), DIGITS)
 }
 
 /// Table 1: a row for each data set and method, the paper's first.
@@ -134,7 +135,7 @@ pub(crate) fn norms(results: &FitResults) -> Rendered {
     Rendered { table, figure: None }
 }
 
-/// As the experiment names them; numbers where there are more in the data.
+/// As the experiment names them; numbers for further channels in the data.
 fn channels(results: &FitResults) -> Vec<String> {
     let named = results.experiment.data.iter().map(|data| data.channels.len()).max().unwrap_or(0);
     let there = results.runs.records().map(|record| record.output.fit.channels.len()).max().unwrap_or(1);
@@ -192,14 +193,14 @@ pub(crate) fn audio(results: &FitResults) -> Rendered {
         table.column(label, "rank", &rows, |row| cell(row, rank));
         table.column(label, "κ ≤", &rows, |row| cell(row, |record| up(record.kappa, KAPPA_DIGITS + 1)));
         table.column(label, "error (%)", &rows, |row| {
-            cell(row, |record| up((100.0 * record.error).next_up(), DIGITS))
+            cell(row, |record| up(mul_up(100.0, record.error), DIGITS))
         });
         table.column(label, "κ / limit", &rows, |row| cell(row, ratio));
     }
     table.notes = notes(results);
     for (data, sound) in experiment.data.iter().filter_map(|data| data.sound.as_ref().map(|it| (data, it))) {
         table.notes.push(format!(
-            "{}: {} files a trial, drawn at random; frames of {} ms, one every {} ms, in DCT coordinates.",
+            "{}: {} files per trial, drawn at random; frames of {} ms, one every {} ms, in DCT coordinates.",
             data.label, sound.files, sound.window_ms, sound.hop_ms
         ));
     }
@@ -208,9 +209,9 @@ pub(crate) fn audio(results: &FitResults) -> Rendered {
     Rendered { table, figure: None }
 }
 
-const AUDIO_NOTE: &str = "κ is proven: no change of the DCT coordinates by at most ε each moves the code by more than κ·ε. \
-    error: the part of the energy lost, the mean kept. limit: the root of the rank PCA needs for that error, below which no \
-    orthogonal projection comes.";
+const AUDIO_NOTE: &str = "κ is proven: changing each DCT coordinate by at most ε moves the code by at most κ·ε. error: the \
+    fraction of the energy lost, with the mean kept. limit: the root of the rank PCA needs for that error; no orthogonal \
+    projection has a smaller κ.";
 
 /// All ranks, with the principal components that Algorithm 3 chose.
 fn rank(record: &FitRecord) -> String {
@@ -239,7 +240,7 @@ fn comparisons(results: &FitResults, rows: &[Trial]) -> Vec<String> {
         let smaller = pairs.iter().filter(|smaller| **smaller).count();
         if !pairs.is_empty() {
             notes.push(format!(
-                "{}: at no greater error, a smaller proven κ than {of} in {smaller} of {} trials.",
+                "{}: a smaller proven κ than {of}, at no larger error, in {smaller} of {} trials.",
                 fit.label,
                 pairs.len()
             ));
@@ -254,7 +255,7 @@ fn notes(results: &FitResults) -> Vec<String> {
     notes.extend(results.runs.measured());
     notes.extend(results.experiment.paper.as_ref().map(|paper| format!("The paper's numbers: {paper}.")));
     for fit in &results.experiment.fits {
-        let mean = if fit.centre { ", mean taken off" } else { "" };
+        let mean = if fit.centre { ", mean removed" } else { "" };
         notes.extend(fit.note.as_ref().map(|note| format!("{}{mean}: {note}.", fit.label)));
     }
     notes.extend(results.runs.incomplete().map(|missing| missing + "."));

@@ -3,9 +3,10 @@
 use crate::report::figure::{Axis, Figure, Panel, Point, Series, Style};
 use crate::report::spread::{NOTHING, Spread, bound_cell, cell};
 use crate::report::table::Table;
-use crate::reproduce::Rendered;
+use crate::reproduce::rendered::Rendered;
 use crate::reproduce::sdp::results::{Results, seconds};
 use crate::reproduce::sdp::{SdpRecord, Solver};
+use gambeson_checker::rounding::{add_up, div_up, mul_up};
 
 /// Significant digits of values, enough to tell the solvers apart.
 const VALUE_DIGITS: usize = 6;
@@ -33,11 +34,11 @@ fn error(results: &Results, n: usize, solver: &Solver) -> Option<Spread> {
 
 /// 100·(upper/lower − 1), every rounding upwards.
 fn per_cent_above(upper: f64, lower: f64) -> Option<f64> {
-    (lower > 0.0).then(|| (((upper / lower).next_up() - 1.0).next_up() * 100.0).next_up())
+    (lower > 0.0).then(|| mul_up(add_up(div_up(upper, lower), -1.0), 100.0))
 }
 
 fn gap_per_cent(record: &SdpRecord) -> Option<f64> {
-    record.output.bound.gap.map(|gap| (gap * 100.0).next_up())
+    record.output.bound.gap.map(|gap| mul_up(gap, 100.0))
 }
 
 fn table(results: &Results) -> Table {
@@ -66,8 +67,8 @@ fn table(results: &Results) -> Table {
     table
 }
 
-const ERROR_NOTE: &str = "error: by how much the value exceeds the proven lower end of the solver with the smallest gap, \
-                          on the same matrix. gap: the largest of the trials, upper/sdp_lower − 1, proven.";
+const ERROR_NOTE: &str = "error: how far the value exceeds the proven lower end of the solver with the smallest gap, on the \
+                          same matrix. gap: upper/sdp_lower − 1, proven, the largest of the trials.";
 
 fn figure(results: &Results) -> Figure {
     let solvers = &results.experiment.solvers;

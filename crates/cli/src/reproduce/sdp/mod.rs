@@ -5,9 +5,8 @@ mod peers;
 pub(crate) mod results;
 pub(crate) mod tables;
 
-use crate::args::{DIMENSIONS, MethodName, RandomKind, ScaleName};
-use crate::commands::bound::BoundRecord;
-use crate::commands::check::CheckRecord;
+use crate::args::{DIMENSIONS, RandomKind, ScaleName, SolverName};
+use crate::json::{BoundRecord, CheckRecord};
 use crate::reproduce::experiment::{Experiment, labels, printable};
 use crate::reproduce::plan::Planned;
 use crate::reproduce::record::Record;
@@ -53,7 +52,7 @@ pub(crate) struct Scale {
 pub(crate) struct Solver {
     pub(crate) label: String,
     #[serde(default)]
-    pub(crate) method: MethodName,
+    pub(crate) method: SolverName,
     /// upper/sdp_lower − 1 at which to stop.
     pub(crate) gap: f64,
     /// Iterations at most. A run that did them all is as asked, whatever gap it reached.
@@ -244,7 +243,7 @@ impl Planned for PlannedBound<'_> {
             return Ok(None);
         };
         if printed.was_interrupted() {
-            return Ok(None); // Ctrl-C reaches both processes, and not at one moment
+            return Ok(None); // Ctrl-C reaches both processes, not at the same moment
         }
         let mut proof = Proof { bound: printed, check: None };
         if self.solver.check {
@@ -265,12 +264,12 @@ impl std::fmt::Display for PlannedBound<'_> {
 }
 
 fn dimensions(all: &[usize]) -> anyhow::Result<()> {
-    ensure!(!all.is_empty(), "empty, at least one dimension is needed");
+    ensure!(!all.is_empty(), "empty: at least one dimension is needed");
     if let Some(n) = all.iter().find(|n| !DIMENSIONS.contains(n)) {
         bail!("dimension {n} is not in {DIMENSIONS:?}");
     }
     if let Some((first, second)) = all.iter().zip(&all[1..]).find(|(first, second)| first >= second) {
-        bail!("{second} after {first}: dimensions ascend");
+        bail!("{second} after {first}: dimensions must ascend");
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ const LIMIT_DIGITS: usize = 3;
 pub(crate) struct Peers(Vec<PeerRecord>);
 
 impl Peers {
-    /// Without gambeson's own rows, which are there as the judge of the others.
+    /// Without gambeson's own rows, which are in the file to judge the others.
     pub(crate) fn new(all: Vec<PeerRecord>, experiment: &SdpExperiment, scale: &Scale) -> Self {
         let ours = |peer: &PeerRecord| peer.solver.starts_with(env!("CARGO_PKG_NAME"));
         let kind = experiment.kind.name();
@@ -83,7 +83,7 @@ impl Peers {
         }
         if has(|run| run.value.is_none() && run.seconds.is_some()) {
             notes.push(
-                "\"> N\": no result after N seconds; with (1 of 3), in so many of the instances, N being the mean of all."
+                "\"> N\": no result after N seconds; with (1 of 3), in one of three instances, N being the mean of all."
                     .to_owned(),
             );
         }

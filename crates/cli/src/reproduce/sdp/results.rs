@@ -6,7 +6,7 @@ use crate::reproduce::record::PeerRecord;
 use crate::reproduce::sdp::peers::Peers;
 use crate::reproduce::sdp::{PlannedBound, PublishedPoint, Scale, SdpExperiment, SdpRecord, Solver};
 
-/// What was planned, and what of it is there.
+/// The plan, with the records that exist.
 pub(crate) struct Results<'a, 'p> {
     pub(crate) experiment: &'a SdpExperiment,
     pub(crate) scale: &'a Scale,
@@ -33,7 +33,7 @@ impl<'a, 'p> Results<'a, 'p> {
             .filter_map(|(_, record)| record)
     }
 
-    /// Mean and deviation over the trials, none if any trial has none.
+    /// Mean and deviation over the trials; None if a trial has no number.
     pub(crate) fn spread(
         &self,
         n: usize,
@@ -44,7 +44,7 @@ impl<'a, 'p> Results<'a, 'p> {
         Spread::of(&all?, self.scale.trials as usize)
     }
 
-    /// The largest over the trials, none if any trial has none: what holds for all of them.
+    /// The largest over the trials, which holds for all of them; None if a trial has no number.
     pub(crate) fn largest(
         &self,
         n: usize,
@@ -74,7 +74,7 @@ impl<'a, 'p> Results<'a, 'p> {
                 paper.machine
             ));
         }
-        let partial = |missing| format!("{missing}; (1 of 3): from so many of the trials planned.");
+        let partial = |missing| format!("{missing}; (1 of 3): from one of three planned trials.");
         notes.extend(self.runs.incomplete().map(partial));
         notes.extend(self.runs.fell_short());
         notes

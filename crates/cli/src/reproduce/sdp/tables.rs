@@ -3,7 +3,7 @@
 use crate::report::decimal::down;
 use crate::report::spread::{Largest, NOTHING, bound_cell, cell};
 use crate::report::table::Table;
-use crate::reproduce::Rendered;
+use crate::reproduce::rendered::Rendered;
 use crate::reproduce::sdp::results::{Results, published_cell, seconds};
 use crate::reproduce::sdp::{PublishedSeries, SdpRecord, Solver};
 
@@ -68,8 +68,8 @@ pub(crate) fn large_n(results: &Results) -> Rendered {
     Rendered { table, figure: None }
 }
 
-const MEMORY_NOTE: &str = "gap: the largest of the trials, upper/sdp_lower − 1, proven. Memory: the largest peak of the \
-                           trials, and as a multiple of the matrix of 8n² bytes.";
+const MEMORY_NOTE: &str = "gap: upper/sdp_lower − 1, proven, the largest of the trials. Memory: the largest peak of the \
+                           trials, also as a multiple of the matrix of 8n² bytes.";
 
 /// Peak memory in GB and as a multiple of the matrix.
 fn memory(

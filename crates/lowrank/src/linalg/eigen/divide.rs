@@ -9,15 +9,15 @@
 use super::secular::{Root, root};
 use super::small::implicit_ql;
 use super::strips::Strips;
-use gambeson_checker::kernel::Isa;
+use crate::linalg::kernel::Isa;
 use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// Parts up to this size are left to QL iterations.
 const LEAF: usize = 32;
-/// New vectors of a task.
+/// New vectors per task.
 const GROUP: usize = 64;
-/// Roots of a task, at least: a task should be worth some 10⁵ divisions.
+/// The fewest roots per task: a task should be worth some 10⁵ divisions.
 const DIVISIONS: usize = 1 << 15;
 
 /// Eigenvalues, in no order, and the vectors as rows of `n` entries.
@@ -96,7 +96,7 @@ fn merge(upper: &Eigenpairs, lower: &Eigenpairs, coupling: f64, tolerance: f64, 
     let find = |distances: &mut Vec<f64>, j: usize| root(&poles, &weights, j, distances);
     let mut roots: Vec<Root> =
         (0..m).into_par_iter().with_min_len(least).map_init(|| vec![0.0; m], find).collect();
-    // Weights for which the roots found are exact: then the vectors are orthogonal, however rough the roots.
+    // Weights for which the roots found are exact: then the vectors are orthogonal, however inaccurate the roots.
     let exact = |i: usize| {
         let ratio = |j: usize, over: usize| {
             let root = roots[j];

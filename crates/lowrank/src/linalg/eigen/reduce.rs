@@ -8,16 +8,16 @@
 
 use super::strips::{Strips, WIDTH};
 use crate::linalg::aligned::Aligned;
-use gambeson_checker::kernel::{Isa, ROWS, dot, row_products};
+use crate::linalg::kernel::{Isa, ROWS, dot, row_products};
 use rayon::prelude::*;
 
 /// Reflections of a panel.
 const PANEL: usize = 32;
-/// Rows of a task of the back-transformation: they stay in the second cache while all panels pass.
+/// Rows per task of the back-transformation: they stay in the second cache while all panels pass.
 const GROUP: usize = 32;
-/// Multiplications worth a task of a product with a vector.
+/// The fewest multiplications per task of a product with a vector.
 const WORTHWHILE: usize = 1 << 15;
-/// Most tasks of such a product: each has a vector of sums of its own.
+/// The most tasks of such a product: each has its own vector of sums.
 const MOST_TASKS: usize = 16;
 /// Squared length below which a row counts as zero. The matrix is about one in size; anything shorter would be
 /// normalised from subnormal squares.

@@ -1,7 +1,7 @@
 //! Products of row-major matrices with the right factor packed into strips that stay in the innermost cache.
 
 use crate::linalg::aligned::Aligned;
-use gambeson_checker::kernel::{Isa, ROWS, add_rows_times};
+use crate::linalg::kernel::{Isa, ROWS, add_rows_times};
 
 /// Columns of a strip at most.
 pub(super) const WIDTH: usize = 64;

@@ -1,7 +1,7 @@
 //! Eigenpairs against their equation, on matrices that tempt each part of the way.
 
 use super::*;
-use gambeson_checker::kernel::{Isa, dot};
+use crate::linalg::kernel::{Isa, dot};
 use rayon::prelude::*;
 
 fn pseudo(i: usize) -> f64 {

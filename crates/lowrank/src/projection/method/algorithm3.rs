@@ -6,32 +6,33 @@
 //! **Reference.** Section 3.2, Algorithm 3. For different values of r ≤ k: Π₁ from the r leading principal components,
 //! M′ = M − Π₁MΠ₁, Π₂ of rank k − r from sparse PCA on M′, Π = Π₁ + Π₂, κ certified; the smallest κ within δ wins.
 //!
-//! **Guarantee.** κ is proven by the checker for the basis returned. That a better Π does not exist is not said.
+//! **Guarantee.** κ is proven by the checker for the basis returned. A better Π may exist.
 //!
 //! **Deviations.** (1) The sparse components are not orthogonal, neither to each other nor to Π₁: they are made
 //! orthonormal together with it, so Π is a projection. (2) Sparse components that vanish or depend on the others are
 //! replaced by the coordinates of largest energy left, so that the rank is k. (3) κ is certified to the gap of
-//! [`BoundParams`], by the faster solver by default, instead of δ = 1/4; to 0.2 % while values of r are compared. (4) The paper does not say which penalty α it
-//! gave to scikit-learn, nor in which units; see [`SparseParams`].
+//! [`BoundParams`], by the faster solver by default, instead of δ = 1/4; to 0.2 % while values of r are compared. (4) The
+//! paper states neither the penalty α that it gave to scikit-learn nor its units; see [`SparseParams`].
 //!
 //! Work is shared between values of r: one eigen-decomposition serves all, and sparse PCA begins from the components of
 //! the value before.
 
 use crate::linalg::matrix::DenseMatrix;
 use crate::linalg::orthonormal::orthonormal_basis;
+use crate::observe::Observer;
 use crate::projection::energy::Energy;
-use crate::projection::fit::{FitError, FitObserver, FitStep};
 use crate::projection::kappa::CertifiedBasis;
+use crate::projection::method::coordinates;
+use crate::projection::method::error::FitError;
 use crate::projection::method::pca::Spectrum;
+use crate::projection::method::progress::{FitProgress, relay};
 use crate::projection::method::sparse_pca::{SparsePca, SparsePcaParams, sparse_pca};
 use crate::sdp::bracket::BoundParams;
-use crate::sdp::progress::Progress;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use std::ops::ControlFlow;
 
 /// How tightly κ² is proven while values of r are compared.
-const ROUGH_GAP: f64 = 2e-3;
+const COMPARING_GAP: f64 = 2e-3;
 
 /// How sparse components are looked for. The result depends on α divided by the scale of the data.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +40,7 @@ pub struct SparseParams {
     /// α, the price of a unit of code, in units of the energy of the k-th largest coordinate of M (k the rank asked
     /// for): sparse PCA is run on M′ divided by that energy. Larger values give sparser components. Positive.
     pub alpha: f64,
-    /// Rounds at most.
+    /// The most rounds.
     pub max_iterations: usize,
     /// Relative decrease of the objective in one round at which to stop.
     pub tolerance: f64,
@@ -91,7 +92,7 @@ pub fn robust_projection(
     spectrum: &Spectrum,
     params: &RobustProjectionParams,
     bound: &BoundParams,
-    observer: &mut dyn FitObserver,
+    observer: &mut (dyn Observer<FitProgress> + Send),
 ) -> Result<RobustProjection, FitError> {
     let rank = params.rank;
     let mut splits = if params.splits.is_empty() { ladder(rank) } else { params.splits.clone() };
@@ -104,9 +105,10 @@ pub fn robust_projection(
     let mut tried = Vec::new();
     let mut sparse: Option<SparsePca> = None;
     let mut least = f64::INFINITY;
-    let rough = BoundParams { gap: bound.gap.max(ROUGH_GAP), ..bound.clone() };
+    let comparing = BoundParams { gap: bound.gap.max(COMPARING_GAP), ..bound.clone() };
     for (at, &r) in splits.iter().enumerate() {
-        let stop = observer.step(&FitStep::Split { split: r, done: at, total: splits.len() }).is_break();
+        let stop =
+            observer.observe(&FitProgress::Split { split: r, done: at, total: splits.len() }).is_break();
         if stop && at > 0 {
             break; // the first is tried in any case
         }
@@ -131,7 +133,7 @@ pub fn robust_projection(
         };
         let error = energy.error(&basis);
         least = least.min(error);
-        let certified = CertifiedBasis::new(basis, &rough, &mut watch(observer))?;
+        let certified = CertifiedBasis::new(basis, &comparing, &mut relay(observer))?;
         let kappa = certified.kappa().value();
         tried.push((r, kappa, error));
         let better = best.as_ref().is_none_or(|best| kappa < best.certified.kappa().value());
@@ -140,7 +142,7 @@ pub fn robust_projection(
         }
     }
     let best = best.ok_or(FitError::NoneWithinError { rank, error: params.error, least })?;
-    let certified = best.certified.tightened(bound, &mut watch(observer))?;
+    let certified = best.certified.tightened(bound, &mut relay(observer))?;
     Ok(RobustProjection { certified, tried, ..best })
 }
 
@@ -150,7 +152,7 @@ pub(crate) fn sparse_basis(
     rank: usize,
     start: Option<&SparsePca>,
     params: &SparseParams,
-    observer: &mut dyn FitObserver,
+    observer: &mut (dyn Observer<FitProgress> + Send),
 ) -> Result<(DenseMatrix, SparsePca), FitError> {
     let unit = energy_of_coordinate(energy, rank);
     let found = sparse_components(energy, rank, unit, start, params, observer)?;
@@ -185,7 +187,7 @@ fn sparse_components(
     unit: f64,
     start: Option<&SparsePca>,
     params: &SparseParams,
-    observer: &mut dyn FitObserver,
+    observer: &mut (dyn Observer<FitProgress> + Send),
 ) -> Result<SparsePca, FitError> {
     let n = rest.dim;
     let matrix: Vec<f64> = rest.entries.iter().map(|entry| entry / unit).collect();
@@ -198,13 +200,13 @@ fn sparse_components(
         ..SparsePcaParams::default()
     };
     let mut rng = ChaCha8Rng::seed_from_u64(0); // used by the start from singular vectors only, which is not taken
-    Ok(sparse_pca(&matrix, n, n, start, &own, &mut rng, &mut watch(observer))?)
+    Ok(sparse_pca(&matrix, n, n, start, &own, &mut rng, &mut relay(observer))?)
 }
 
 /// An orthonormal basis of exactly `rank` columns: the span of the vectors, then coordinates by the energy left.
 fn filled_up(rest: &Energy, spanning: &[&[f64]], rank: usize) -> Result<DenseMatrix, FitError> {
     let n = rest.dim;
-    let order = crate::projection::method::coordinates::by_energy(rest);
+    let order = coordinates::by_energy(rest);
     let mut basis = orthonormal_basis(n, spanning.iter().copied());
     let mut next = 0;
     let mut units: Vec<Vec<f64>> = Vec::new();
@@ -220,9 +222,4 @@ fn filled_up(rest: &Energy, spanning: &[&[f64]], rank: usize) -> Result<DenseMat
         basis = orthonormal_basis(n, all);
     }
     basis.filter(|basis| basis.columns == rank).ok_or(FitError::Rank { rank, dim: n })
-}
-
-/// The observer of a fit as one of a solver.
-pub(crate) fn watch(observer: &mut dyn FitObserver) -> impl FnMut(&Progress) -> ControlFlow<()> + Send + '_ {
-    |progress: &Progress| observer.step(&FitStep::Solver(*progress))
 }

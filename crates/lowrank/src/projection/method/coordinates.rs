@@ -29,8 +29,6 @@ pub fn errors(energy: &Energy, order: &[usize]) -> Vec<f64> {
 
 /// The basis of unit vectors at these coordinates.
 pub fn basis(dim: usize, coordinates: &[usize]) -> DenseMatrix {
-    let columns = coordinates.len();
-    let mut entries = vec![0.0; dim * columns];
-    coordinates.iter().enumerate().for_each(|(a, &i)| entries[i * columns + a] = 1.0);
-    DenseMatrix { rows: dim, columns, entries }
+    let columns: Vec<Vec<(usize, f64)>> = coordinates.iter().map(|&i| vec![(i, 1.0)]).collect();
+    DenseMatrix::from_sparse_columns(dim, &columns)
 }

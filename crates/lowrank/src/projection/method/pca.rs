@@ -55,10 +55,7 @@ impl Spectrum {
 
     /// The first `rank` components as an n × rank basis. Panics if there are fewer.
     pub fn basis(&self, rank: usize) -> DenseMatrix {
-        let n = self.values.len();
-        let chosen = &self.vectors[..rank];
-        let entries = (0..n).flat_map(|i| chosen.iter().map(move |vector| vector[i])).collect();
-        DenseMatrix { rows: n, columns: rank, entries }
+        DenseMatrix::from_columns(self.values.len(), &self.vectors[..rank])
     }
 
     /// One component.

@@ -13,7 +13,7 @@
 
 mod packed;
 
-use gambeson_checker::kernel::Isa;
+use crate::linalg::kernel::Isa;
 use gambeson_checker::kernel::self_product::mirror_lower;
 use packed::{EXACT_BYTES, Packed, Stored, TILE};
 use rayon::prelude::*;
@@ -60,7 +60,7 @@ pub enum MomentsError {
     },
     /// The matrices of second moments are larger than memory.
     #[error(
-        "second moments of {channels} channels of {dim} values do not fit into memory; take fewer values a sample"
+        "second moments of {channels} channels of {dim} values do not fit into memory; take fewer values per sample"
     )]
     TooLarge {
         /// Channels of a sample.
@@ -90,7 +90,7 @@ pub enum MomentsError {
         /// The offending value.
         value: f32,
     },
-    /// There was no sample at all.
+    /// There were no samples.
     #[error("there are no samples to take moments of")]
     NoSamples,
 }
@@ -124,15 +124,15 @@ impl Moments {
     }
 }
 
-/// Adds samples up as they come. Needs no more memory than the sums and a block of samples.
+/// Adds up samples as they come. Needs no more memory than the sums and one block of samples.
 pub struct MomentsAccumulator {
     channels: usize,
     dim: usize,
     scale: f64,
     count: u64,
-    bytes: Kind<u8>,
-    shorts: Kind<i16>,
-    reals: Kind<f32>,
+    bytes: PartialSums<u8>,
+    shorts: PartialSums<i16>,
+    reals: PartialSums<f32>,
 }
 
 impl MomentsAccumulator {
@@ -150,11 +150,11 @@ impl MomentsAccumulator {
         if entries.max(block).is_none_or(|bytes| bytes > isize::MAX.unsigned_abs()) || block.is_none() {
             return Err(MomentsError::TooLarge { channels, dim });
         }
-        let (bytes, shorts, reals) = (Kind::default(), Kind::default(), Kind::default());
+        let (bytes, shorts, reals) = (PartialSums::default(), PartialSums::default(), PartialSums::default());
         Ok(Self { channels, dim, scale, count: 0, bytes, shorts, reals })
     }
 
-    /// Adds whole samples, any number of them. Nothing is added where there is an error.
+    /// Adds whole samples, any number of them. After an error nothing has been added.
     pub fn add(&mut self, samples: Samples<'_>) -> Result<(), MomentsError> {
         let (channels, dim) = (self.channels, self.dim);
         let found = samples.len();
@@ -177,7 +177,7 @@ impl MomentsAccumulator {
         Ok(())
     }
 
-    /// The moments, one of each channel.
+    /// The moments, one per channel.
     pub fn finish(mut self) -> Result<Vec<Moments>, MomentsError> {
         if self.count == 0 {
             return Err(MomentsError::NoSamples);
@@ -216,7 +216,7 @@ fn tile_places(dim: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..dim.div_ceil(TILE)).flat_map(|a| (0..=a).map(move |b| (a, b)))
 }
 
-/// Zeros, or None where memory ends.
+/// Zeros, or None where memory does not suffice.
 fn zeros(length: usize) -> Option<Vec<f64>> {
     let mut values = Vec::new();
     values.try_reserve_exact(length).ok()?;
@@ -253,22 +253,22 @@ impl Sums {
     }
 }
 
-/// What has come of one type of values: blocks added up, and the samples of a block begun.
-struct Kind<V: Stored> {
-    /// Of the values less their middle, one of each channel; none before the first sample.
+/// The samples of one type of values so far: whole blocks added up, and the samples of the block begun.
+struct PartialSums<V: Stored> {
+    /// Sums of the values less their middle, one per channel; empty before the first sample.
     sums: Vec<Sums>,
     count: u64,
     begun: Vec<V>,
     packed: Packed<V::Factor>,
 }
 
-impl<V: Stored> Default for Kind<V> {
+impl<V: Stored> Default for PartialSums<V> {
     fn default() -> Self {
         Self { sums: Vec::new(), count: 0, begun: Vec::new(), packed: Packed::default() }
     }
 }
 
-impl<V: Stored> Kind<V> {
+impl<V: Stored> PartialSums<V> {
     fn add(&mut self, mut values: &[V], channels: usize, dim: usize) -> Result<(), MomentsError> {
         let strips = dim.div_ceil(TILE);
         while self.sums.len() < channels {

@@ -1,14 +1,14 @@
 //! Blocks of samples as factors of a product, and their products tile by tile.
 
 use crate::linalg::aligned::Aligned;
-use gambeson_checker::kernel::{Isa, ROWS, Real, add_rows_times};
+use crate::linalg::kernel::{Isa, ROWS, Real, add_rows_times};
 use rayon::prelude::*;
 
-/// Samples of bytes in a block: 2⁷·2⁷·2¹⁰ = 2²⁴, the last integer up to which `f32` has all.
+/// Samples of bytes in a block: 2⁷·2⁷·2¹⁰ = 2²⁴, up to which `f32` holds every integer.
 pub(super) const EXACT_BYTES: usize = 1024;
 /// Samples in a block of wider numbers. Sums over `f32` samples are grouped by it, so it is fixed.
 const BLOCK: usize = 512;
-/// Rows and columns of a tile of the result, and values a strip of samples holds.
+/// Rows and columns of a tile of the result, and values per strip of samples.
 pub(super) const TILE: usize = 64;
 /// Bytes of a strip that are multiplied at once: they stay in the innermost cache.
 const INNERMOST: usize = 1 << 15;
@@ -19,7 +19,7 @@ pub(super) trait Stored: Copy + Default + Send + Sync {
     type Factor: Real + Into<f64>;
     /// Samples in a block.
     const BLOCK: usize;
-    /// What is taken off a value to make products smaller.
+    /// What is subtracted from a value to make products smaller.
     const MIDDLE: f64;
 
     /// The value less [`Stored::MIDDLE`].

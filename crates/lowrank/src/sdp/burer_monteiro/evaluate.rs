@@ -1,17 +1,17 @@
 //! Points of the low-rank factorisation with their products, dual weights and gradients.
 //!
-//! A product with M is nearly all a step costs. So it is done in single precision, on the difference to the last
-//! point whose product is known in double (see `rough.rs`); now and then a point is computed in double precision.
+//! Nearly all the cost of a step is its product with M. So it is done in single precision, on the difference from the
+//! last point whose product is known in double (see `linalg/single.rs`); now and then a point is computed in double precision.
 
 use crate::linalg::operator::{Operator, dot};
-use crate::linalg::single::Rough;
+use crate::linalg::single::SinglePrecision;
 use crate::linalg::sphere::{add, combination, inner, normalise, project, row_products};
 use crate::linalg::unit_rows::UnitRows;
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 /// Below this dimension there is nothing to gain from single precision.
-const ROUGH_FROM: usize = 256;
+const SINGLE_FROM: usize = 256;
 
 /// V with everything known there.
 pub(crate) struct State {
@@ -49,7 +49,7 @@ impl State {
 pub(crate) struct Evaluator<'a> {
     pub(crate) operator: &'a Operator<'a>,
     /// None where only double precision is used.
-    pub(crate) rough: Option<Rough>,
+    pub(crate) single: Option<SinglePrecision>,
     /// The last point whose image was computed in double precision, with it.
     reference: Option<(Vec<f64>, Vec<f64>)>,
     /// Products with M so far, a block of columns counted as one.
@@ -58,11 +58,11 @@ pub(crate) struct Evaluator<'a> {
 
 impl<'a> Evaluator<'a> {
     pub(crate) fn new(operator: &'a Operator<'a>) -> Self {
-        let rough = if operator.dim() < ROUGH_FROM { None } else { Rough::new(operator) };
-        Self { operator, rough, reference: None, products: 0 }
+        let single = if operator.dim() < SINGLE_FROM { None } else { SinglePrecision::new(operator) };
+        Self { operator, single, reference: None, products: 0 }
     }
 
-    /// A point of somebody else's, its rows brought to length one.
+    /// A point given by the caller, its rows brought to length one.
     pub(crate) fn given(&mut self, rows: &UnitRows) -> State {
         let mut v = rows.entries.clone();
         normalise(&mut v, rows.columns);
@@ -88,27 +88,27 @@ impl<'a> Evaluator<'a> {
         self.exact(v, columns)
     }
 
-    /// M·U, as good as a direction needs.
+    /// M·U, accurate enough for a direction.
     pub(crate) fn product(&self, u: &[f64], columns: usize) -> Vec<f64> {
-        match &self.rough {
-            Some(rough) => {
+        match &self.single {
+            Some(single) => {
                 let mut image = vec![0.0; u.len()];
-                rough.add_block(u, columns, &mut image);
+                single.add_block(u, columns, &mut image);
                 image
             }
             None => self.operator.apply_block(u, columns),
         }
     }
 
-    /// A point near the reference: only the way from there goes through single precision.
+    /// A point near the reference: only the difference goes through single precision.
     pub(crate) fn near(&mut self, v: Vec<f64>, columns: usize) -> State {
-        match (&self.rough, &self.reference) {
-            (Some(rough), Some((from, exact))) if from.len() == v.len() => {
+        match (&self.single, &self.reference) {
+            (Some(single), Some((from, exact))) if from.len() == v.len() => {
                 let way = combination(&[(1.0, &v), (-1.0, from)]);
                 let mut moved = vec![0.0; v.len()];
-                rough.add_block(&way, columns, &mut moved);
+                single.add_block(&way, columns, &mut moved);
                 self.products += 1;
-                // ⟨M, VVᵀ⟩ from three terms of which only the one of second order is rough: line searches compare
+                // ⟨M, VVᵀ⟩ from three terms, of which only the one of second order is in single precision: line searches compare
                 // values, and ⟨V, image⟩ would be off by the length of the way.
                 let value = inner(from, exact) + (2.0 * inner(&way, exact) + inner(&way, &moved));
                 add(&mut moved, 1.0, exact);
@@ -122,14 +122,14 @@ impl<'a> Evaluator<'a> {
     pub(crate) fn exact(&mut self, v: Vec<f64>, columns: usize) -> State {
         let image = self.operator.apply_block(&v, columns);
         self.products += 1;
-        if self.rough.is_some() {
+        if self.single.is_some() {
             self.reference = Some((v.clone(), image.clone()));
         }
         State::new(v, image, columns)
     }
 
-    /// True where the point is the reference, or there is nothing but double precision.
+    /// True where the point is the reference, or only double precision is used.
     pub(crate) fn is_exact(&self, state: &State) -> bool {
-        self.rough.is_none() || self.reference.as_ref().is_some_and(|(v, _)| *v == state.point.entries)
+        self.single.is_none() || self.reference.as_ref().is_some_and(|(v, _)| *v == state.point.entries)
     }
 }

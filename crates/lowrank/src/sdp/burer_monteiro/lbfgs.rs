@@ -2,7 +2,7 @@
 //!
 //! **Reference.** Nocedal (Math. Comp. 35, 1980); the recursion in coefficients after Chen, Wang and Zhou
 //! (NeurIPS 2014). The vectors are n·k numbers long and the recursion touches sixteen of them one after the other;
-//! by inner products it reads them all in two passes, which is what a step costs beside the product with M.
+//! by inner products it reads them all in two passes, which is the cost of a step besides the product with M.
 
 use crate::linalg::sphere::{combination, inner_products};
 use std::collections::VecDeque;
@@ -34,7 +34,7 @@ impl Memory {
         self.pairs.clear();
     }
 
-    /// Remembers a step unless the curvature along it is not clearly positive.
+    /// Remembers a step if the curvature along it is clearly positive.
     pub(crate) fn push(&mut self, s: Vec<f64>, y: Vec<f64>) {
         if self.pairs.len() == MEMORY {
             self.pairs.pop_front();

@@ -7,10 +7,10 @@
 use crate::linalg::sphere::{add, inner, project};
 use crate::sdp::burer_monteiro::evaluate::State;
 
-/// Conjugate gradient steps at most.
+/// The most conjugate gradient steps.
 const MOST: usize = 200;
 
-/// Length at most of a step, for one row in the mean.
+/// The longest step, per row on average.
 const RADIUS: f64 = 0.5;
 
 /// A direction of ascent and what it cost.
@@ -20,9 +20,9 @@ pub(crate) struct NewtonStep {
 }
 
 /// Solves H·d = −G approximately, H the Hessian of ⟨M, VVᵀ⟩/2: U ↦ P(M·U − Diag(y)·U). −H is positive definite near a
-/// maximum; where it is not, or where the step leaves the trust region, the last direction is followed to its border.
-/// `product` is U ↦ M·U, which may be rough: it decides about a direction only. The step ends early, with what it has,
-/// when `go_on` says no.
+/// maximum; where it is not, or where the step leaves the trust region, the last direction is followed to its boundary.
+/// `product` is U ↦ M·U, which single precision suffices for: it only decides on a direction. The step ends early, with what it has,
+/// when `go_on` returns false.
 pub(crate) fn step(
     product: impl Fn(&[f64]) -> Vec<f64>,
     state: &State,
@@ -45,7 +45,7 @@ pub(crate) fn step(
     let mut along = residual.clone();
     let mut square = inner(&residual, &residual);
     let first = square;
-    // Superlinear: the residual asked for shrinks with the gradient itself.
+    // Superlinear: the required residual shrinks with the gradient itself.
     let enough = first * (0.01_f64).min((first.sqrt() / state.size).sqrt()).powi(2);
     let mut products = 0;
     while products < MOST && square > enough && (products == 0 || go_on()) {

@@ -5,10 +5,10 @@ mod reference;
 use crate::record::{record, run};
 use gambeson_checker::FailureProbability;
 use gambeson_smooth::analysis::{
-    AnalysisError, Dialect, Evidence, Input, Predicted, Question, RadiusNorm, Scale, Settings, Source,
+    AnalysisError, Dialect, Evidence, Input, LoggedRun, Predicted, Question, RadiusNorm, Scale, Settings,
     bernstein_bound, best_at, false_certificates, read_logs,
 };
-use gambeson_smooth::record::{Certification, Record, Run};
+use gambeson_smooth::record::{LimitChoice, Record, Run};
 use std::path::PathBuf;
 
 /// A folder to keep, and a log in it.
@@ -19,18 +19,18 @@ fn file(name: &str, text: &str) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-fn read_with(text: &str, settings: &Settings) -> Result<Source, String> {
+fn read_with(text: &str, settings: &Settings) -> Result<LoggedRun, String> {
     let (_folder, path) = file("log", text);
-    let sources = read_logs(&[path], settings).map_err(|error| error.to_string())?;
-    Ok(sources.into_iter().next().expect("one source"))
+    let logs = read_logs(&[path], settings).map_err(|error| error.to_string())?;
+    Ok(logs.into_iter().next().expect("one log"))
 }
 
-fn read(text: &str) -> Source {
+fn read(text: &str) -> LoggedRun {
     read_with(text, &Settings::default()).expect("a log")
 }
 
-fn inputs(source: &Source) -> &[Input] {
-    match &source.evidence {
+fn inputs(log: &LoggedRun) -> &[Input] {
+    match &log.evidence {
         Evidence::Inputs(inputs) => inputs,
         Evidence::Curve(_) => panic!("a curve"),
     }
@@ -67,32 +67,32 @@ fn every_dialect_is_known_by_its_content() {
         "idx\tlabel\tpredict\tradius\tcorrect\ttime\n0\t3\t-1\t0.0\t0\t0:00:13.736080\n20\t7\t7\t0.0734\t1\t3:48:55.6\n",
         "idx\tlabel\tpredict\tradius\tcorrect\ttime\r\n0\t3\t-1\t0.0000\t0\t15.4\r\n20\t7\t7\t0.0734\t1\t15.6\r\n",
     ] {
-        let source = read(text);
-        assert_eq!(source.dialect, Dialect::Certificates);
-        assert_eq!(inputs(&source), [abstained, certificate]);
+        let log = read(text);
+        assert_eq!(log.dialect, Dialect::Certificates);
+        assert_eq!(inputs(&log), [abstained, certificate]);
     }
     // 4: predictions, with and without that of the base classifier.
     for text in [
         "idx\tlabel\tpredict\tcorrect\ttime\n0\t3\t-1\t0\t1.0\n20\t7\t7\t1\t1.0\n",
         "idx\tlabel\tpredict\tbasePredict\tcorrect\ttime\n0\t3\t-1\t5\t0\t1.0\n20\t7\t7\t7\t1\t1.0\n",
     ] {
-        let source = read(text);
-        assert_eq!(source.dialect, Dialect::Predictions);
+        let log = read(text);
+        assert_eq!(log.dialect, Dialect::Predictions);
         let plain = |input: Input| Input { latent: None, l2: None, ..input };
-        assert_eq!(inputs(&source), [plain(abstained), plain(certificate)]);
+        assert_eq!(inputs(&log), [plain(abstained), plain(certificate)]);
     }
     // 5: ANCER.
-    let source = read(
+    let log = read(
         "idx\tlabel\tpredict\tradius\tradius_proxy\tcorrect\tmin_sigma\ttime\n\
          0\t3\t-1\t-0.1\t0.0\t0\t0.2\t0:00:01\n20\t7\t7\t0.0734\t0.5\t1\t0.2\t0:00:01\n",
     );
-    assert_eq!((source.dialect, inputs(&source)), (Dialect::Ancer, &[abstained, certificate][..]));
+    assert_eq!((log.dialect, inputs(&log)), (Dialect::Ancer, &[abstained, certificate][..]));
     // 6: ACES, and its selections, which have no labels.
-    let source = read(
+    let log = read(
         "idx\tlabel\tpredict\tradius\tcorrect\tunperturbed predict\tunperturbed correct\ttime\n\
          0\t3\t-1\t0.0\t0\t3\t1\t0:00:01\n20\t7\t7\t0.0734\t1\t7\t1\t0:00:01\n",
     );
-    assert_eq!((source.dialect, inputs(&source)), (Dialect::Aces, &[abstained, certificate][..]));
+    assert_eq!((log.dialect, inputs(&log)), (Dialect::Aces, &[abstained, certificate][..]));
     let selection = read(
         "idx\tpredict\tradius\tunperturbed predict\ttime\n0\t-1\t0.0\t-1\t0:00:01\n20\t7\t0.0734\t7\t0:00:01\n",
     );
@@ -100,7 +100,7 @@ fn every_dialect_is_known_by_its_content() {
     assert_eq!(selection.dialect, Dialect::Aces);
     assert_eq!(inputs(&selection), [unlabelled(abstained), unlabelled(certificate)]);
     // 7: ARS, spaces around tabs, radii below zero where it abstains.
-    let source = read(
+    let log = read(
         "idx \t label \t predict \t linf_radius \t prob_lb \t correct \t time\n\
          0 \t 3 \t -1 \t -0.00194 \t 0.25 \t 0 \t 0:01:07.5\n20 \t 7 \t 7 \t 0.0125 \t 0.9 \t 1 \t 0:01:07.5\n",
     );
@@ -111,30 +111,27 @@ fn every_dialect_is_known_by_its_content() {
         lower_limit: Some(lower_limit),
         ..input
     };
-    assert_eq!(source.dialect, Dialect::Ars);
-    assert_eq!(inputs(&source), [ars(abstained, 0.0, 0.25), ars(certificate, 0.0125, 0.9)]);
+    assert_eq!(log.dialect, Dialect::Ars);
+    assert_eq!(inputs(&log), [ars(abstained, 0.0, 0.25), ars(certificate, 0.0125, 0.9)]);
     // 8: curves.
     for text in ["0.0\t0.8\n0.25\t0.5\n", "radius\taccuracy\n0\t0.8\n0.25\t0.5\n", "0 0.8\n0.25 0.5\n"] {
-        let source = read(text);
-        assert_eq!(source.dialect, Dialect::Curve);
-        assert_eq!(source.evidence, Evidence::Curve(vec![(0.0, 0.8), (0.25, 0.5)]));
+        let log = read(text);
+        assert_eq!(log.dialect, Dialect::Curve);
+        assert_eq!(log.evidence, Evidence::Curve(vec![(0.0, 0.8), (0.25, 0.5)]));
     }
     // 10: DSRS.
-    let source = read(
+    let log = read(
         "\nx disttype gaussian\nx k None\nx std 0.5\nx N 50000\nx alpha 0.0005\n\no 0 0.9 0.95\no 10 0.4 0.5\n",
     );
-    assert_eq!(
-        (source.dialect, source.sigma, source.alpha),
-        (Dialect::DsrsIntervals, Some(0.5), Some(0.0005))
-    );
-    let [first, second] = inputs(&source) else { panic!("two inputs") };
+    assert_eq!((log.dialect, log.sigma, log.alpha), (Dialect::DsrsIntervals, Some(0.5), Some(0.0005)));
+    let [first, second] = inputs(&log) else { panic!("two inputs") };
     assert_eq!((first.predicted, second.predicted), (Predicted::Unnamed, Predicted::Abstained));
     // Φ⁻¹(0.9) = 1.2815515655446004, as any table has it.
     assert!((first.l2.expect("a radius") - 0.5 * 1.281_551_565_544_600_4).abs() < 1e-12);
-    let source = read("0 0.42963496440159854\n10 0.0\n");
-    assert_eq!(source.dialect, Dialect::DsrsRadii);
-    assert_eq!(inputs(&source)[0].l2, Some(0.429_634_964_401_598_54));
-    assert_eq!(inputs(&source)[1].predicted, Predicted::Abstained);
+    let log = read("0 0.42963496440159854\n10 0.0\n");
+    assert_eq!(log.dialect, Dialect::DsrsRadii);
+    assert_eq!(inputs(&log)[0].l2, Some(0.429_634_964_401_598_54));
+    assert_eq!(inputs(&log)[1].predicted, Predicted::Abstained);
 }
 
 #[test]
@@ -152,7 +149,7 @@ fn a_broken_line_is_named() {
         ("20\t7\t7\t0.5\t1\t0:00:1", "a log"),
         ("20\t7\t7\t0.5\t1\tlong", "line 3: time is \"long\""),
         ("-20\t7\t7\t0.5\t1\t1.0", "line 3: idx is \"-20\""),
-        ("0\t3\t3\t0.5\t1\t1.0", "line 3: input 0 is there already, in line 2"),
+        ("0\t3\t3\t0.5\t1\t1.0", "line 3: input 0 is already in line 2"),
     ];
     for (line, message) in broken {
         match read_with(&format!("{head}{line}\n"), &Settings::default()) {
@@ -161,8 +158,8 @@ fn a_broken_line_is_named() {
         }
     }
     let others = [
-        ("", "there is no input in it"),
-        ("idx\tlabel\tpredict\tradius\tcorrect\ttime\n", "there is no input in it"),
+        ("", "no inputs in it"),
+        ("idx\tlabel\tpredict\tradius\tcorrect\ttime\n", "no inputs in it"),
         ("{\"a\": 1}\n", "line 1: not a record: missing field `version`"),
         ("[1, 2]\n", "not a known log"),
         ("hello world\n", "not a known log, starting with \"hello world\""),
@@ -189,17 +186,14 @@ fn a_broken_line_is_named() {
 #[test]
 fn votes_are_counted_like_our_records() {
     let probability = |alpha| Some(FailureProbability::new(alpha).expect("a probability"));
-    let settings = Settings { alpha: probability(0.001), sigma: Some(0.25), how: Certification::Natural };
+    let settings = Settings { alpha: probability(0.001), sigma: Some(0.25), how: LimitChoice::Natural };
     let header = "idx,label,selection_0,selection_1,selection_2,estimation_0,estimation_1,estimation_2\n";
     let votes = format!("{header}0,1,1,9,0,5,990,5\n1,0,1,9,0,400,300,300\n2,1,1,9,0,0,1000,0\n");
-    for how in [Certification::Natural, Certification::Mixture, Certification::TwoSided] {
+    for how in [LimitChoice::Natural, LimitChoice::Mixture, LimitChoice::TwoSided] {
         for alpha in [0.001, 0.05] {
             let settings = Settings { alpha: probability(alpha), how, ..settings };
-            let source = read_with(&votes, &settings).expect("votes");
-            assert_eq!(
-                (source.dialect, source.sigma, source.alpha),
-                (Dialect::Votes, Some(0.25), Some(alpha))
-            );
+            let log = read_with(&votes, &settings).expect("votes");
+            assert_eq!((log.dialect, log.sigma, log.alpha), (Dialect::Votes, Some(0.25), Some(alpha)));
             let ours = [
                 record(0, run(), [1, 9, 0], [5, 990, 5]),
                 Record { label: Some(0), ..record(1, run(), [1, 9, 0], [400, 300, 300]) },
@@ -207,8 +201,8 @@ fn votes_are_counted_like_our_records() {
             ];
             let records = read_with(&lines(&ours), &Settings { sigma: None, ..settings }).expect("records");
             let without = |input: &Input| Input { linf: None, ..*input };
-            assert_eq!(inputs(&source), inputs(&records).iter().map(without).collect::<Vec<_>>());
-            assert_eq!(inputs(&source)[1].predicted, Predicted::Abstained);
+            assert_eq!(inputs(&log), inputs(&records).iter().map(without).collect::<Vec<_>>());
+            assert_eq!(inputs(&log)[1].predicted, Predicted::Abstained);
         }
     }
     let broken = [
@@ -263,7 +257,7 @@ fn a_record_that_claims_more_than_its_counts_prove_is_an_error() {
 }
 
 #[test]
-fn records_of_one_run_are_one_source() {
+fn records_of_one_run_are_one_log() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let write = |name: &str, records: &[Record]| {
         let path = folder.path().join(name);
@@ -274,30 +268,30 @@ fn records_of_one_run_are_one_source() {
     let first = write("a.jsonl", &[make(3, run()), make(0, run())]);
     let other = write("b.jsonl", &[make(0, Run { sigma: 0.5, ..run() })]);
     let second = write("c.jsonl", &[make(1, run()), make(3, run())]);
-    let sources =
-        read_logs(&[first.clone(), other.clone(), second.clone()], &Settings::default()).expect("sources");
-    let paths: Vec<&[PathBuf]> = sources.iter().map(|source| &source.paths[..]).collect();
+    let logs =
+        read_logs(&[first.clone(), other.clone(), second.clone()], &Settings::default()).expect("logs");
+    let paths: Vec<&[PathBuf]> = logs.iter().map(|log| &log.paths[..]).collect();
     assert_eq!(paths, [&[first, second][..], &[other][..]]);
-    let indices: Vec<u64> = inputs(&sources[0]).iter().map(|input| input.index).collect();
+    let indices: Vec<u64> = inputs(&logs[0]).iter().map(|input| input.index).collect();
     assert_eq!(indices, [0, 1, 3]);
-    assert_eq!((sources[0].sigma, sources[1].sigma), (Some(0.25), Some(0.5)));
+    assert_eq!((logs[0].sigma, logs[1].sigma), (Some(0.25), Some(0.5)));
 
     // A run that was killed in the middle of a line, and one whose lines another program has written anew.
     let text = lines(&[make(0, run()), make(1, run())]);
-    let source = read_with(&text[..text.len() - 20], &Settings::default()).expect("records");
-    assert_eq!((inputs(&source).len(), source.broken_off[0].1), (1, 2));
+    let log = read_with(&text[..text.len() - 20], &Settings::default()).expect("records");
+    assert_eq!((inputs(&log).len(), log.broken_off[0].1), (1, 2));
     let spaced = text.replace("\":", "\": ").replace(",\"", ", \"");
-    let source = read_with(&spaced, &Settings::default()).expect("records");
-    assert_eq!((inputs(&source).len(), source.broken_off.len()), (2, 0));
+    let log = read_with(&spaced, &Settings::default()).expect("records");
+    assert_eq!((inputs(&log).len(), log.broken_off.len()), (2, 0));
 }
 
 #[test]
 fn scores_are_what_counting_by_hand_gives() {
-    let source = read(
+    let log = read(
         "idx\tlabel\tpredict\tradius\tcorrect\ttime\n0\t3\t3\t0.5\t1\t1\n1\t3\t4\t0.9\t0\t1\n2\t3\t-1\t0.0\t0\t1\n\
          3\t1\t1\t0.25\t1\t1\n",
     );
-    let scores = source.scores(&Question::default()).expect("scores");
+    let scores = log.scores(&Question::default()).expect("scores");
     assert_eq!(scores.certified_accuracy(&[0.0, 0.25, 0.26, 0.5, 0.51]), Ok(vec![0.5, 0.5, 0.25, 0.25, 0.0]));
     assert_eq!(
         (scores.images(), scores.average_radius(), scores.abstained()),
@@ -305,9 +299,9 @@ fn scores_are_what_counting_by_hand_gives() {
     );
     assert_eq!(scores.largest_radius(), 0.5);
     assert_eq!(scores.limit_quantile(0.5), None);
-    let any = source.scores(&Question { any_class: true, ..Question::default() }).expect("scores");
+    let any = log.scores(&Question { any_class: true, ..Question::default() }).expect("scores");
     assert_eq!(any.certified_accuracy(&[0.0, 0.6]), Ok(vec![0.75, 0.25]));
-    let linf = |scale| source.scores(&Question { norm: RadiusNorm::Linf, scale, any_class: false });
+    let linf = |scale| log.scores(&Question { norm: RadiusNorm::Linf, scale, any_class: false });
     let by_kappa = linf(Scale::Kappa(2.0)).expect("scores");
     assert_eq!(by_kappa.certified_accuracy(&[0.125, 0.25, 0.2501]), Ok(vec![0.5, 0.25, 0.0]));
     let by_dimension = linf(Scale::Dimension(4)).expect("scores");

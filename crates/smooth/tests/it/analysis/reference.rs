@@ -1,6 +1,6 @@
 //! Real logs, against what their authors and ours have published of them.
 
-use gambeson_smooth::analysis::{Dialect, Evidence, Question, Settings, Source, read_logs};
+use gambeson_smooth::analysis::{Dialect, Evidence, LoggedRun, Question, Settings, read_logs};
 use std::path::PathBuf;
 
 /// The folder of logs, or none with a word about it.
@@ -16,7 +16,7 @@ fn logs(name: &str) -> Option<PathBuf> {
     found
 }
 
-fn read(path: PathBuf) -> Source {
+fn read(path: PathBuf) -> LoggedRun {
     read_logs(&[path], &Settings::default()).expect("a log").remove(0)
 }
 

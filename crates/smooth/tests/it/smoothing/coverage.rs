@@ -1,16 +1,15 @@
 //! 20,000 certifications of a half-space at α = .05 and n = 1000, whose true radius is its distance.
 //!
-//! The test of a procedure: its misses, radii above the true one, are counted, and it fails if so many would have a
+//! The test of a procedure: its misses, radii above the true one, are counted, and it fails if that many would have a
 //! probability below 10⁻⁶ were its failure probability .05. Three procedures that are wrong in the usual ways must fail.
 
-use super::{on, params, quantile, upper_tail};
-use gambeson_checker::{
-    FailureProbability, Method, NoiseLevel, SamplingRule, Tally, lower_limit, smoothing_radius,
-};
-use gambeson_smooth::classifier::HalfSpace;
+use super::{params, quantile, upper_tail};
+use gambeson_checker::{FailureProbability, LimitMethod, NoiseLevel, SamplingRule, Tally};
+use gambeson_smooth::limit::{lower_limit, smoothing_radius};
 use gambeson_smooth::sequential::{Goal, RadiusNorm, looks};
 use gambeson_smooth::smoother::{Certification, Smoother};
 use gambeson_smooth::space::Space;
+use gambeson_smooth::toys::HalfSpace;
 use rayon::prelude::*;
 
 const TIMES: u64 = 20_000;
@@ -28,7 +27,7 @@ fn runs(margin: f64, goal: Option<Goal>) -> Vec<Certification> {
     let space = Space::identity(1);
     let params = gambeson_smooth::smoother::SmoothingParams { goal, ..params(1.0, N, ALPHA) };
     let smoother = Smoother::new(&toy, &space, params).expect("it fits");
-    let certify = |index| smoother.certify(index, &[margin], &on).expect("drawn").expect("not stopped");
+    let certify = |index| smoother.certify(index, &[margin], &mut ()).expect("drawn").expect("not stopped");
     (0..TIMES).into_par_iter().map(certify).collect()
 }
 
@@ -40,7 +39,8 @@ fn misses(runs: &[Certification], wrong: impl Fn(&Certification) -> bool) -> usi
 fn fixed_radius(count: u64, trials: u64) -> f64 {
     let tally = Tally::new(count, trials).expect("a tally");
     let alpha = FailureProbability::new(ALPHA).expect("a probability");
-    let limit = lower_limit(&SamplingRule::Fixed, tally, Method::ClopperPearson, alpha).expect("a limit");
+    let limit =
+        lower_limit(&SamplingRule::Fixed, tally, LimitMethod::ClopperPearson, alpha).expect("a limit");
     smoothing_radius(limit, NoiseLevel::new(1.0).expect("a level"))
         .map_or(0.0, gambeson_checker::LatentRadius::value)
 }
@@ -93,7 +93,7 @@ fn sequential_runs_keep_alpha_and_a_fixed_limit_at_a_stopped_count_does_not() {
     let broken = |index: u64| {
         let mut at_looks = looks.iter().map(|&n| {
             let smoother = Smoother::new(&toy, &space, params(1.0, n, ALPHA)).expect("it fits");
-            smoother.certify(index, &[margin], &on).expect("drawn").expect("not stopped").estimation.of(1)
+            smoother.certify(index, &[margin], &mut ()).expect("drawn").expect("not stopped").estimation.of(1)
         });
         let reached = looks.iter().any(|&n| fixed_radius(at_looks.next().unwrap_or(0), n) >= margin);
         u64::from(reached)

@@ -1,15 +1,15 @@
 //! Draws and counts.
 
-use super::{cumulative, on, params, upper_tail};
+use super::{cumulative, params, upper_tail};
 use gambeson_checker::FailureProbability;
-use gambeson_smooth::classifier::{Ball, Classifier, HalfSpace, NONE, ToyError};
-use gambeson_smooth::input_map::Feed;
+use gambeson_smooth::classifier::{Classifier, NONE};
+use gambeson_smooth::input_map::InputMap;
 use gambeson_smooth::sequential::{Goal, RadiusNorm};
-use gambeson_smooth::smoother::{Counts, Smoother, SmoothingParams, SmoothingParamsError, predicted};
+use gambeson_smooth::smoother::{Counts, Drawn, Smoother, SmoothingParams, SmoothingParamsError, predicted};
 use gambeson_smooth::space::Space;
+use gambeson_smooth::toys::{Ball, HalfSpace, ToyError};
 use std::convert::Infallible;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// n numbers that look random.
 fn values(n: usize) -> Vec<f64> {
@@ -28,7 +28,7 @@ fn counts_do_not_depend_on_batches_or_threads() {
             let params = SmoothingParams { batch, goal: goal.clone(), ..params(0.3, 3000, 0.01) };
             let smoother = Smoother::new(&toy, &space, params).expect("it fits");
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
-            pool.install(|| smoother.certify(5, &input, &on)).expect("drawn").expect("not stopped")
+            pool.install(|| smoother.certify(5, &input, &mut ())).expect("drawn").expect("not stopped")
         };
         let first = certify(64, 1);
         let counts = &first.estimation;
@@ -50,7 +50,7 @@ fn frequencies_and_radii_are_those_of_the_closed_form() {
     let toy = HalfSpace::new(normal, offset).expect("a half-space");
     let space = Space::identity(n);
     let smoother = Smoother::new(&toy, &space, params(sigma, 40_000, 0.001)).expect("it fits");
-    let found = smoother.certify(0, &input, &on).expect("drawn").expect("not stopped");
+    let found = smoother.certify(0, &input, &mut ()).expect("drawn").expect("not stopped");
     let p = cumulative(0.6 / sigma);
     let deviation = (40_000.0 * p * (1.0 - p)).sqrt();
     let off = found.estimation.of(1) as f64 - 40_000.0 * p;
@@ -63,7 +63,7 @@ fn frequencies_and_radii_are_those_of_the_closed_form() {
     // The estimation draws say nothing of the selection draws: the first ten of each differ somewhere.
     let few = Smoother::new(&toy, &space, params(sigma, 10, 0.001)).expect("it fits");
     let differ = (0..100).any(|index| {
-        let found = few.certify(index, &input, &on).expect("drawn").expect("not stopped");
+        let found = few.certify(index, &input, &mut ()).expect("drawn").expect("not stopped");
         found.selection != found.estimation
     });
     assert!(differ);
@@ -85,7 +85,7 @@ impl Classifier for Odd {
         1
     }
 
-    fn feed(&self) -> Option<&Feed> {
+    fn input_map(&self) -> Option<&InputMap> {
         None
     }
 
@@ -100,8 +100,8 @@ fn an_answer_that_is_none_counts_against_all() {
     let space = Space::identity(1);
     let certify = |at: f64| {
         let smoother = Smoother::new(&Odd { class: 2 }, &space, params(1.0, 2000, 0.001)).expect("it fits");
-        let predicted = smoother.predict(0, &[at], &on).expect("drawn").expect("not stopped");
-        (smoother.certify(0, &[at], &on).expect("drawn").expect("not stopped"), predicted)
+        let predicted = smoother.predict(0, &[at], &mut ()).expect("drawn").expect("not stopped");
+        (smoother.certify(0, &[at], &mut ()).expect("drawn").expect("not stopped"), predicted)
     };
     let (mostly, predicted) = certify(1.5);
     assert!(mostly.estimation.none > 50 && mostly.estimation.draws() == 2000, "{mostly:?}");
@@ -139,19 +139,19 @@ fn prediction_is_the_binomial_test_of_the_box() {
 }
 
 #[test]
-fn a_watcher_ends_a_run() {
+fn an_observer_ends_a_run() {
     let toy = HalfSpace::new(vec![1.0], 0.0).expect("a half-space");
     let space = Space::identity(1);
     let params = SmoothingParams { batch: 10, ..params(1.0, 10_000, 0.01) };
     let smoother = Smoother::new(&toy, &space, params).expect("it fits");
-    let seen = AtomicU64::new(0);
-    let stop = |draws: u64| {
-        let all = seen.fetch_add(draws, Ordering::Relaxed) + draws;
-        if all >= 500 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    let mut seen = 0;
+    let mut stop = |drawn: &Drawn| {
+        seen += drawn.draws;
+        if seen >= 500 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    assert!(smoother.certify(0, &[1.0], &stop).expect("drawn").is_none());
-    assert!(smoother.predict(0, &[1.0], &stop).expect("drawn").is_none());
-    assert!(seen.into_inner() < 5000, "it ends soon");
+    assert!(smoother.certify(0, &[1.0], &mut stop).expect("drawn").is_none());
+    assert!(smoother.predict(0, &[1.0], &mut stop).expect("drawn").is_none());
+    assert!(seen < 5000, "it ends soon");
 }
 
 #[test]

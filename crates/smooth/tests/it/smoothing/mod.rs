@@ -9,17 +9,13 @@ mod projected;
 /// Drawing until the answer is settled, on public vote counts.
 mod sequential;
 
+pub(crate) use projected::example_projection;
+
 use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_smooth::smoother::SmoothingParams;
-use std::ops::ControlFlow;
-
-/// Watches nothing.
-fn on(_: u64) -> ControlFlow<()> {
-    ControlFlow::Continue(())
-}
 
 /// n₀ = 10, seed 1, batches of 1024, no goal.
-fn params(sigma: f64, n: u64, alpha: f64) -> SmoothingParams {
+pub(crate) fn params(sigma: f64, n: u64, alpha: f64) -> SmoothingParams {
     SmoothingParams {
         noise: NoiseLevel::new(sigma).expect("a level"),
         selection: 10,

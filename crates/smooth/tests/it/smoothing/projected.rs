@@ -1,27 +1,31 @@
 //! Noise in the coordinates of a projection.
 
-use super::{cumulative, on, params};
+use super::{cumulative, params};
 use crate::support::normal;
 use gambeson_checker::{
-    CheckError, FailureProbability, Method, NoiseLevel, Rejected, SamplingRule, Tally, lower_limit,
-    smoothing_radius,
+    CheckError, FailureProbability, LimitMethod, NoiseLevel, Rejected, SamplingRule, Tally,
 };
 use gambeson_lowrank::linalg::matrix::DenseMatrix;
 use gambeson_lowrank::projection::certificate::ProjectionCertificate;
 use gambeson_lowrank::projection::kappa::CertifiedBasis;
+use gambeson_lowrank::projection::proven::{ProveError, ProvenProjection};
 use gambeson_lowrank::projection::representation::{Representation, Transform};
-use gambeson_lowrank::projection::{Channel, Grid, Origin, Projection};
+use gambeson_lowrank::projection::{Channel, Origin, Projection};
 use gambeson_lowrank::sdp::bracket::BoundParams;
-use gambeson_smooth::classifier::{Ball, Classifier, HalfSpace};
-use gambeson_smooth::input_map::{Affine, Feed, Layout};
+use gambeson_lowrank::shape::Shape;
+use gambeson_smooth::classifier::Classifier;
+use gambeson_smooth::input_map::{Affine, InputMap, Layout};
+use gambeson_smooth::limit::{lower_limit, smoothing_radius};
 use gambeson_smooth::smoother::{Smoother, SmoothingError, SmoothingParams, SmoothingParamsError};
 use gambeson_smooth::space::{Space, SpaceError};
+use gambeson_smooth::toys::{Ball, HalfSpace};
+use proptest::prelude::*;
 use std::convert::Infallible;
 
-/// A projection with its certificate from one basis a channel.
+/// A projection with its certificate, from one basis per channel.
 fn certified(
     representation: Representation,
-    grid: Grid,
+    shape: Shape,
     bases: Vec<DenseMatrix>,
     mean: Option<&[f64]>,
 ) -> (Projection, ProjectionCertificate) {
@@ -33,9 +37,41 @@ fn certified(
     let channel = |basis| Channel { basis, mean: mean.map(<[f64]>::to_vec), error: 0.0 };
     let channels = bases.into_iter().map(channel).collect();
     let projection =
-        Projection::new(representation, grid, channels, Origin::default()).expect("a projection");
+        Projection::new(representation, shape, channels, Origin::default()).expect("a projection");
     let certificate = ProjectionCertificate::new(&projection, certificates);
     (projection, certificate)
+}
+
+/// The same, proven.
+fn proven(
+    representation: Representation,
+    shape: Shape,
+    bases: Vec<DenseMatrix>,
+    mean: Option<&[f64]>,
+) -> ProvenProjection {
+    let (projection, certificate) = certified(representation, shape, bases, mean);
+    ProvenProjection::new(projection, &certificate, None, 1).expect("proven")
+}
+
+/// Rank 3 in frames of 12 numbers, with these noise levels.
+pub(crate) fn example_projection(levels: Option<&[f64]>) -> ProvenProjection {
+    let shape = Shape { channels: 1, height: 1, width: 12 };
+    let (projection, certificate) =
+        certified(Representation::Pixel, shape, vec![orthonormal(12, 3, 5)], None);
+    ProvenProjection::new(projection, &certificate, levels, 1).expect("proven")
+}
+
+/// UUᵀ(u − mean) + mean of every channel, in double precision.
+fn projected(projection: &Projection, coordinates: &[f64]) -> Vec<f64> {
+    let channels = coordinates.chunks_exact(projection.shape().plane()).zip(projection.channels());
+    let one = |(u, Channel { basis, mean, .. }): (&[f64], &Channel)| {
+        let zeros = vec![0.0; u.len()];
+        let mean = mean.as_ref().unwrap_or(&zeros);
+        let centred: Vec<f64> = u.iter().zip(mean).map(|(u, mean)| u - mean).collect();
+        let back = times(basis, &transposed_times(basis, &centred));
+        back.iter().zip(mean).map(|(x, mean)| x + mean).collect::<Vec<f64>>()
+    };
+    channels.flat_map(one).collect()
 }
 
 /// Columns made orthonormal by Gram and Schmidt, twice.
@@ -69,7 +105,7 @@ fn times(basis: &DenseMatrix, z: &[f64]) -> Vec<f64> {
 /// Keeps what it is asked about: decoded codes, with the noise so small that it does not show.
 struct Recorder {
     dim: usize,
-    feed: Option<Feed>,
+    map: Option<InputMap>,
     seen: std::sync::Mutex<Vec<f32>>,
 }
 
@@ -84,8 +120,8 @@ impl Classifier for Recorder {
         self.dim
     }
 
-    fn feed(&self) -> Option<&Feed> {
-        self.feed.as_ref()
+    fn input_map(&self) -> Option<&InputMap> {
+        self.map.as_ref()
     }
 
     fn classify(&self, batch: &[f32], rows: usize, out: &mut [u32]) -> Result<(), Infallible> {
@@ -99,33 +135,31 @@ fn decoded(space: &Space, input: &[f64]) -> Vec<f32> {
     seen(space, input, None, 1e-12)
 }
 
-/// What a classifier is given that takes its rows by a feed.
-fn seen(space: &Space, input: &[f64], feed: Option<&Feed>, sigma: f64) -> Vec<f32> {
-    let recorder =
-        Recorder { dim: space.output_dim(), feed: feed.cloned(), seen: std::sync::Mutex::default() };
+/// What a classifier is given that takes its rows by a map.
+fn seen(space: &Space, input: &[f64], map: Option<&InputMap>, sigma: f64) -> Vec<f32> {
+    let recorder = Recorder { dim: space.output_dim(), map: map.cloned(), seen: std::sync::Mutex::default() };
     let params = SmoothingParams { batch: 6, ..params(sigma, 13, 0.1) };
     let smoother = Smoother::new(&recorder, space, params).expect("it fits");
-    smoother.certify(0, input, &on).expect("drawn").expect("not stopped");
+    smoother.certify(0, input, &mut ()).expect("drawn").expect("not stopped");
     recorder.seen.into_inner().expect("no panic")
 }
 
 #[test]
 fn what_the_classifier_sees_is_the_projected_input() {
-    let grid = Grid { channels: 2, height: 9, width: 8 };
-    let n = grid.height * grid.width;
+    let shape = Shape { channels: 2, height: 9, width: 8 };
+    let n = shape.height * shape.width;
     let input: Vec<f64> = normal(2 * n, 3);
     let mean = normal(n, 4);
     for representation in [Representation::Pixel, Representation::Dct1, Representation::Dct2] {
         let bases = vec![orthonormal(n, 5, 1), orthonormal(n, 71, 2)];
         for mean in [None, Some(&mean[..])] {
-            let (projection, certificate) = certified(representation, grid, bases.clone(), mean);
-            let space = Space::projected(&projection, &certificate, None, None, 1).expect("a space");
+            let proven = proven(representation, shape, bases.clone(), mean);
+            let space = Space::projected(&proven, None).expect("a space");
             assert_eq!((space.rank(), space.input_dim(), space.output_dim()), (76, 2 * n, 2 * n));
-            let transform = Transform::new(representation, grid.height, grid.width).expect("a transform");
+            let transform = Transform::new(representation, shape.height, shape.width).expect("a transform");
             let mut coordinates = input.clone();
             coordinates.chunks_exact_mut(n).for_each(|channel| transform.forward(channel));
-            // The projection's own encoding and decoding, in double precision.
-            let mut expected = projection.decode(&projection.encode(&coordinates));
+            let mut expected = projected(proven.projection(), &coordinates);
             expected.chunks_exact_mut(n).for_each(|channel| transform.inverse(channel));
             for (seen, expected) in decoded(&space, &input).iter().zip(&expected) {
                 assert!((f64::from(*seen) - expected).abs() < 1e-5, "{seen} against {expected}");
@@ -140,33 +174,31 @@ fn what_the_classifier_sees_is_the_projected_input() {
 #[test]
 fn rows_are_fed_as_the_classifier_takes_them() {
     let maps = || [(4.0, -1.5), (0.25, 3.0)].map(|(scale, shift)| Affine { scale, shift }).to_vec();
-    let grid = Grid { channels: 2, height: 9, width: 8 };
-    let n = grid.height * grid.width;
+    let shape = Shape { channels: 2, height: 9, width: 8 };
+    let n = shape.height * shape.width;
     let input = normal(2 * n, 13);
-    let (projection, certificate) = {
-        let bases = vec![orthonormal(n, 5, 1), orthonormal(n, 40, 2)];
-        certified(Representation::Dct2, grid, bases, None)
-    };
-    let projected = Space::projected(&projection, &certificate, None, None, 1).expect("a space");
-    let smaller = Space::projected(&projection, &certificate, None, Some((4, 4)), 1).expect("a space");
+    let bases = vec![orthonormal(n, 5, 1), orthonormal(n, 40, 2)];
+    let proven = proven(Representation::Dct2, shape, bases, None);
+    let projected = Space::projected(&proven, None).expect("a space");
+    let smaller = Space::projected(&proven, Some((4, 4))).expect("a space");
     for layout in [Layout::ChannelsFirst, Layout::ChannelsLast] {
         for (space, plane) in [(&Space::identity(2 * n), n), (&projected, n), (&smaller, 16)] {
-            let feed = Feed::new(maps(), plane, layout).expect("a feed");
+            let map = InputMap::new(maps(), plane, layout).expect("a map");
             let plain = decoded(space, &input);
             let mut expected = vec![0.0; plain.len()];
-            feed.apply(&plain, &mut expected);
+            map.apply(&plain, &mut expected);
             assert_ne!(plain, expected);
-            for (seen, expected) in seen(space, &input, Some(&feed), 1e-12).iter().zip(&expected) {
+            for (seen, expected) in seen(space, &input, Some(&map), 1e-12).iter().zip(&expected) {
                 assert!((seen - expected).abs() < 1e-5, "{seen} against {expected}");
             }
         }
         // Noise is added before the normalisation: σ is on the scale of the input.
-        let feed = Feed::new(maps(), n, layout).expect("a feed");
-        let fed = seen(&Space::identity(2 * n), &input, Some(&feed), 0.5);
+        let map = InputMap::new(maps(), n, layout).expect("a map");
+        let mapped = seen(&Space::identity(2 * n), &input, Some(&map), 0.5);
         for channel in 0..2 {
             let noise = (channel * n..(channel + 1) * n).map(|index| {
-                let (place, Affine { scale, shift }) = feed.place(index);
-                (f64::from(fed[place]) - shift) / scale - input[index]
+                let (place, Affine { scale, shift }) = map.place(index);
+                (f64::from(mapped[place]) - shift) / scale - input[index]
             });
             let variance = noise.map(|noise| noise * noise).sum::<f64>() / n as f64;
             // χ² with 72 degrees of freedom: its deviation is a sixth.
@@ -174,12 +206,12 @@ fn rows_are_fed_as_the_classifier_takes_them() {
         }
     }
     // What does not fit is no smoother.
-    let feed = Feed::new(maps(), n - 1, Layout::ChannelsFirst).expect("a feed");
-    let recorder = Recorder { dim: 2 * n, feed: Some(feed), seen: std::sync::Mutex::default() };
+    let map = InputMap::new(maps(), n - 1, Layout::ChannelsFirst).expect("a map");
+    let recorder = Recorder { dim: 2 * n, map: Some(map), seen: std::sync::Mutex::default() };
     let refused = Smoother::new(&recorder, &projected, params(1.0, 10, 0.1)).err();
-    assert_eq!(refused, Some(SmoothingParamsError::Feed { classifier: 144, feed: 142 }));
-    let feed = Feed::new(maps(), n, Layout::ChannelsFirst).expect("a feed");
-    let recorder = Recorder { dim: 2 * n, feed: Some(feed), seen: std::sync::Mutex::default() };
+    assert_eq!(refused, Some(SmoothingParamsError::InputMap { classifier: 144, map: 142 }));
+    let map = InputMap::new(maps(), n, Layout::ChannelsFirst).expect("a map");
+    let recorder = Recorder { dim: 2 * n, map: Some(map), seen: std::sync::Mutex::default() };
     let identity = Space::identity(2 * n);
     assert!(Smoother::new(&recorder, &projected, params(1e38, 10, 0.1)).is_ok());
     let refused = Smoother::new(&recorder, &identity, params(1e38, 10, 0.1)).err();
@@ -194,37 +226,38 @@ fn rows_are_fed_as_the_classifier_takes_them() {
     huge[7] = 1e39;
     let too_large =
         |error| matches!(error, SmoothingError::Encoding(CheckError::Rejected(Rejected::TooLarge)));
-    assert!(smoother.certify(0, &huge, &on).is_err_and(too_large));
-    assert!(smoother.predict(0, &huge, &on).is_err_and(too_large));
+    assert!(smoother.certify(0, &huge, &mut ()).is_err_and(too_large));
+    assert!(smoother.predict(0, &huge, &mut ()).is_err_and(too_large));
     let error = smoother.encoding_error(&input).expect("finite");
     assert!(error > 0.0 && error < 1e-13, "{error}");
 }
 
 #[test]
 fn images_may_be_decoded_onto_a_smaller_grid() {
-    let grid = Grid { channels: 1, height: 8, width: 8 };
+    let shape = Shape { channels: 1, height: 8, width: 8 };
     let low: Vec<usize> = (0..64).filter(|index| index / 8 < 4 && index % 8 < 4).collect();
     let mut entries = vec![0.0; 64 * low.len()];
     low.iter().enumerate().for_each(|(a, &index)| entries[index * low.len() + a] = 1.0);
     let basis = DenseMatrix { rows: 64, columns: low.len(), entries };
-    let (projection, certificate) = certified(Representation::Dct2, grid, vec![basis], None);
-    let space = Space::projected(&projection, &certificate, None, Some((4, 4)), 1).expect("a space");
+    let proven = proven(Representation::Dct2, shape, vec![basis], None);
+    let space = Space::projected(&proven, Some((4, 4))).expect("a space");
     assert_eq!(space.output_dim(), 16);
     // Constant images stay what they are, whatever their size.
     let seen = decoded(&space, &[0.7; 64]);
     assert!(seen.iter().all(|x| (x - 0.7).abs() < 1e-5), "{seen:?}");
     assert!((space.kappa().expect("proven").value() - 4.0).abs() < 1e-6, "16 coordinates");
-    let larger = Space::projected(&projection, &certificate, None, Some((16, 16)), 1);
+    let larger = Space::projected(&proven, Some((16, 16)));
     assert!(matches!(larger, Err(SpaceError::Onto { .. })));
 }
 
 #[test]
 fn levels_are_noise_of_one_in_divided_coordinates() {
-    let grid = Grid { channels: 1, height: 1, width: 12 };
+    let shape = Shape { channels: 1, height: 1, width: 12 };
     let basis = orthonormal(12, 3, 5);
     let levels = [0.5, 1.0, 2.0];
-    let (projection, certificate) = certified(Representation::Pixel, grid, vec![basis.clone()], None);
-    let space = Space::projected(&projection, &certificate, Some(&levels), None, 1).expect("a space");
+    let (projection, certificate) = certified(Representation::Pixel, shape, vec![basis.clone()], None);
+    let proven = |levels: &[f64]| ProvenProjection::new(projection.clone(), &certificate, Some(levels), 1);
+    let space = Space::projected(&proven(&levels).expect("proven"), None).expect("a space");
     let input = normal(12, 6);
     let z = transposed_times(&basis, &input);
     let encoded = space.encode(&input).expect("encoded");
@@ -240,29 +273,28 @@ fn levels_are_noise_of_one_in_divided_coordinates() {
     let offset = latent.iter().zip(&z).map(|(w, z)| w * z).sum::<f64>() - 0.8 * deviation;
     let toy = HalfSpace::new(w, offset).expect("a half-space");
     let smoother = Smoother::new(&toy, &space, params(1.0, 40_000, 0.001)).expect("it fits");
-    let found = smoother.certify(0, &input, &on).expect("drawn").expect("not stopped");
+    let found = smoother.certify(0, &input, &mut ()).expect("drawn").expect("not stopped");
     let p = cumulative(0.8);
     let off = (found.estimation.of(1) as f64 - 40_000.0 * p) / (40_000.0 * p * (1.0 - p)).sqrt();
     assert!(off.abs() < 5.0, "{off} deviations");
-    let few = Space::projected(&projection, &certificate, Some(&levels[..2]), None, 1);
-    assert!(matches!(few, Err(SpaceError::LevelCount { expected: 3, found: 2 })));
-    let zero = Space::projected(&projection, &certificate, Some(&[1.0, 0.0, 1.0]), None, 1);
-    assert!(matches!(zero, Err(SpaceError::Level { index: 1, .. })));
+    let few = proven(&levels[..2]);
+    assert!(matches!(few, Err(ProveError::LevelCount { expected: 3, found: 2 })));
+    assert!(matches!(proven(&[1.0, 0.0, 1.0]), Err(ProveError::Level { index: 1, .. })));
 }
 
 /// For a half-space of decoded inputs everything is known: at distance t in z the best change in ℓ∞ is
 /// ε = t·|w̃|/|Uw̃|₁, w̃ = Uᵀw, by the signs of Uw̃, and in ℓ2 it is t·|w̃|/|Uw̃|₂.
 #[test]
 fn no_attack_beats_a_certificate() {
-    let grid = Grid { channels: 1, height: 1, width: 40 };
+    let shape = Shape { channels: 1, height: 1, width: 40 };
     let mut tightest: f64 = 0.0;
     for seed in 0..12 {
         // Not orthonormal, and of different scales.
         let scale = [0.1, 1.0, 3.0][usize::try_from(seed % 3).unwrap_or(0)];
         let entries = normal(40 * 6, 100 + seed).into_iter().map(|x| x * scale).collect();
         let basis = DenseMatrix { rows: 40, columns: 6, entries };
-        let (projection, certificate) = certified(Representation::Pixel, grid, vec![basis.clone()], None);
-        let space = Space::projected(&projection, &certificate, None, None, 1).expect("a space");
+        let proven = proven(Representation::Pixel, shape, vec![basis.clone()], None);
+        let space = Space::projected(&proven, None).expect("a space");
         // Half-spaces at random, and the one whose attack uses κ's own vertex as nearly as a vector can.
         let w = normal(40, 200 + seed);
         let latent = transposed_times(&basis, &w);
@@ -282,7 +314,7 @@ fn no_attack_beats_a_certificate() {
             let limit = lower_limit(
                 &SamplingRule::Fixed,
                 Tally::new(count, trials).expect("a tally"),
-                Method::ClopperPearson,
+                LimitMethod::ClopperPearson,
                 FailureProbability::new(0.4).expect("a probability"),
             )
             .expect("a limit");
@@ -314,7 +346,7 @@ impl Classifier for Ambient {
         self.basis.rows
     }
 
-    fn feed(&self) -> Option<&Feed> {
+    fn input_map(&self) -> Option<&InputMap> {
         None
     }
 
@@ -337,20 +369,49 @@ impl Classifier for Ambient {
 fn ambient_and_subspace_noise_give_the_same_probabilities() {
     let (n, rank, draws, sigma) = (20, 4, 20_000, 0.5);
     let basis = orthonormal(n, rank, 8);
-    let grid = Grid { channels: 1, height: 1, width: n };
-    let (projection, certificate) = certified(Representation::Pixel, grid, vec![basis.clone()], None);
+    let shape = Shape { channels: 1, height: 1, width: n };
+    let proven = proven(Representation::Pixel, shape, vec![basis.clone()], None);
     let input = normal(n, 9);
     let ball = Ball::new(times(&basis, &transposed_times(&basis, &input)), 0.9).expect("a ball");
-    let subspace = Space::projected(&projection, &certificate, None, None, 1).expect("a space");
+    let subspace = Space::projected(&proven, None).expect("a space");
     let ambient = Space::identity(n);
     let count = |counts: gambeson_smooth::smoother::Certification| counts.estimation.of(1) as f64;
     let low = Smoother::new(&ball, &subspace, params(sigma, draws, 0.01)).expect("it fits");
-    let low = count(low.certify(0, &input, &on).expect("drawn").expect("not stopped"));
+    let low = count(low.certify(0, &input, &mut ()).expect("drawn").expect("not stopped"));
     let model = Ambient { basis, ball };
     let high = Smoother::new(&model, &ambient, params(sigma, draws, 0.01)).expect("it fits");
-    let high = count(high.certify(1, &input, &on).expect("drawn").expect("not stopped"));
+    let high = count(high.certify(1, &input, &mut ()).expect("drawn").expect("not stopped"));
     let pooled = (low + high) / (2.0 * draws as f64);
     assert!((0.1..0.9).contains(&pooled), "{pooled}");
     let z = (low - high) / (2.0 * draws as f64 * pooled * (1.0 - pooled)).sqrt();
     assert!(z.abs() < 4.9, "two-sample test at level 1e-6: {z}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Decoding keeps the code, and what was decoded is decoded to itself: with a mean or without, a space projects.
+    #[test]
+    fn codes_come_back(seed in 0_u64..1000, centred: bool) {
+        let shape = Shape { channels: 2, height: 3, width: 4 };
+        let bases = vec![orthonormal(12, 2, seed), orthonormal(12, 5, seed + 1)];
+        let mean = centred.then(|| normal(12, seed + 100));
+        let proven = proven(Representation::Dct2, shape, bases, mean.as_deref());
+        let space = Space::projected(&proven, None).expect("a space");
+        let values = |row: Vec<f32>| row.into_iter().map(f64::from).collect::<Vec<f64>>();
+        let input = normal(24, seed + 2);
+        let code = |values: &[f64]| space.encode(values).expect("encoded").code;
+        // In double precision, from code to code.
+        let transform = Transform::new(Representation::Dct2, 3, 4).expect("a transform");
+        let mut exact = input.clone();
+        exact.chunks_exact_mut(12).for_each(|channel| transform.forward(channel));
+        exact = projected(proven.projection(), &exact);
+        exact.chunks_exact_mut(12).for_each(|channel| transform.inverse(channel));
+        prop_assert!(code(&input).iter().zip(&code(&exact)).all(|(a, b)| (a - b).abs() < 1e-12));
+        // As the classifier sees it, in single precision.
+        let once = values(decoded(&space, &input));
+        prop_assert!(code(&input).iter().zip(&code(&once)).all(|(a, b)| (a - b).abs() < 1e-5));
+        let twice = values(decoded(&space, &once));
+        prop_assert!(once.iter().zip(&twice).all(|(a, b)| (a - b).abs() < 1e-5));
+    }
 }

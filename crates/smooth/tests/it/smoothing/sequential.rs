@@ -1,9 +1,8 @@
 //! Sequential sampling on the class frequencies of public votes.
 
 use crate::smoothing::{quantile, upper_tail};
-use gambeson_checker::{
-    FailureProbability, Method, NoiseLevel, SamplingRule, Tally, lower_limit, smoothing_radius,
-};
+use gambeson_checker::{FailureProbability, LimitMethod, NoiseLevel, SamplingRule, Tally};
+use gambeson_smooth::limit::{lower_limit, smoothing_radius};
 use gambeson_smooth::sequential::{Goal, RadiusNorm, Sequential, Verdict, looks};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -64,7 +63,8 @@ fn what_is_certain_is_settled_and_what_is_not_is_open() {
 fn fixed(count: u64, n: u64, target: f64) -> bool {
     let alpha = FailureProbability::new(0.001).expect("a probability");
     let tally = Tally::new(count, n).expect("a tally");
-    let limit = lower_limit(&SamplingRule::Fixed, tally, Method::ClopperPearson, alpha).expect("a limit");
+    let limit =
+        lower_limit(&SamplingRule::Fixed, tally, LimitMethod::ClopperPearson, alpha).expect("a limit");
     let radius = smoothing_radius(limit, NoiseLevel::new(0.25).expect("a level"));
     radius.is_some_and(|radius| radius.value() >= target)
 }
@@ -122,7 +122,7 @@ fn on_public_votes_few_draws_decide_as_many_do() {
     let mut table = String::from(
         "# Sequential sampling on the class frequencies of votes2023\n\n\
          1000 images, each simulated five times with its own frequency as p_A, sigma = .25 (nominal), alpha = .001,\n\
-         n = 100,000, targets 0, .25 and .5. Made by `GAMBESON_WRITE_RESULTS=1 cargo test --release -p gambeson-lowrank\n\
+         n = 100,000, targets 0, .25 and .5. Made by `GAMBESON_WRITE_RESULTS=1 cargo test --release -p gambeson-smooth\n\
          --test it on_public_votes` with `GAMBESON_REFERENCE_DATA` set.\n\n\
          | radius | decisions equal to those of all n draws |\n|---|---|\n",
     );
@@ -131,7 +131,7 @@ fn on_public_votes_few_draws_decide_as_many_do() {
     }
     writeln!(
         table,
-        "\n{mean:.0} draws an image on average, {fewer:.1} times fewer; {:.2} % of the images need all n.",
+        "\n{mean:.0} draws per image on average, {fewer:.1} times fewer; {:.2} % of the images need all n.",
         100.0 * share(whole)
     )
     .expect("a string");

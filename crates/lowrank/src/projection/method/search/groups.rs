@@ -12,22 +12,23 @@
 //! **Guarantee.** None but that the numbers of a choice are its own: V need not be the best there is.
 
 use crate::linalg::matrix::DenseMatrix;
+use crate::linalg::orthonormal::{sum_of_products, take_out};
 use crate::projection::energy::Energy;
 use rayon::prelude::*;
 
 /// Correlations from here on join two coordinates.
 const JOINED: f64 = 0.6;
-/// Members of a group at most: 2^(m − 1) signs are visited.
+/// The most members of a group: 2^(m − 1) signs are visited.
 const MOST: usize = 6;
-/// Prices tried, in units of the energy of a coordinate: zero, and so many between these two.
+/// Prices tried, in units of the energy of a coordinate: zero, and this number of them between these two.
 const PRICES: (usize, f64, f64) = (32, 0.01, 4.0);
 /// Temperatures, and steps at each.
 const TEMPERATURES: [f64; 5] = [0.3, 0.1, 0.03, 0.01, 0.003];
 const STEPS: usize = 60;
-/// Groups at most, those with the strongest correlations: where all coordinates hang together, as pixels do, there are
-/// hundreds of them, and groups are not the way.
+/// The most groups, those with the strongest correlations: where all coordinates are correlated, as pixels are, there
+/// are hundreds, and groups do not help.
 const GROUPS: usize = 32;
-/// Combined choices kept at most.
+/// The most combined choices kept.
 const CHOICES: usize = 4096;
 
 /// A subspace of a group.
@@ -37,7 +38,7 @@ struct Choice {
     square: f64,
     /// Energy of the group outside it.
     lost: f64,
-    /// m × q, row-major; None for the coordinates themselves.
+    /// The q directions, each of m entries, one after the other; None for the coordinates themselves.
     vectors: Option<Vec<f64>>,
 }
 
@@ -82,9 +83,8 @@ impl Groups {
             .into_par_iter()
             .map(|members| {
                 let m = members.len();
-                let form: Vec<f64> = (0..m * m)
-                    .map(|at| energy.entries[members[at / m] * dim + members[at % m]] / unit)
-                    .collect();
+                let form: Vec<f64> =
+                    (0..m * m).map(|at| energy.at(members[at / m], members[at % m]) / unit).collect();
                 let mut menu = menu(&form, m);
                 menu.iter_mut().for_each(|choice| choice.lost *= unit);
                 Group { members, menu }
@@ -110,7 +110,7 @@ impl Groups {
         Self { dim, each, front }
     }
 
-    /// The cheapest that loses at most so much.
+    /// The cheapest that loses at most this energy.
     pub(crate) fn within(&self, lost: f64) -> Option<&Combined> {
         self.front.iter().find(|combined| combined.lost <= lost)
     }
@@ -126,27 +126,22 @@ impl Groups {
         let mut grouped = vec![false; self.dim];
         for (group, &pick) in self.each.iter().zip(&combined.picks) {
             let Some(vectors) = &group.menu[pick].vectors else { continue };
-            let directions = vectors.len() / group.members.len();
             group.members.iter().for_each(|&i| grouped[i] = true);
-            for a in 0..directions {
-                let entries = vectors.iter().skip(a).step_by(directions);
-                columns.push(group.members.iter().copied().zip(entries.copied()).collect());
-            }
+            let directions = vectors.chunks_exact(group.members.len());
+            columns.extend(
+                directions
+                    .map(|direction| group.members.iter().copied().zip(direction.iter().copied()).collect()),
+            );
         }
         columns.extend(chosen.iter().filter(|&&i| !grouped[i]).map(|&i| vec![(i, 1.0)]));
-        let mut entries = vec![0.0; self.dim * columns.len()];
-        for (a, parts) in columns.iter().enumerate() {
-            parts.iter().for_each(|&(i, value)| entries[i * columns.len() + a] = value);
-        }
-        DenseMatrix { rows: self.dim, columns: columns.len(), entries }
+        DenseMatrix::from_sparse_columns(self.dim, &columns)
     }
 }
 
 /// |correlation| of two coordinates; zero where one has no energy.
 fn correlation(energy: &Energy, i: usize, j: usize) -> f64 {
-    let n = energy.dim;
-    let product = energy.entries[i * n + i] * energy.entries[j * n + j];
-    if product > 0.0 { energy.entries[i * n + j].abs() / product.sqrt() } else { 0.0 }
+    let product = energy.at(i, i) * energy.at(j, j);
+    if product > 0.0 { energy.at(i, j).abs() / product.sqrt() } else { 0.0 }
 }
 
 /// Sets of coordinates linked by strong correlations; larger ones fall apart by asking for stronger ones.
@@ -211,7 +206,7 @@ fn menu(form: &[f64], m: usize) -> Vec<Choice> {
     by_energy.sort_by(|&i, &j| form[j * m + j].total_cmp(&form[i * m + i]).then(i.cmp(&j)));
     for q in 1..m {
         let mut units = vec![0.0; m * q];
-        by_energy[..q].iter().enumerate().for_each(|(a, &i)| units[i * q + a] = 1.0);
+        by_energy[..q].iter().enumerate().for_each(|(a, &i)| units[a * m + i] = 1.0);
         let mut last = units.clone();
         for &price in &prices {
             let mut best: Option<(f64, Choice)> = None;
@@ -239,10 +234,11 @@ fn ascend(form: &[f64], m: usize, q: usize, price: f64, start: &[f64], signs: &[
     let mut best: Option<(f64, Choice)> = None;
     for temperature in TEMPERATURES {
         for _ in 0..STEPS {
-            let squares: Vec<f64> = signs.iter().map(|s| squared_length(&point, m, q, s)).collect();
+            let squares: Vec<f64> = signs.iter().map(|s| squared_length(&point, m, s)).collect();
             let square = squares.iter().copied().fold(0.0, f64::max);
-            let turned = times(form, &point, m, q);
-            let kept: f64 = point.iter().zip(&turned).map(|(x, y)| x * y).sum();
+            let turned = times(form, &point, m);
+            let places = (0..m).flat_map(|i| (0..q).map(move |a| a * m + i));
+            let kept: f64 = places.map(|at| point[at] * turned[at]).sum();
             let value = kept - price * square;
             if best.as_ref().is_none_or(|(most, _)| value > *most) {
                 let lost = (trace - kept).max(0.0);
@@ -256,9 +252,9 @@ fn ascend(form: &[f64], m: usize, q: usize, price: f64, start: &[f64], signs: &[
                     *entry -= price * weight / total * s[at / m] * s[at % m];
                 }
             }
-            let along = times(&slope, &point, m, q);
+            let along = times(&slope, &point, m);
             let moved: Vec<f64> = point.iter().zip(&along).map(|(x, y)| x + step * y).collect();
-            let Some(next) = orthonormal(moved, m, q) else { break };
+            let Some(next) = orthonormal(moved, m) else { break };
             point = next;
         }
         step *= 0.7;
@@ -269,28 +265,28 @@ fn ascend(form: &[f64], m: usize, q: usize, price: f64, start: &[f64], signs: &[
 }
 
 /// |Vᵀs|².
-fn squared_length(vectors: &[f64], m: usize, q: usize, s: &[f64]) -> f64 {
-    (0..q).map(|a| (0..m).map(|i| s[i] * vectors[i * q + a]).sum::<f64>().powi(2)).sum()
+fn squared_length(vectors: &[f64], m: usize, s: &[f64]) -> f64 {
+    vectors.chunks_exact(m).map(|vector| sum_of_products(s, vector).powi(2)).sum()
 }
 
-/// An m × m matrix times an m × q one.
-fn times(matrix: &[f64], vectors: &[f64], m: usize, q: usize) -> Vec<f64> {
-    (0..m * q).map(|at| (0..m).map(|j| matrix[at / q * m + j] * vectors[j * q + at % q]).sum()).collect()
+/// An m × m matrix times each of some vectors.
+fn times(matrix: &[f64], vectors: &[f64], m: usize) -> Vec<f64> {
+    let product = |vector| matrix.chunks_exact(m).map(move |row| sum_of_products(row, vector));
+    vectors.chunks_exact(m).flat_map(product).collect()
 }
 
-/// Gram–Schmidt, twice over, on the columns; None where they depend on each other.
-fn orthonormal(mut vectors: Vec<f64>, m: usize, q: usize) -> Option<Vec<f64>> {
-    for a in 0..q {
+/// Vectors made orthonormal, each of m entries; None where they depend on each other.
+fn orthonormal(mut vectors: Vec<f64>, m: usize) -> Option<Vec<f64>> {
+    for a in 0..vectors.len() / m {
+        let (before, rest) = vectors.split_at_mut(a * m);
+        let own = &mut rest[..m];
         for _ in 0..2 {
-            for b in 0..a {
-                let dot: f64 = (0..m).map(|i| vectors[i * q + a] * vectors[i * q + b]).sum();
-                (0..m).for_each(|i| vectors[i * q + a] -= dot * vectors[i * q + b]);
-            }
-            let length = (0..m).map(|i| vectors[i * q + a].powi(2)).sum::<f64>().sqrt();
+            take_out(own, before.chunks_exact(m), sum_of_products, |_, _| ());
+            let length = sum_of_products(own, own).sqrt();
             if length < 1e-9 {
                 return None;
             }
-            (0..m).for_each(|i| vectors[i * q + a] /= length);
+            own.iter_mut().for_each(|x| *x /= length);
         }
     }
     Some(vectors)
@@ -324,27 +320,27 @@ mod tests {
     fn choices_are_what_they_say() {
         let energy = energy();
         let chosen = [0, 1, 2, 3, 4];
-        let unit = energy.entries[5 * 8];
+        let unit = energy.at(5, 5);
         let groups = Groups::new(&energy, &chosen, unit);
         assert_eq!(
             groups.each.iter().map(|group| group.members.clone()).collect::<Vec<_>>(),
             [vec![0, 1, 2], vec![3, 4]]
         );
         assert!(groups.front.len() > 10);
-        let plain = energy.entries[5 * 8] + energy.entries[6 * 8];
+        let plain = energy.at(5, 5) + energy.at(6, 6);
         for combined in &groups.front {
             let basis = groups.basis(&chosen, combined);
             assert!((energy.error(&basis) - plain - combined.lost).abs() < 1e-13);
             let r = basis.columns;
             for a in 0..r {
                 for b in 0..r {
-                    let dot: f64 = (0..7).map(|i| basis.entries[i * r + a] * basis.entries[i * r + b]).sum();
+                    let dot: f64 = (0..7).map(|i| basis.at(i, a) * basis.at(i, b)).sum();
                     assert!((dot - f64::from(u8::from(a == b))).abs() < 1e-14);
                 }
             }
             let value = |bits: u32| -> f64 {
                 let sign = |i: usize| if bits >> i & 1 == 1 { -1.0 } else { 1.0 };
-                (0..r).map(|a| (0..7).map(|i| sign(i) * basis.entries[i * r + a]).sum::<f64>().powi(2)).sum()
+                (0..r).map(|a| (0..7).map(|i| sign(i) * basis.at(i, a)).sum::<f64>().powi(2)).sum()
             };
             let largest = (0..128).map(value).fold(0.0, f64::max);
             assert!((largest - 5.0 - combined.saved).abs() < 1e-12, "{largest} {}", combined.saved);

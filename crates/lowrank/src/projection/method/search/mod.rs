@@ -6,9 +6,9 @@
 //!
 //! **Candidates**, each with a proven κ; the best wins:
 //! * coordinates of largest energy ([`axis`](crate::projection::method::coordinates));
-//! * fewer of them, tilted by just as much as the error wants (`tilt.rs`), and once more with the prices that the
+//! * fewer of them, tilted by just as much as the error requires (`tilt.rs`), and once more with the prices that the
 //!   solution of the relaxation gives to every entry: its own gradient;
-//! * coordinates and directions inside pairs of them (`blocks.rs`);
+//! * coordinates and directions inside pairs of them (`pairs.rs`);
 //! * fewer directions inside groups of strongly correlated coordinates (`groups.rs`);
 //! * some principal components, and coordinates for the rest.
 //!
@@ -20,12 +20,13 @@ mod tilt;
 
 use crate::linalg::matrix::DenseMatrix;
 use crate::linalg::orthonormal::orthonormal_basis;
+use crate::observe::Observer;
 use crate::projection::energy::Energy;
-use crate::projection::fit::{FitError, FitObserver, FitStep};
-use crate::projection::kappa::CertifiedBasis;
-use crate::projection::method::algorithm3::watch;
+use crate::projection::method::candidate::Candidate;
 use crate::projection::method::coordinates;
+use crate::projection::method::error::FitError;
 use crate::projection::method::pca::Spectrum;
+use crate::projection::method::progress::FitProgress;
 use crate::projection::method::search::groups::Groups;
 use crate::projection::method::search::pairs::Blocks;
 use crate::projection::method::search::tilt::{Tilt, Tilted};
@@ -39,31 +40,20 @@ const FEWER: usize = 12;
 const IN_VAIN: usize = 4;
 /// Halvings of a price.
 const HALVINGS: usize = 24;
-/// Numbers of principal components in front of coordinates.
+/// Numbers of principal components that precede coordinates.
 const PRINCIPAL: [usize; 5] = [1, 2, 4, 8, 16];
-
-/// What the search found, and how.
-#[derive(Clone, Debug)]
-pub struct Found {
-    /// The basis with its proof.
-    pub certified: CertifiedBasis,
-    /// ⟨M, I − Π⟩.
-    pub error: f64,
-    /// Which candidate won, for people.
-    pub kind: String,
-}
 
 /// One channel's search.
 pub(crate) struct Search<'a> {
     pub(crate) energy: &'a Energy,
     pub(crate) spectrum: &'a Spectrum,
     pub(crate) bound: &'a BoundParams,
-    pub(crate) observer: &'a mut dyn FitObserver,
+    pub(crate) observer: &'a mut (dyn Observer<FitProgress> + Send),
 }
 
 impl Search<'_> {
     /// The smallest κ with an error of at most `error`.
-    pub(crate) fn within_error(&mut self, error: f64) -> Result<Found, FitError> {
+    pub(crate) fn within_error(&mut self, error: f64) -> Result<Candidate, FitError> {
         let order = coordinates::by_energy(self.energy);
         let errors = coordinates::errors(self.energy, &order);
         let plain = errors.iter().position(|&left| left <= error);
@@ -89,16 +79,16 @@ impl Search<'_> {
     }
 
     /// The smallest error with a proven κ of at most `kappa`.
-    pub(crate) fn within_kappa(&mut self, kappa: f64) -> Result<Found, FitError> {
+    pub(crate) fn within_kappa(&mut self, kappa: f64) -> Result<Candidate, FitError> {
         let order = coordinates::by_energy(self.energy);
         let errors = coordinates::errors(self.energy, &order);
         let usable = self.energy.usable();
-        let fits = |found: &Found| found.certified.kappa().value() <= kappa;
+        let fits = |found: &Candidate| found.kappa() <= kappa;
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most the dimension
         let mut rank = (kappa * kappa * (1.0 + 1e-12)).floor().min(usable as f64) as usize;
         let mut best = loop {
             if rank == 0 {
-                let least = self.coordinates(&order[..1], errors[1])?.certified.kappa().value();
+                let least = self.coordinates(&order[..1], errors[1])?.kappa();
                 return Err(FitError::KappaOutOfReach { kappa, least });
             }
             let found = self.coordinates(&order[..rank], errors[rank])?;
@@ -140,7 +130,7 @@ impl Search<'_> {
             let (mut low, mut high) = (0.0, tilt.highest_price());
             let mut tilted: Option<Tilted> = None;
             for _ in 0..10 {
-                if self.observer.step(&FitStep::Candidate { kind: "tilted coordinates" }).is_break() {
+                if self.observer.observe(&FitProgress::Candidate { kind: "tilted coordinates" }).is_break() {
                     return Ok(best);
                 }
                 let price = 0.5 * (low + high);
@@ -168,21 +158,19 @@ impl Search<'_> {
         Ok(best)
     }
 
-    fn coordinates(&mut self, chosen: &[usize], error: f64) -> Result<Found, FitError> {
+    fn coordinates(&mut self, chosen: &[usize], error: f64) -> Result<Candidate, FitError> {
         let basis = coordinates::basis(self.energy.dim, chosen);
-        let certified = CertifiedBasis::new(basis, self.bound, &mut watch(self.observer))?;
-        Ok(Found { certified, error, kind: format!("{} coordinates", chosen.len()) })
+        let how = format!("{} coordinates", chosen.len());
+        Candidate::new(basis, error, how, self.bound, self.observer)
     }
 
-    fn certified(&mut self, basis: DenseMatrix, kind: String) -> Result<Found, FitError> {
-        let error = self.energy.error(&basis);
-        let certified = CertifiedBasis::new(basis, self.bound, &mut watch(self.observer))?;
-        Ok(Found { certified, error, kind })
+    fn certified(&mut self, basis: DenseMatrix, how: String) -> Result<Candidate, FitError> {
+        Candidate::measured(basis, self.energy, how, self.bound, self.observer)
     }
 
     /// Keeps the better one; true where the new one is.
-    fn compete(best: &mut Found, found: Found, error: f64) -> bool {
-        let better = found.error <= error && found.certified.square.value() < best.certified.square.value();
+    fn compete(best: &mut Candidate, found: Candidate, error: f64) -> bool {
+        let better = found.error <= error && found.square() < best.square();
         if better {
             *best = found;
         }
@@ -190,16 +178,21 @@ impl Search<'_> {
     }
 
     /// Tilts the chosen coordinates until the error is met, at the highest price that does it.
-    fn tilted_within(&mut self, chosen: &[usize], error: f64, best: &mut Found) -> Result<bool, FitError> {
+    fn tilted_within(
+        &mut self,
+        chosen: &[usize],
+        error: f64,
+        best: &mut Candidate,
+    ) -> Result<bool, FitError> {
         let mut improved = false;
         let mut solution = None;
         for kind in ["tilted coordinates", "tilted coordinates, by the gradient of the relaxation"] {
-            if self.observer.step(&FitStep::Candidate { kind }).is_break() {
+            if self.observer.observe(&FitProgress::Candidate { kind }).is_break() {
                 break;
             }
             let tilt = Tilt::new(self.energy, chosen, solution.as_ref());
             // The relaxation is at most a few per cent below the sum of absolute values.
-            let most = if solution.is_none() { best.certified.square.value() / 0.97 } else { f64::INFINITY };
+            let most = if solution.is_none() { best.square() / 0.97 } else { f64::INFINITY };
             let Some(tilted) = cheapest(&tilt, error, most, chosen.len(), self.observer) else { break };
             let basis =
                 tilt.basis(&tilted).ok_or(FitError::Rank { rank: chosen.len(), dim: self.energy.dim })?;
@@ -213,20 +206,20 @@ impl Search<'_> {
         Ok(improved)
     }
 
-    /// Coordinates and directions inside pairs, as dear as the error wants.
+    /// Coordinates and directions inside pairs, as expensive as the error requires.
     fn blocks_within(
         &mut self,
         error: f64,
         order: &[usize],
         errors: &[f64],
-        best: &mut Found,
+        best: &mut Candidate,
     ) -> Result<(), FitError> {
         let plain = errors.iter().position(|&left| left <= error).unwrap_or(order.len());
         let least = self.spectrum.rank_for(error).max(1);
         let mut cheapest: Option<(usize, DenseMatrix, f64)> = None;
         let most = (plain + FEWER).min(self.energy.usable());
         for rank in (least.max(plain.saturating_sub(FEWER))..=most).rev() {
-            if self.observer.step(&FitStep::Candidate { kind: "pairs of coordinates" }).is_break() {
+            if self.observer.observe(&FitProgress::Candidate { kind: "pairs of coordinates" }).is_break() {
                 break;
             }
             let blocks = Blocks::new(self.energy, &order[..rank], errors[rank]);
@@ -238,7 +231,7 @@ impl Search<'_> {
             }
         }
         match cheapest {
-            Some((rank, basis, square)) if square < best.certified.square.value() => {
+            Some((rank, basis, square)) if square < best.square() => {
                 let found =
                     self.certified(basis, format!("{rank} directions, coordinates or in pairs of them"))?;
                 Self::compete(best, found, error);
@@ -248,10 +241,10 @@ impl Search<'_> {
         }
     }
 
-    /// Groups among the coordinates that are chosen in any case where about `rank` of them are.
+    /// Groups among the coordinates that are certainly chosen when about `rank` of them are.
     fn groups(&self, rank: usize, order: &[usize]) -> Groups {
-        let n = self.energy.dim;
-        let unit = self.energy.entries[order[rank.min(n - 1)] * (n + 1)].max(f64::MIN_POSITIVE);
+        let last = order[rank.min(self.energy.dim - 1)];
+        let unit = self.energy.at(last, last).max(f64::MIN_POSITIVE);
         Groups::new(self.energy, &order[..rank.saturating_sub(FEWER)], unit)
     }
 
@@ -261,9 +254,9 @@ impl Search<'_> {
         error: f64,
         order: &[usize],
         errors: &[f64],
-        best: &mut Found,
+        best: &mut Candidate,
     ) -> Result<(), FitError> {
-        if self.observer.step(&FitStep::Candidate { kind: "groups of coordinates" }).is_break() {
+        if self.observer.observe(&FitProgress::Candidate { kind: "groups of coordinates" }).is_break() {
             return Ok(());
         }
         let plain = errors.iter().position(|&left| left <= error).unwrap_or(order.len());
@@ -275,7 +268,7 @@ impl Search<'_> {
                 (*a as f64 + first.saved).total_cmp(&(*b as f64 + second.saved)).then(a.cmp(b))
             });
         if let Some((rank, combined)) = cheapest
-            && rank as f64 + combined.saved < best.certified.square.value()
+            && rank as f64 + combined.saved < best.square()
         {
             let basis = groups.basis(&order[..rank], combined);
             let found = self.certified(basis, format!("{rank} coordinates, some of them in groups"))?;
@@ -285,13 +278,18 @@ impl Search<'_> {
     }
 
     /// Principal components first, then the coordinates with most energy left.
-    fn principal_within(&mut self, error: f64, order: &[usize], best: &mut Found) -> Result<(), FitError> {
+    fn principal_within(
+        &mut self,
+        error: f64,
+        order: &[usize],
+        best: &mut Candidate,
+    ) -> Result<(), FitError> {
         let n = self.energy.dim;
         for count in PRINCIPAL {
             let kind = "principal components and coordinates";
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most the dimension
-            let most = best.certified.square.value().ceil() as usize - 1; // more cannot win
-            if count >= most || self.observer.step(&FitStep::Candidate { kind }).is_break() {
+            let most = best.square().ceil() as usize - 1; // more cannot win
+            if count >= most || self.observer.observe(&FitProgress::Candidate { kind }).is_break() {
                 break;
             }
             let principal: Vec<&[f64]> = (0..count).map(|a| self.spectrum.vector(a)).collect();
@@ -310,7 +308,7 @@ impl Search<'_> {
             let Some(mut basis) = good(most) else { continue };
             let (mut low, mut high) = (count, most); // the least rank lies in (low, high]
             while high - low > 1 {
-                if self.observer.step(&FitStep::Candidate { kind }).is_break() {
+                if self.observer.observe(&FitProgress::Candidate { kind }).is_break() {
                     return Ok(());
                 }
                 let middle = usize::midpoint(low, high);
@@ -328,19 +326,19 @@ impl Search<'_> {
     }
 }
 
-/// The tilt at the highest price that meets the error. None where no tilt does
-/// so for an estimated κ² of at most `most`, or where the observer ended it.
+/// The tilt at the highest price that meets the error. None where no tilt meets it with an estimated κ² of at most
+/// `most`, or where the observer ended the search.
 fn cheapest(
     tilt: &Tilt<'_>,
     error: f64,
     most: f64,
     chosen: usize,
-    observer: &mut dyn FitObserver,
+    observer: &mut (dyn Observer<FitProgress> + Send),
 ) -> Option<Tilted> {
     let (mut low, mut high) = (0.0, tilt.highest_price());
     let mut found: Option<Tilted> = None;
     for _ in 0..HALVINGS {
-        if observer.step(&FitStep::Candidate { kind: "tilted coordinates" }).is_break() {
+        if observer.observe(&FitProgress::Candidate { kind: "tilted coordinates" }).is_break() {
             return None;
         }
         let price = 0.5 * (low + high);
@@ -349,7 +347,7 @@ fn cheapest(
             found = Some(tilted);
             low = price;
         } else if tilted.estimate(chosen) > most {
-            return None; // too dear already, and not there
+            return None; // too expensive already, without meeting the error
         } else {
             high = price;
         }

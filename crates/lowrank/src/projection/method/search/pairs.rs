@@ -9,11 +9,11 @@
 //! coordinate.
 //!
 //! **Method.** Pairs are matched greedily by what they bring at the price of a coordinate, the energy of the best one
-//! left out (at half of it, for partners that are not chosen), each coordinate once. The price is then what the error asks for. κ² is exact, since the pairs are disjoint; the
-//! certificate is made later, like that of any basis.
+//! left out (at half of it, for partners that are not chosen), each coordinate once. The price is then set by the error.
+//! κ² is exact, since the pairs are disjoint; the certificate is made later, like that of any basis.
 //!
 //! It differs from a tilt (`tilt.rs`) in that angles may be large, where the sum of absolute values overstates their
-//! price; and in that a coordinate turns towards one other only.
+//! price, and in that a coordinate turns towards only one other.
 
 use crate::linalg::matrix::DenseMatrix;
 use crate::projection::energy::Energy;
@@ -63,7 +63,7 @@ impl<'a> Blocks<'a> {
         let mut candidates: Vec<(f64, Pair)> = Vec::new();
         for (at, &i) in chosen.iter().enumerate() {
             for j in (0..n).filter(|&j| place[j].is_none_or(|other| other > at)) {
-                let form = [diagonal[i], diagonal[j], energy.entries[i * n + j]];
+                let form = [diagonal[i], diagonal[j], energy.at(i, j)];
                 let [a, b, c] = form;
                 if c * c <= LEAST_CORRELATION * LEAST_CORRELATION * a * b {
                     continue;
@@ -137,27 +137,23 @@ impl<'a> Blocks<'a> {
 
     /// An orthonormal basis: disjoint columns.
     pub(crate) fn basis(&self, turned: &Turned) -> DenseMatrix {
-        let mut columns: Vec<Option<[(usize, f64); 2]>> =
-            self.chosen.iter().map(|&i| Some([(i, 1.0), (i, 1.0)])).collect();
+        let mut columns: Vec<Option<Vec<(usize, f64)>>> =
+            self.chosen.iter().map(|&i| Some(vec![(i, 1.0)])).collect();
         for (pair, angle) in self.pairs.iter().zip(&turned.angles) {
             let Some(angle) = angle else { continue };
             let first = (self.chosen[pair.at], angle.cos());
-            columns[pair.at] = Some([first, (pair.partner, angle.sin().copysign(pair.form[2]))]);
+            columns[pair.at] = Some(vec![first, (pair.partner, angle.sin().copysign(pair.form[2]))]);
             if let Some(at) = pair.within {
                 columns[at] = None;
             }
         }
-        let columns: Vec<[(usize, f64); 2]> = columns.into_iter().flatten().collect();
-        let mut entries = vec![0.0; self.dim * columns.len()];
-        for (a, parts) in columns.iter().enumerate() {
-            parts.iter().for_each(|&(i, value)| entries[i * columns.len() + a] = value);
-        }
-        DenseMatrix { rows: self.dim, columns: columns.len(), entries }
+        let columns: Vec<Vec<(usize, f64)>> = columns.into_iter().flatten().collect();
+        DenseMatrix::from_sparse_columns(self.dim, &columns)
     }
 }
 
 impl Pair {
-    /// The best angle at a price, in [0, π/2]; None where the pair had better stay as it is. For a pair of chosen ones,
+    /// The best angle at a price, in [0, π/2]; None where the pair is better left as it is. For a pair of chosen ones,
     /// which jumps from two directions to one, the angle is that of a price `ease` times as high: at 0 one that loses
     /// the least energy.
     fn turn(&self, price: f64, ease: f64) -> Option<f64> {
@@ -169,7 +165,7 @@ impl Pair {
         (self.brought(angle) - price * self.cost(angle) > 0.0).then_some(angle)
     }
 
-    /// Energy brought by turning; for a pair of chosen ones what one direction keeps less than both.
+    /// Energy gained by turning; for a pair of chosen ones, what one direction keeps less what both keep.
     fn brought(&self, angle: f64) -> f64 {
         let [a, b, c] = self.form;
         let turned = (b - a) * angle.sin().powi(2) + c.abs() * (2.0 * angle).sin();
@@ -221,7 +217,7 @@ mod tests {
                 (0..2)
                     .map(|a| {
                         let sign = |i: usize| if bits >> i & 1 == 1 { -1.0 } else { 1.0 };
-                        (0..5).map(|i| sign(i) * basis.entries[i * 2 + a]).sum::<f64>().powi(2)
+                        (0..5).map(|i| sign(i) * basis.at(i, a)).sum::<f64>().powi(2)
                     })
                     .sum()
             };

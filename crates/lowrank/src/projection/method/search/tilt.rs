@@ -16,7 +16,7 @@
 //! **Guarantee.** None is needed: κ of the result is proven by the checker like that of any basis.
 
 use crate::linalg::matrix::DenseMatrix;
-use crate::linalg::orthonormal::orthonormal_basis;
+use crate::linalg::orthonormal::{orthonormal_basis, sum_of_products};
 use crate::linalg::products::rows_times;
 use crate::linalg::unit_rows::UnitRows;
 use crate::projection::energy::Energy;
@@ -63,21 +63,15 @@ impl<'a> Tilt<'a> {
         let diagonal = energy.diagonal();
         let others: Vec<usize> = (0..energy.dim).filter(|&j| free[j] && diagonal[j] > 0.0).collect();
         let weight = |i: usize, j: usize| {
-            let Some(UnitRows { entries, columns }) = solution else { return 1.0 };
-            let row = |i: usize| &entries[i * columns..][..*columns];
-            let product: f64 = row(i).iter().zip(row(j)).map(|(a, b)| a * b).sum();
-            product.abs().clamp(LEAST_WEIGHT, 1.0)
+            let Some(rows) = solution else { return 1.0 };
+            sum_of_products(rows.row(i), rows.row(j)).abs().clamp(LEAST_WEIGHT, 1.0)
         };
         let weights = others.iter().flat_map(|&j| chosen.iter().map(move |&i| weight(i, j))).collect();
         Self { energy, chosen, others, weights }
     }
 
-    fn entry(&self, i: usize, j: usize) -> f64 {
-        self.energy.entries[i * self.energy.dim + j]
-    }
-
     fn energy_of_chosen(&self) -> f64 {
-        self.chosen.iter().map(|&i| self.entry(i, i)).sum()
+        self.chosen.iter().map(|&i| self.energy.at(i, i)).sum()
     }
 
     /// (chosen, other) coordinates in the order of B.
@@ -87,14 +81,14 @@ impl<'a> Tilt<'a> {
 
     /// The price above which nothing leans.
     pub(crate) fn highest_price(&self) -> f64 {
-        self.pairs().zip(&self.weights).map(|((i, j), w)| self.entry(i, j).abs() / w).fold(0.0, f64::max)
+        self.pairs().zip(&self.weights).map(|((i, j), w)| self.energy.at(i, j).abs() / w).fold(0.0, f64::max)
     }
 
     /// The best tilt at a price, from a tilt at another.
     pub(crate) fn at(&self, price: f64, start: Option<&Tilted>) -> Tilted {
         let curvature: Vec<f64> = self
             .pairs()
-            .map(|(i, j)| (self.entry(i, i) - self.entry(j, j)).max(price).max(f64::MIN_POSITIVE))
+            .map(|(i, j)| (self.energy.at(i, i) - self.energy.at(j, j)).max(price).max(f64::MIN_POSITIVE))
             .collect();
         let count = curvature.len();
         let untilted = self.energy_of_chosen();
@@ -139,7 +133,7 @@ impl<'a> Tilt<'a> {
 
     /// Everything the gradient needs. P = (ZᵀZ)⁻¹ differs from I on the leaning columns only.
     fn state(&self, lean: Vec<f64>, price: f64) -> State {
-        let (s, n) = (self.chosen.len(), self.energy.dim);
+        let s = self.chosen.len();
         let rows: Vec<Vec<(usize, f64)>> = lean
             .chunks_exact(s.max(1))
             .map(|row| row.iter().copied().enumerate().filter(|&(_, b)| b != 0.0).collect())
@@ -148,11 +142,10 @@ impl<'a> Tilt<'a> {
         leaning.sort_unstable();
         leaning.dedup();
         // W = M·Z, column by column of Z: W[a] has n entries.
-        let column = |i: usize| &self.energy.entries[i * n..][..n];
-        let mut image: Vec<Vec<f64>> = self.chosen.iter().map(|&i| column(i).to_vec()).collect();
+        let mut image: Vec<Vec<f64>> = self.chosen.iter().map(|&i| self.energy.row(i).to_vec()).collect();
         for (&j, row) in self.others.iter().zip(&rows) {
             for &(a, b) in row {
-                image[a].iter_mut().zip(column(j)).for_each(|(w, m)| *w += b * m);
+                image[a].iter_mut().zip(self.energy.row(j)).for_each(|(w, m)| *w += b * m);
             }
         }
         // The leaning rows of K = ZᵀW, leaning × s, and G = ZᵀZ, leaning × leaning.

@@ -9,17 +9,17 @@
 
 use rayon::prelude::*;
 
-/// Features a task takes.
+/// Features per task.
 const GROUP: usize = 16;
 /// Changes this small against ‖x‖ are rounding errors.
 const ROUNDING: f64 = 1e-14;
 
-/// How long to go on about one feature.
+/// How much work one feature is worth.
 #[derive(Clone, Copy)]
 pub(super) struct Effort {
-    /// Sweeps over all coordinates at most.
+    /// The most sweeps over all coordinates.
     pub(super) sweeps: usize,
-    /// Sweeps at most, after each of those, over the coordinates that are not zero.
+    /// The most sweeps, after each of those, over the coordinates that are not zero.
     pub(super) inner: usize,
     /// Largest change of c_k·‖d_k‖ in a sweep, against α, at which to stop.
     pub(super) tolerance: f64,
@@ -74,7 +74,7 @@ impl Lasso {
         support: &mut Vec<usize>,
         effort: Effort,
     ) {
-        // Less than the rounding errors of q is never asked for.
+        // Never to less than the rounding errors of q.
         let enough = (effort.tolerance * self.alpha).powi(2).max(ROUNDING * ROUNDING * square);
         for k in 0..self.width {
             if code[k] != 0.0 {

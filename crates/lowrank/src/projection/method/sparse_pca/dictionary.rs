@@ -5,9 +5,9 @@
 //! of atoms, so that most of the work is a product.
 
 use super::reduced::Point;
+use crate::linalg::kernel::{Isa, ROWS, add_rows_times};
 use crate::linalg::operator::dot;
 use crate::linalg::products::{rows_times, rows_times_blocked, transpose};
-use gambeson_checker::kernel::{Isa, ROWS, add_rows_times};
 use rayon::prelude::*;
 
 /// Atoms between two products.

@@ -1,4 +1,4 @@
-//! Places for atoms without codes: along what is left of some features.
+//! Places for atoms without codes: along the residuals of some features.
 //!
 //! With one atom d to itself, a feature of which e is left does best with the code soft(d·e, α), and gains
 //! ½(|d·e| − α)² where |d·e| > α. The atoms are chosen one by one so that Σ over features of the best gain by

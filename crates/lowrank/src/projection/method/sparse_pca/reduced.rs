@@ -1,6 +1,6 @@
 //! The problem without the features that no dictionary can give a code, in a unit in which nothing overflows.
 
-use super::{SparsePca, SparsePcaError, SparsePcaParams, WIDTH_STEP};
+use super::params::{SparsePca, SparsePcaError, SparsePcaParams, WIDTH_STEP};
 use crate::linalg::matrix::{DenseMatrix, MatrixError, zeros};
 use crate::linalg::operator::dot;
 use crate::linalg::products::{rows_times, transpose};
@@ -13,7 +13,7 @@ pub(super) struct Point {
     pub(super) codes: Vec<f64>,
     /// D, width × samples.
     pub(super) dictionary: Vec<f64>,
-    /// Atoms, rounded up to whole registers; those beyond the number asked for are zero.
+    /// Atoms, rounded up to whole registers; those beyond the requested number are zero.
     pub(super) width: usize,
 }
 
@@ -29,7 +29,7 @@ impl Point {
 pub(super) struct Reduced {
     /// Length of an atom.
     pub(super) samples: usize,
-    /// Features there are in all.
+    /// Number of all features.
     features: usize,
     /// Which features are kept, increasing.
     kept: Vec<usize>,
@@ -41,7 +41,7 @@ pub(super) struct Reduced {
     pub(super) alpha: f64,
     /// The part of the objective that belongs to the other features.
     pub(super) rest: f64,
-    /// One in this unit is so much in the caller's.
+    /// What one in this unit is in the caller's.
     unit: f64,
 }
 
@@ -145,7 +145,7 @@ impl Reduced {
         Ok(point)
     }
 
-    /// The answer in the caller's terms; the objective is computed anew from what is left.
+    /// The answer in the caller's terms; the objective is recomputed from the residual.
     pub(super) fn result(
         &self,
         point: &Point,

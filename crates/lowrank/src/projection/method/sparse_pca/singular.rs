@@ -1,4 +1,4 @@
-//! A start as scikit-learn has it: leading singular vectors, by a randomised block iteration.
+//! A start like that of scikit-learn: leading singular vectors, by a randomised block iteration.
 //!
 //! **Reference.** Halko, Martinsson and Tropp, *Finding structure with randomness*, SIAM Review 53 (2011), algorithm
 //! 4.4. Accuracy does not matter here; a few rounds put the vectors in order.
@@ -6,18 +6,19 @@
 use super::reduced::{Point, Reduced};
 use crate::linalg::eigen::symmetric_eigen;
 use crate::linalg::operator::dot;
+use crate::linalg::orthonormal::take_out;
 use crate::linalg::products::{rows_times, rows_times_blocked, transpose};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-/// Vectors beyond those wanted, at least; the number is rounded up to whole registers.
+/// Extra vectors, at least; the number is rounded up to whole registers.
 const SPARE: usize = 8;
 /// Rounds of the iteration.
 const ROUNDS: usize = 3;
 /// Singular values this much smaller than the largest are taken for zero.
 const NEGLIGIBLE: f64 = 1e-10;
 
-/// Makes the first `atoms` atoms singular vectors of Xᵀ, in order; without codes, to begin with.
+/// Makes the first `atoms` atoms singular vectors of Xᵀ, in order, still without codes.
 pub(super) fn singular_vectors(reduced: &Reduced, point: &mut Point, atoms: usize, rng: &mut impl Rng) {
     let vectors = leading_vectors(&reduced.rows, reduced.samples, atoms, rng);
     point.dictionary[..vectors.len()].copy_from_slice(&vectors);
@@ -53,17 +54,14 @@ fn leading_vectors(matrix: &[f64], columns: usize, count: usize, rng: &mut impl 
     found
 }
 
-/// Gram and Schmidt's method on the rows, each taken twice; a row that depends on those before becomes zero.
+/// Makes the rows orthonormal, in two passes each; a row that depends on those before it becomes zero.
 fn orthonormalise(rows: &mut [f64], columns: usize) {
     for k in 0..rows.len() / columns {
         let (before, own) = rows.split_at_mut(k * columns);
         let own = &mut own[..columns];
         let first = dot(own, own).sqrt();
         for _ in 0..2 {
-            for row in before.chunks_exact(columns) {
-                let overlap = dot(row, own);
-                own.iter_mut().zip(row).for_each(|(x, b)| *x -= overlap * b);
-            }
+            take_out(own, before.chunks_exact(columns), dot, |_, _| ());
         }
         let length = dot(own, own).sqrt();
         let scale = if length > 1e-12 * first { 1.0 / length } else { 0.0 };

@@ -1,28 +1,28 @@
-//! Fitting a projection to one channel: what is asked, how it is looked for, what came out.
+//! Fitting one channel: what is asked, how it is looked for, what came out.
 //!
 //! Whatever the method, the result carries a proven κ, its error, and the limit: no orthogonal projection with that
 //! error has a κ below √([`Fitted::limit_rank`]).
 
 use crate::linalg::matrix::DenseMatrix;
-use crate::projection::energy::{Energy, EnergyError};
-use crate::projection::kappa::{CertifiedBasis, KappaError};
+use crate::observe::Observer;
+use crate::projection::energy::Energy;
+use crate::projection::kappa::CertifiedBasis;
 use crate::projection::method::algorithm3::{
-    RobustProjection, RobustProjectionParams, SparseParams, robust_projection, sparse_basis, watch,
+    RobustProjection, RobustProjectionParams, SparseParams, robust_projection, sparse_basis,
 };
+use crate::projection::method::candidate::Candidate;
 use crate::projection::method::coordinates;
+use crate::projection::method::error::FitError;
 use crate::projection::method::pca::Spectrum;
+use crate::projection::method::progress::FitProgress;
 use crate::projection::method::search::Search;
-use crate::projection::method::sparse_pca::{SparsePca, SparsePcaError};
-use crate::sdp::bracket::{BoundError, BoundParams};
-use crate::sdp::mwu::ParameterError;
-use crate::sdp::progress::Progress;
-use std::ops::ControlFlow;
-use thiserror::Error;
+use crate::projection::method::sparse_pca::SparsePca;
+use crate::sdp::bracket::BoundParams;
 
 /// What is asked of every channel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
-    /// So many dimensions.
+    /// This number of dimensions.
     Rank(usize),
     /// At most this part of the energy lost, in (0, 1).
     Error(f64),
@@ -41,7 +41,7 @@ pub enum FitMethod {
     SparsePca(SparseParams),
     /// Algorithm 3 of the paper.
     Algorithm3 {
-        /// k, where the target is an error; else the rank asked for.
+        /// k, where the target is an error; for a target rank, that rank is k.
         rank: Option<usize>,
         /// δ, where the target is a rank.
         error: Option<f64>,
@@ -69,137 +69,16 @@ pub struct Fitted {
     pub split: Option<usize>,
 }
 
-/// A look at a running fit.
-#[derive(Clone, Copy, Debug)]
-pub enum FitStep {
-    /// An eigen-decomposition begins.
-    Eigen,
-    /// Algorithm 3 turns to another r.
-    Split {
-        /// r.
-        split: usize,
-        /// How many before it.
-        done: usize,
-        /// How many in all.
-        total: usize,
-    },
-    /// The search turns to another candidate.
-    Candidate {
-        /// Its kind.
-        kind: &'static str,
-    },
-    /// A solver at work.
-    Solver(Progress),
-}
-
-/// Sees the steps of a fit and may end it.
-pub trait FitObserver: Send {
-    /// `Break` ends the fit with the best it has.
-    fn step(&mut self, step: &FitStep) -> ControlFlow<()>;
-}
-
-/// Watches nothing.
-impl FitObserver for () {
-    fn step(&mut self, _: &FitStep) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
-}
-
-/// Any function will do.
-impl<F: FnMut(&FitStep) -> ControlFlow<()> + Send> FitObserver for F {
-    fn step(&mut self, step: &FitStep) -> ControlFlow<()> {
-        self(step)
-    }
-}
-
-/// Why there is no projection.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum FitError {
-    /// A rank that no projection can have.
-    #[error("rank {rank}: must be between 1 and {dim}, the number of coordinates")]
-    Rank {
-        /// Asked for.
-        rank: usize,
-        /// Coordinates.
-        dim: usize,
-    },
-    /// Too few samples to say anything about so many directions.
-    #[error("rank {rank} from {samples} samples: there must be at least as many samples as the rank")]
-    FewSamples {
-        /// Asked for.
-        rank: usize,
-        /// There are.
-        samples: u64,
-    },
-    /// No such error.
-    #[error("an error of {error}: must be above 0 and below 1, the part of the energy that may be lost")]
-    Error {
-        /// Asked for.
-        error: f64,
-    },
-    /// Too much energy lies outside the coordinates allowed.
-    #[error("an error of {error} cannot be reached: all coordinates allowed together leave {least}")]
-    ErrorOutOfReach {
-        /// Asked for.
-        error: f64,
-        /// The least there is.
-        least: f64,
-    },
-    /// κ is at least 1 for every projection but zero.
-    #[error("a kappa of {kappa}: must be a number of at least 1, which every projection has")]
-    KappaTooSmall {
-        /// Asked for.
-        kappa: f64,
-    },
-    /// Not even the smallest projection of the kind has such a κ.
-    #[error("a kappa of {kappa} cannot be reached in this way: the least proven is {least}")]
-    KappaOutOfReach {
-        /// Asked for.
-        kappa: f64,
-        /// The least found.
-        least: f64,
-    },
-    /// Algorithm 3 was given values of r that it cannot try.
-    #[error("r = {split}: the principal components are part of the rank, {rank}")]
-    Split {
-        /// r.
-        split: usize,
-        /// k.
-        rank: usize,
-    },
-    /// Algorithm 3 found nothing within its budget.
-    #[error(
-        "no projection of rank {rank} tried has an error of at most {error}; the least is {least}: allow more, or a larger rank"
-    )]
-    NoneWithinError {
-        /// k.
-        rank: usize,
-        /// δ.
-        error: f64,
-        /// The least error among those tried.
-        least: f64,
-    },
-    /// Algorithm 3 needs a rank and an error, not a κ.
-    #[error("Algorithm 3 takes a rank and an error, not a kappa")]
-    NoKappaTarget,
-    /// Ended before there was anything.
-    #[error("stopped before a first projection was found")]
-    Interrupted,
-    /// The data.
-    #[error(transparent)]
-    Energy(#[from] EnergyError),
-    /// Parameters of sparse PCA.
-    #[error(transparent)]
-    SparsePca(#[from] SparsePcaError),
-    /// The proof of κ.
-    #[error(transparent)]
-    Kappa(#[from] KappaError),
-}
-
-impl From<ParameterError> for FitError {
-    fn from(error: ParameterError) -> Self {
-        FitError::Kappa(KappaError::Bound(BoundError::Parameter(error)))
+impl FitMethod {
+    /// As on the command line and in files.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Axis => "axis",
+            Self::Pca => "pca",
+            Self::SparsePca(_) => "sparse-pca",
+            Self::Algorithm3 { .. } => "algorithm3",
+            Self::Robust => "robust",
+        }
     }
 }
 
@@ -217,19 +96,19 @@ impl Target {
     }
 }
 
-/// Fits one channel. `allowed` says which coordinates may be used; errors count what lies outside.
-pub fn fit(
+/// Fits one channel. `allowed` tells which coordinates may be used; errors count what lies outside.
+pub fn fit_channel(
     energy: &Energy,
     allowed: Option<&dyn Fn(usize) -> bool>,
     target: Target,
     method: &FitMethod,
     bound: &BoundParams,
-    observer: &mut dyn FitObserver,
+    observer: &mut (dyn Observer<FitProgress> + Send),
 ) -> Result<Fitted, FitError> {
     target.validate(energy.dim, energy.samples)?;
     bound.validate()?;
-    // Not ended here, even if asked to: a first projection costs little from here on, and is better than none.
-    let _ = observer.step(&FitStep::Eigen);
+    // Not ended here, even if asked to: from here on a first projection costs little.
+    let _ = observer.observe(&FitProgress::Eigen);
     let whole = Spectrum::new(energy);
     let inner = allowed.map(|allowed| energy.restricted(allowed));
     let own = inner.as_ref().map(Spectrum::new);
@@ -241,7 +120,7 @@ pub fn fit(
         }
     }
     let mut channel = ChannelFit { energy, spectrum, bound, observer };
-    let (certified, error, how, split) = channel.run(target, method)?;
+    let (Candidate { certified, error, how }, split) = channel.run(target, method)?;
     let limit_rank = whole.rank_for(error);
     Ok(Fitted { certified, error, limit_rank, how, split })
 }
@@ -250,28 +129,27 @@ struct ChannelFit<'a> {
     energy: &'a Energy,
     spectrum: &'a Spectrum,
     bound: &'a BoundParams,
-    observer: &'a mut dyn FitObserver,
+    observer: &'a mut (dyn Observer<FitProgress> + Send),
 }
 
-type Outcome = (CertifiedBasis, f64, String, Option<usize>);
-
 impl ChannelFit<'_> {
-    fn run(&mut self, target: Target, method: &FitMethod) -> Result<Outcome, FitError> {
-        match method {
+    /// The candidate of a method and, for Algorithm 3, the r it chose.
+    fn run(&mut self, target: Target, method: &FitMethod) -> Result<(Candidate, Option<usize>), FitError> {
+        let candidate = match method {
             FitMethod::Axis => {
                 let order = coordinates::by_energy(self.energy);
                 let errors = coordinates::errors(self.energy, &order);
                 let basis = |rank: usize| Ok(coordinates::basis(self.energy.dim, &order[..rank]));
-                self.by_rank(target, |rank| errors[rank], basis, "coordinates")
+                self.by_rank(target, |rank| errors[rank], basis, "coordinates")?
             }
             FitMethod::Pca => {
                 let errors = self.spectrum.errors();
                 let spectrum = self.spectrum;
                 let cut_off = (1.0 - self.energy.diagonal().iter().sum::<f64>()).max(0.0);
                 let error = |rank: usize| errors[rank] + cut_off;
-                self.by_rank(target, error, |rank| Ok(spectrum.basis(rank)), "principal components")
+                self.by_rank(target, error, |rank| Ok(spectrum.basis(rank)), "principal components")?
             }
-            FitMethod::SparsePca(sparse) => self.sparse(target, sparse),
+            FitMethod::SparsePca(sparse) => self.sparse(target, sparse)?,
             FitMethod::Algorithm3 { rank, error, splits, sparse } => {
                 let (rank, error) = match target {
                     Target::Rank(own) => (own, error.unwrap_or(f64::INFINITY)),
@@ -287,7 +165,7 @@ impl ChannelFit<'_> {
                 let RobustProjection { certified, error, split, .. } =
                     robust_projection(self.energy, self.spectrum, &params, self.bound, self.observer)?;
                 let how = format!("{split} principal and {} sparse components", rank - split);
-                Ok((certified, error, how, Some(split)))
+                return Ok((Candidate { certified, error, how }, Some(split)));
             }
             FitMethod::Robust => {
                 if let Target::Rank(_) = target {
@@ -300,14 +178,14 @@ impl ChannelFit<'_> {
                     bound: self.bound,
                     observer: self.observer,
                 };
-                let found = match target {
+                match target {
                     Target::Error(error) => search.within_error(error)?,
                     Target::Kappa(kappa) => search.within_kappa(kappa)?,
                     Target::Rank(_) => unreachable!("answered above"),
-                };
-                Ok((found.certified, found.error, found.kind, None))
+                }
             }
-        }
+        };
+        Ok((candidate, None))
     }
 
     /// The number of coordinates that meets an error.
@@ -325,24 +203,23 @@ impl ChannelFit<'_> {
         error: impl Fn(usize) -> f64,
         basis: impl Fn(usize) -> Result<DenseMatrix, FitError>,
         what: &str,
-    ) -> Result<Outcome, FitError> {
+    ) -> Result<Candidate, FitError> {
         let n = self.energy.usable();
-        let mut certify = |rank: usize| -> Result<CertifiedBasis, FitError> {
-            Ok(CertifiedBasis::new(basis(rank)?, self.bound, &mut watch(self.observer))?)
+        let mut certify = |rank: usize| {
+            Candidate::new(basis(rank)?, error(rank), format!("{rank} {what}"), self.bound, self.observer)
         };
-        let (rank, certified) = match target {
-            Target::Rank(rank) => (rank, certify(rank)?),
+        match target {
+            Target::Rank(rank) => certify(rank),
             Target::Error(limit) => {
                 let rank = (1..=n)
                     .find(|&rank| error(rank) <= limit)
                     .ok_or(FitError::ErrorOutOfReach { error: limit, least: error(n) })?;
-                (rank, certify(rank)?)
+                certify(rank)
             }
             Target::Kappa(kappa) => {
-                let fits = |basis: &CertifiedBasis| basis.kappa().value() <= kappa;
                 let mut best = certify(1)?;
-                if !fits(&best) {
-                    return Err(FitError::KappaOutOfReach { kappa, least: best.kappa().value() });
+                if best.kappa() > kappa {
+                    return Err(FitError::KappaOutOfReach { kappa, least: best.kappa() });
                 }
                 // κ² ≥ rank, and κ grows with the subspace: the largest rank lies in [low, high).
                 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most the dimension
@@ -350,26 +227,27 @@ impl ChannelFit<'_> {
                 while high - low > 1 {
                     let middle = usize::midpoint(low, high);
                     let found = certify(middle)?;
-                    if fits(&found) {
+                    if found.kappa() <= kappa {
                         (best, low) = (found, middle);
                     } else {
                         high = middle;
                     }
                 }
-                (low, best)
+                Ok(best)
             }
-        };
-        Ok((certified, error(rank), format!("{rank} {what}"), None))
+        }
     }
 
-    /// Sparse components: a run for every number of them, each begun from the one before.
-    fn sparse(&mut self, target: Target, sparse: &SparseParams) -> Result<Outcome, FitError> {
+    /// Sparse components: one run per number of them, each started from the one before.
+    fn sparse(&mut self, target: Target, sparse: &SparseParams) -> Result<Candidate, FitError> {
         let n = self.energy.usable();
         let mut start: Option<SparsePca> = None;
         let energy = self.energy;
-        let mut run = |rank: usize, observer: &mut dyn FitObserver| -> Result<(DenseMatrix, f64), FitError> {
-            let step = FitStep::Candidate { kind: "sparse components" };
-            if observer.step(&step).is_break() && start.is_some() {
+        let mut run = |rank: usize,
+                       observer: &mut (dyn Observer<FitProgress> + Send)|
+         -> Result<(DenseMatrix, f64), FitError> {
+            let step = FitProgress::Candidate { kind: "sparse components" };
+            if observer.observe(&step).is_break() && start.is_some() {
                 return Err(FitError::Interrupted);
             }
             let (basis, found) = sparse_basis(energy, rank, start.as_ref(), sparse, observer)?;
@@ -394,23 +272,24 @@ impl ChannelFit<'_> {
                 }
             }
             Target::Kappa(kappa) => {
-                // Downwards from κ² dimensions, which no fewer than κ² can exceed.
+                // Downwards from κ² dimensions: κ² is never below the rank.
                 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most the dimension
                 let mut rank = (kappa * kappa).floor().clamp(1.0, n as f64) as usize;
                 loop {
                     let (basis, error) = run(rank, self.observer)?;
-                    let certified = CertifiedBasis::new(basis, self.bound, &mut watch(self.observer))?;
-                    if certified.kappa().value() <= kappa {
-                        return Ok((certified, error, format!("{rank} sparse components"), None));
+                    let how = format!("{rank} sparse components");
+                    let found = Candidate::new(basis, error, how, self.bound, self.observer)?;
+                    if found.kappa() <= kappa {
+                        return Ok(found);
                     }
                     if rank == 1 {
-                        return Err(FitError::KappaOutOfReach { kappa, least: certified.kappa().value() });
+                        return Err(FitError::KappaOutOfReach { kappa, least: found.kappa() });
                     }
                     rank = (rank - rank.div_ceil(20)).max(1);
                 }
             }
         };
         let how = format!("{} sparse components", basis.columns);
-        Ok((CertifiedBasis::new(basis, self.bound, &mut watch(self.observer))?, error, how, None))
+        Candidate::new(basis, error, how, self.bound, self.observer)
     }
 }

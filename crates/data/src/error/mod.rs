@@ -1,17 +1,15 @@
 //! Why there are no data. Every message names the file or address, says what is wrong with it and, where that is not
 //! plain, what to do.
 //!
-//! Causes are part of the message and not repeated as [`std::error::Error::source`].
+//! Causes are part of the message and not repeated as [`std::error::Error::source`]. What can be wrong with one format is
+//! a type of its own here, below the modules that read the formats, so that those depend on this one and not it on them.
+
+mod fetch;
+mod format;
 
 use crate::dataset::{DatasetError, Shape};
-use crate::fetch::NpmProblem;
-use crate::fetch::archive::ArchiveProblem;
-use crate::fetch::download::DownloadProblem;
-use crate::format::array::ArrayProblem;
-use crate::format::audio::AudioProblem;
-use crate::format::idx::IdxProblem;
-use crate::format::images::ImageProblem;
-use crate::store::StoreProblem;
+pub use fetch::{ArchiveProblem, DownloadProblem, NpmProblem};
+pub use format::{ArrayProblem, AudioProblem, IdxProblem, ImageProblem, StoreProblem};
 use gambeson_lowrank::matrix_file::ParseError;
 use std::io;
 use std::path::PathBuf;
@@ -21,7 +19,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum DataError {
-    /// The observer asked to stop. Nothing was changed, but that a download keeps what has come in its `.part` file.
+    /// The observer asked to stop. Nothing was changed, except that a download keeps what came in its `.part` file.
     #[error("stopped")]
     Stopped,
     /// A file or folder could not be read.
@@ -41,17 +39,17 @@ pub enum DataError {
         reason: io::Error,
     },
     /// The content does not fit into memory.
-    #[error("{}: no memory for {bytes} bytes", path.display())]
+    #[error("{}: not enough memory for {bytes} bytes", path.display())]
     OutOfMemory {
         /// The file.
         path: PathBuf,
         /// What it would take.
         bytes: u64,
     },
-    /// The name is that of no data set, and no path.
+    /// Neither the name of a data set nor a path.
     #[error(
-        "`{name}` is neither a data set nor a file or folder. Known are fashion (built in), cifar10 and cifar100 \
-         (`gambeson data fetch`), and what `gambeson data import` has put into {}", data_dir.display()
+        "unknown data `{name}`: expected a file, a folder, fashion (built in), cifar10 or cifar100 (after `gambeson data \
+         fetch`), or a name that `gambeson data import` has put into {}", data_dir.display()
     )]
     UnknownName {
         /// The name given.
@@ -77,10 +75,10 @@ pub enum DataError {
         /// Where it would be.
         folder: PathBuf,
     },
-    /// The file is of no kind that is read.
+    /// No format that is read.
     #[error(
-        "{}: unknown format, starting with \"{start}\": none of IDX, npy, npz, safetensors as `gambeson data import` \
-         writes it, WAV, FLAC, MP3", path.display()
+        "{}: unknown format, starting with \"{start}\": expected IDX, npy, npz, WAV, FLAC, MP3, or safetensors as \
+         `gambeson data import` writes it", path.display()
     )]
     UnknownFormat {
         /// The file.
@@ -94,25 +92,25 @@ pub enum DataError {
         /// The file.
         path: PathBuf,
     },
-    /// The folder has nothing that is read.
+    /// Nothing in the folder is data.
     #[error(
-        "{}: nothing in this folder is data: CIFAR batches, IDX files, sub-folders of PNG or JPEG images, or WAV, FLAC \
-         or MP3 files expected", path.display()
+        "{}: nothing in this folder is data: expected CIFAR batches, IDX files, sub-folders of PNG or JPEG images, or \
+         WAV, FLAC or MP3 files", path.display()
     )]
     EmptyFolder {
         /// The folder.
         path: PathBuf,
     },
     /// The folder has both images and audio.
-    #[error("this folder has both images ({}) and audio ({}): name one of its sub-folders", image.display(), audio.display())]
+    #[error("the folder holds both images ({}) and audio ({}): name one of its sub-folders", image.display(), audio.display())]
     MixedFolder {
         /// One of the images.
         image: PathBuf,
         /// One of the audio files.
         audio: PathBuf,
     },
-    /// Folders lie within each other too deeply, as where a link leads back up.
-    #[error("{}: more than {limit} folders within each other (a link that leads back?)", path.display())]
+    /// Folders are nested too deeply, as where a link leads back up.
+    #[error("{}: more than {limit} nested folders (does a link lead back up?)", path.display())]
     TooDeep {
         /// The folder.
         path: PathBuf,
@@ -121,8 +119,8 @@ pub enum DataError {
     },
     /// A file is not what it should be to the last bit.
     #[error(
-        "{}: the checksum is wrong: SHA-256 {expected} expected, {found} found. The file is damaged, or another one \
-         under its name: fetch it again", path.display()
+        "{}: the checksum is wrong: SHA-256 {expected} expected, {found} found. The file is damaged, or \
+         another one under its name: fetch it again", path.display()
     )]
     Checksum {
         /// The file.
@@ -132,7 +130,7 @@ pub enum DataError {
         /// That of the file.
         found: String,
     },
-    /// A file of CIFAR records has the wrong length or a wrong label.
+    /// A CIFAR record has a label without a class.
     #[error("{}: record {record} (counting from 0) has label {label}, but there are {classes} classes", path.display())]
     CifarLabel {
         /// The file.
@@ -144,7 +142,7 @@ pub enum DataError {
         /// Number of classes.
         classes: usize,
     },
-    /// A file of CIFAR records is cut off.
+    /// A file of CIFAR records has the wrong length.
     #[error("{}: {length} bytes are not a whole number of records of {record} bytes", path.display())]
     CifarLength {
         /// The file.
@@ -238,8 +236,8 @@ pub enum DataError {
         /// Window in samples.
         window: usize,
     },
-    /// The frames asked for cannot be.
-    #[error("{name} = {value} ms is not possible: at least one sample and at most an hour")]
+    /// Impossible frames.
+    #[error("{name} = {value} ms is not possible: expected at least one sample and at most an hour")]
     FrameParams {
         /// `window` or `hop`.
         name: &'static str,
@@ -247,17 +245,17 @@ pub enum DataError {
         value: f64,
     },
     /// More files are asked for than there are.
-    #[error("{}: {wanted} audio files asked for, but there are {found}", path.display())]
+    #[error("{}: {wanted} audio files asked for, {found} found", path.display())]
     TooFewFiles {
         /// The folder.
         path: PathBuf,
         /// Number asked for.
         wanted: usize,
-        /// Number there is.
+        /// Number found.
         found: usize,
     },
     /// No audio files are chosen.
-    #[error("no audio files are chosen")]
+    #[error("no audio files chosen")]
     NoFiles,
     /// An archive is damaged, or not the one wanted.
     #[error("{}: {reason}", path.display())]
@@ -281,6 +279,14 @@ pub enum DataError {
         /// Why.
         reason: NpmProblem,
     },
+    /// Every provider of a set failed.
+    #[error("{name} could not be fetched {}", list(failures))]
+    NoProvider {
+        /// Name of the set.
+        name: String,
+        /// What was tried, in order.
+        failures: Vec<FailedProvider>,
+    },
     /// A file as `gambeson data import` writes it is damaged.
     #[error("{}: {reason}", path.display())]
     Store {
@@ -289,19 +295,33 @@ pub enum DataError {
         /// What is wrong with it.
         reason: StoreProblem,
     },
-    /// A name that an imported set cannot have.
+    /// Not a name for an imported set.
     #[error(
-        "`{name}` cannot name an imported set: letters, digits, `-`, `_` and `.` (not first), and none of fashion, \
-         cifar10, cifar100"
+        "`{name}` cannot name an imported set: expected letters, digits, `-`, `_` and `.` (not first), and not fashion, \
+         cifar10 or cifar100"
     )]
     BadName {
         /// The name.
         name: String,
     },
-    /// An imported set of this name is there already.
-    #[error("{} is there already: choose another name, or replace it with --replace", path.display())]
+    /// An imported set of this name exists.
+    #[error("{} exists: choose another name, or replace it with --replace", path.display())]
     Exists {
         /// Its file.
         path: PathBuf,
     },
+}
+
+/// A provider that was tried in vain.
+#[derive(Debug, Error)]
+#[error("from {provider}: {reason}")]
+pub struct FailedProvider {
+    /// Its name.
+    pub provider: String,
+    /// Why it did not work.
+    pub reason: DataError,
+}
+
+fn list(failures: &[FailedProvider]) -> String {
+    failures.iter().map(ToString::to_string).collect::<Vec<_>>().join("; nor ")
 }

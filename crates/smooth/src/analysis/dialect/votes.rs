@@ -1,15 +1,16 @@
 //! Votes as hierarchical smoothing publishes them: `idx,label,selection_0,…,estimation_0,…`, counts by class.
 //!
-//! The file says neither the noise level nor a failure probability: both are to be given.
+//! The file states neither the noise level nor a failure probability: both must be given.
 
-use super::dialects::{separator, split};
-use super::error::{LineProblem, LogError};
-use super::text::{Place, Seen, lines};
-use super::{Input, Predicted, Settings};
-use crate::record::{Counts, certify};
-use gambeson_checker::{FailureProbability, SamplingRule};
+use super::known::Known;
+use super::text::{Place, Seen, lines, separator, split};
+use crate::analysis::error::{LineProblem, LogError};
+use crate::analysis::logged::{Dialect, Evidence, Input, Predicted, Settings};
+use crate::record::{Sample, latent_radius};
+use gambeson_checker::SamplingRule;
 use std::path::Path;
 
+/// Whether the first line is a header with votes.
 pub(super) fn recognises(text: &str) -> bool {
     text.lines().find(|line| !line.trim().is_empty()).is_some_and(|header| {
         let names = split(header, separator(header));
@@ -18,11 +19,7 @@ pub(super) fn recognises(text: &str) -> bool {
 }
 
 /// The inputs, certified as the settings say.
-pub(super) fn read(
-    path: &Path,
-    text: &str,
-    settings: &Settings,
-) -> Result<(Vec<Input>, FailureProbability), LogError> {
+pub(super) fn read(path: &Path, text: &str, settings: &Settings) -> Result<Known, LogError> {
     let sigma = settings.sigma.ok_or_else(|| LogError::NoSigma { path: path.to_path_buf() })?;
     let alpha = settings.alpha.ok_or_else(|| LogError::NoAlpha { path: path.to_path_buf() })?;
     let mut rows = lines(path, text);
@@ -42,7 +39,7 @@ pub(super) fn read(
             return Err(place.error(LineProblem::NoVotes));
         }
         let (n0, n) = *draws.get_or_insert((selection, estimation));
-        // A fixed number of draws is what the limit is for.
+        // The limit is for a fixed number of draws.
         if (selection, estimation) != (n0, n) {
             return Err(place.error(LineProblem::Draws { selection, estimation, n0, n }));
         }
@@ -50,8 +47,8 @@ pub(super) fn read(
         let selected = row.selection.iter().position(|&count| count == most);
         let selected = selected.and_then(|class| u32::try_from(class).ok());
         let counts =
-            Counts { selected, estimation: &row.estimation, none: 0, rule: &SamplingRule::Fixed, sigma };
-        let (limit, radius) = certify(&counts, alpha, settings.how)
+            Sample { selected, estimation: &row.estimation, none: 0, rule: &SamplingRule::Fixed, sigma };
+        let (limit, radius) = latent_radius(&counts, alpha, settings.how)
             .map_err(|reason| LogError::Statistics { path: path.to_path_buf(), line: place.line, reason })?;
         let class = selected.filter(|_| radius.is_some());
         let radius = Some(radius.map_or(0.0, gambeson_checker::LatentRadius::value));
@@ -66,7 +63,8 @@ pub(super) fn read(
             lower_limit: limit.map(gambeson_checker::LowerLimit::value),
         });
     }
-    Ok((inputs, alpha))
+    let evidence = Evidence::Inputs(inputs);
+    Ok(Known { dialect: Dialect::Votes, evidence, sigma: Some(sigma), alpha: Some(alpha.value()) })
 }
 
 struct Columns {
@@ -94,7 +92,7 @@ impl Columns {
         let label = find("label");
         let known = 1 + usize::from(label.is_some()) + selection.len() + estimation.len();
         if selection.len() != estimation.len() || known != names.len() {
-            let column = "for every class of selection and of estimation, and no other";
+            let column = "per class for selection and for estimation, and no other";
             return Err(LogError::Column { path: place.path.to_path_buf(), line: place.line, column });
         }
         Ok(Self { separator, names, label, selection, estimation })

@@ -1,10 +1,10 @@
 //! What the dialects share: numbered lines, fields, and numbers or errors.
 
-use super::error::{LineProblem, LogError};
+use crate::analysis::error::{LineProblem, LogError};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Where a line stands, for errors.
+/// Where a line is, for errors.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) path: &'a Path,
@@ -105,6 +105,16 @@ pub(super) fn clip(text: &str) -> String {
     }
 }
 
+/// Splits a line as its file does.
+pub(super) fn split(line: &str, separator: char) -> Vec<&str> {
+    line.split(separator).map(str::trim).collect()
+}
+
+/// What separates the fields of a table with this header.
+pub(super) fn separator(header: &str) -> char {
+    if header.contains('\t') { '\t' } else { ',' }
+}
+
 /// The lines that are not blank.
 pub(super) fn lines<'a>(path: &'a Path, text: &'a str) -> impl Iterator<Item = (Place<'a>, &'a str)> {
     text.lines()
@@ -113,7 +123,7 @@ pub(super) fn lines<'a>(path: &'a Path, text: &'a str) -> impl Iterator<Item = (
         .filter(|(_, line)| !line.trim().is_empty())
 }
 
-/// Sees to it that no input comes twice.
+/// Refuses inputs that come twice.
 #[derive(Default)]
 pub(super) struct Seen(HashMap<u64, usize>);
 

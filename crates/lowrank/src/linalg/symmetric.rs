@@ -1,16 +1,18 @@
-//! Whether a matrix could be that of a quadratic form.
+//! Whether a matrix can be that of a quadratic form.
 
-use gambeson_lowrank::linalg::matrix::{DenseMatrix, Matrix, SparseMatrix};
+use crate::linalg::matrix::{DenseMatrix, Matrix, SparseMatrix};
 use rayon::prelude::*;
 
-/// Square and exactly symmetric.
-pub(crate) fn is_symmetric(matrix: &Matrix) -> bool {
-    let (rows, columns) = matrix.shape();
-    rows == columns
-        && match matrix {
-            Matrix::Dense(dense) => dense_symmetric(dense),
-            Matrix::Sparse(sparse) => sparse_symmetric(sparse),
-        }
+impl Matrix {
+    /// Whether the matrix is square and exactly symmetric. Stored zeros count as absent.
+    pub fn is_symmetric(&self) -> bool {
+        let (rows, columns) = self.shape();
+        rows == columns
+            && match self {
+                Self::Dense(dense) => dense_symmetric(dense),
+                Self::Sparse(sparse) => sparse_symmetric(sparse),
+            }
+    }
 }
 
 /// In blocks, so that the column side stays in cache.
@@ -26,7 +28,6 @@ fn dense_symmetric(matrix: &DenseMatrix) -> bool {
     })
 }
 
-/// Stored zeros count as absent.
 fn sparse_symmetric(matrix: &SparseMatrix) -> bool {
     let entry = |i: usize, j: usize| {
         let range = matrix.offsets[i]..matrix.offsets[i + 1];
@@ -46,7 +47,7 @@ mod tests {
         let places = entries.iter().enumerate().filter(|(_, value)| **value != 0.0);
         let triplets = places.map(|(at, &value)| (at / columns, at % columns, value)).collect();
         let sparse = SparseMatrix::from_triplets(rows, columns, triplets).expect("a matrix");
-        [is_symmetric(&Matrix::Dense(dense)), is_symmetric(&Matrix::Sparse(sparse))]
+        [Matrix::Dense(dense).is_symmetric(), Matrix::Sparse(sparse).is_symmetric()]
     }
 
     #[test]
@@ -70,6 +71,6 @@ mod tests {
     #[test]
     fn stored_zeros_are_zeros() {
         let stored = SparseMatrix::from_triplets(2, 2, vec![(0, 1, 0.0), (0, 0, 1.0)]).expect("a matrix");
-        assert!(is_symmetric(&Matrix::Sparse(stored)));
+        assert!(Matrix::Sparse(stored).is_symmetric());
     }
 }

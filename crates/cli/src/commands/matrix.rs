@@ -1,25 +1,28 @@
 //! The matrix a command works on, from a file or a generator.
 
 use crate::args::{RandomInstance, RandomKind};
+use anyhow::anyhow;
+use gambeson_checker::MatrixProblem;
 use gambeson_lowrank::linalg::matrix::Matrix;
 use gambeson_lowrank::matrix_file::{self, Input, InputKind};
 use gambeson_lowrank::sdp::instance;
+use gambeson_lowrank::sdp::problem::ProblemError;
 use std::path::Path;
 use std::time::Instant;
 
-/// A matrix with a name for people.
-pub(crate) struct Source {
-    pub(crate) input: Input,
-    pub(crate) name: String,
-    /// Seconds it took to read or generate.
-    pub(crate) seconds: f64,
+/// A matrix and what to call it.
+pub(super) struct NamedMatrix {
+    pub(super) input: Input,
+    pub(super) name: String,
+    /// Seconds to read or generate it.
+    pub(super) seconds: f64,
 }
 
-pub(crate) fn load(
+pub(super) fn load(
     path: Option<&Path>,
     instance: Option<RandomInstance>,
     threads: usize,
-) -> anyhow::Result<Source> {
+) -> anyhow::Result<NamedMatrix> {
     let started = Instant::now();
     let (input, name) = match (path, instance) {
         (_, Some(RandomInstance { kind, n, seed })) => {
@@ -31,9 +34,19 @@ pub(crate) fn load(
             (input, format!("random {}, seed {seed}", kind.name()))
         }
         (path, None) => {
-            let path = path.unwrap_or(Path::new("")); // clap asks for one of the two
+            let path = path.unwrap_or(Path::new("")); // clap requires one of the two
             (matrix_file::read(path)?, path.display().to_string())
         }
     };
-    Ok(Source { input, name, seconds: started.elapsed().as_secs_f64() })
+    Ok(NamedMatrix { input, name, seconds: started.elapsed().as_secs_f64() })
+}
+
+/// The error of a matrix that does not fit the question, with a way out if there is one.
+pub(super) fn explained(error: ProblemError) -> anyhow::Error {
+    match error {
+        ProblemError::Matrix(MatrixProblem::NegativeDiagonal { .. }) => {
+            anyhow!("{error}; use --domain vertices to bound x'Mx over x in {{-1, 1}}^n")
+        }
+        _ => error.into(),
+    }
 }

@@ -1,89 +1,8 @@
-//! A table, as Markdown and as LaTeX (booktabs). Cells are plain text, most of them numbers.
+//! Tables as LaTeX (booktabs).
 
-/// Columns in groups, rows of cells, and notes below.
-pub(crate) struct Table {
-    pub(crate) caption: String,
-    columns: Vec<Column>,
-    rows: Vec<Vec<String>>,
-    pub(crate) notes: Vec<String>,
-}
-
-struct Column {
-    /// Neighbours of one group share a heading; empty for none.
-    group: String,
-    heading: String,
-    /// Of words, which begin at the left; numbers end at the right.
-    words: bool,
-}
+use super::columns::{Column, Table, one_line};
 
 impl Table {
-    pub(crate) fn new(caption: String, notes: Vec<String>) -> Self {
-        Self { caption, columns: Vec::new(), rows: Vec::new(), notes }
-    }
-
-    /// One more column, top to bottom; a column shorter or longer than the others would be a mistake in the caller, so
-    /// cells come from one list of rows.
-    pub(crate) fn column<K: Copy>(
-        &mut self,
-        group: &str,
-        heading: &str,
-        rows: &[K],
-        cell: impl FnMut(K) -> String,
-    ) {
-        self.columns.push(Column { group: group.to_owned(), heading: heading.to_owned(), words: false });
-        self.rows.resize_with(rows.len(), Vec::new);
-        let cells = rows.iter().copied().map(cell);
-        self.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
-    }
-
-    /// One more column, of words.
-    pub(crate) fn words<K: Copy>(&mut self, heading: &str, rows: &[K], cell: impl FnMut(K) -> String) {
-        self.column("", heading, rows, cell);
-        self.columns.iter_mut().rev().take(1).for_each(|column| column.words = true);
-    }
-
-    pub(crate) fn markdown(&self) -> String {
-        let escape = |text: &str| one_line(text).replace('|', "\\|");
-        let heading = |column: &Column| match column.group.as_str() {
-            "" => escape(&column.heading),
-            group => escape(&format!("{group}: {}", column.heading)),
-        };
-        let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
-        let mut lines = vec![one_line(&self.caption), String::new()];
-        lines.push(line(self.columns.iter().map(heading).collect()));
-        let rule = |column: &Column| if column.words { ":---" } else { "---:" }.to_owned();
-        lines.push(line(self.columns.iter().map(rule).collect()));
-        lines.extend(self.rows.iter().map(|row| line(row.iter().map(|cell| escape(cell)).collect())));
-        lines.extend(self.notes.iter().map(|note| format!("\n{}", one_line(note))));
-        lines.join("\n") + "\n"
-    }
-
-    /// For a terminal: columns in line, words at the left, numbers at the right.
-    pub(crate) fn terminal(&self) -> String {
-        let headings: Vec<String> = self.columns.iter().map(|column| one_line(&column.heading)).collect();
-        let mut lines = vec![headings];
-        lines.extend(self.rows.iter().map(|row| row.iter().map(|cell| one_line(cell)).collect::<Vec<_>>()));
-        // A star stands beside its number: those without one leave room for it.
-        for (at, column) in self.columns.iter().enumerate() {
-            if !column.words && lines.iter().skip(1).any(|line| line[at].ends_with('*')) {
-                let unstarred = lines.iter_mut().filter(|line| !line[at].ends_with('*'));
-                unstarred.for_each(|line| line[at].push(' '));
-            }
-        }
-        let width = |at: usize| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
-        let text = |line: &Vec<String>| {
-            let cells = line.iter().zip(&self.columns).zip(&widths).map(|((cell, column), width)| {
-                if column.words { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
-            });
-            cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-        };
-        let mut all = vec![one_line(&self.caption)];
-        all.extend(lines.iter().map(text));
-        all.extend(self.notes.iter().map(|note| one_line(note)));
-        all.join("\n") + "\n"
-    }
-
     /// A `tabular` to be included in a `table` of the reader's own; caption and notes are comments.
     pub(crate) fn latex(&self) -> String {
         let line = |cells: Vec<String>| format!("{} \\\\", cells.join(" & "));
@@ -116,17 +35,12 @@ impl Table {
     }
 }
 
-/// Text without letters that would end its line: names come from files.
-fn one_line(text: &str) -> String {
-    text.replace(|letter: char| letter.is_control() || ['\u{2028}', '\u{2029}'].contains(&letter), " ")
-}
-
 /// Text as LaTeX prints it; `?` for a letter that it cannot print.
 fn latex(text: &str) -> String {
     one_line(text).chars().map(|letter| latex_letter(letter).unwrap_or_else(|| "?".to_owned())).collect()
 }
 
-/// A letter as pdfLaTeX takes it without further packages; none if it takes none such.
+/// A letter as pdfLaTeX accepts it without further packages; None if it cannot be written.
 pub(crate) fn latex_letter(letter: char) -> Option<String> {
     let command = match letter {
         '&' | '%' | '$' | '#' | '_' | '{' | '}' => return Some(format!("\\{letter}")),

@@ -1,0 +1,241 @@
+//! The command lines of `gambeson bound` and `gambeson check`.
+
+use super::shared::{OUTPUT, seconds};
+use clap::{Args, ValueEnum};
+use gambeson_checker::Domain;
+use gambeson_lowrank::sdp::mwu::Width;
+use gambeson_lowrank::sdp::problem::Norm;
+use serde::Deserialize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub(super) const BOUND_HELP: &str = "\
+Formats, recognised by content: .npy and .npz (numpy, scipy sparse), Matrix Market, graphs (rudy, G-set), and SDPA files \
+of max-cut problems. A graph stands for M = L/4 on the vertices {-1, 1}^n (max-cut).
+
+A matrix with a negative diagonal entry needs --domain vertices: on the cube, the maximum need not be at a vertex.
+
+JSON: upper, lower, sdp_lower, gap and kappa are proven; seconds_read (or generate), seconds_solve and seconds_check are \
+wall-clock seconds; peak_memory is in bytes, null if the system does not report it.
+
+Exit codes: 0 done (and the gap reached, if --gap was given); 1 the gap was not reached (without --gap: only if \
+--time-limit or Ctrl-C stopped the run); 2 error.";
+
+pub(super) const CHECK_USAGE: &str = "\
+gambeson check [OPTIONS] <INPUT> <CERTIFICATE>
+       gambeson check [OPTIONS] --random <KIND:N:SEED> <CERTIFICATE>";
+
+pub(super) const CHECK_HELP: &str = "\
+A certificate is not trusted to say what it proves: --norm, --gram and --domain ask the question, and a certificate for \
+another question is rejected.
+
+Exit codes: 0 proven, 1 rejected, 2 error.";
+
+const SOLVER: &str = "Solver";
+
+/// The matrix, and what is asked about it.
+#[derive(Debug, Args)]
+pub(crate) struct MatrixArguments {
+    /// Matrix or graph file.
+    #[arg(required_unless_present = "random", conflicts_with = "random")]
+    pub(crate) input: Option<PathBuf>,
+    /// Use a random matrix of appendix E: psd:N:SEED (AA' with trace 1) or qp:N:SEED (symmetric, normal entries,
+    /// |diagonal|).
+    #[arg(long, value_name = "KIND:N:SEED")]
+    pub(crate) random: Option<RandomInstance>,
+    /// Where x lies [default: vertices for graphs, otherwise cube].
+    #[arg(long, value_enum)]
+    pub(crate) domain: Option<DomainName>,
+    /// The file holds the n x r factor U of M = UU'.
+    #[arg(long)]
+    pub(crate) gram: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BoundArguments {
+    #[command(flatten)]
+    pub(crate) matrix: MatrixArguments,
+    /// What to bound. inf-to-two of an m x n matrix A uses M = A'A and reports the square and kappa.
+    #[arg(long, value_enum, default_value_t = NormName::Quadratic)]
+    pub(crate) norm: NormName,
+    /// The solver.
+    #[arg(long, value_enum, default_value_t = SolverName::Auto, help_heading = SOLVER)]
+    pub(crate) method: SolverName,
+    /// Stop when upper/sdp_lower - 1 is at most this; exit 1 if it is not reached [default: 1e-4, or 5e-3 for mwu,
+    /// required only if --time-limit or Ctrl-C stops the run].
+    #[arg(long, allow_hyphen_values = true, help_heading = SOLVER)]
+    pub(crate) gap: Option<f64>,
+    /// Solve for at most this many seconds, then prove the best bound found.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, help_heading = SOLVER)]
+    pub(crate) time_limit: Option<Duration>,
+    /// Maximum number of iterations.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = SOLVER)]
+    pub(crate) iterations: Option<u32>,
+    /// mwu: delta of Algorithm 2, in (0, 1/2): smoothing of the weights, slack of --early-stop [default: the gap, at
+    /// most 5e-3].
+    #[arg(long, allow_negative_numbers = true, help_heading = SOLVER)]
+    pub(crate) accuracy: Option<f64>,
+    /// mwu: also stop where Algorithm 2 in the paper does: v or X feasible up to the accuracy.
+    #[arg(long, help_heading = SOLVER)]
+    pub(crate) early_stop: bool,
+    /// mwu: rho of Algorithm 2: `theorem` (n/delta), `aggressive`, or a number.
+    #[arg(
+        long,
+        default_value = "aggressive",
+        value_parser = width,
+        allow_negative_numbers = true,
+        help_heading = SOLVER
+    )]
+    pub(crate) width: Width,
+    /// Seed of the solver's start and of the rounding.
+    #[arg(long, default_value_t = 0, help_heading = SOLVER)]
+    pub(crate) seed: u64,
+    /// Write the certificate to this file.
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub(crate) certificate: Option<PathBuf>,
+    /// Print one JSON object instead of text.
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArguments {
+    /// Matrix or graph file, or a projection; left out with --random.
+    #[arg(required_unless_present = "random", conflicts_with = "random")]
+    pub(crate) input: Option<PathBuf>,
+    /// The certificate, as written by `bound` or `project fit`.
+    #[arg(required = true)]
+    pub(crate) certificate: PathBuf,
+    /// Use a random matrix instead of a file, as in `bound`.
+    #[arg(long, value_name = "KIND:N:SEED")]
+    pub(crate) random: Option<RandomInstance>,
+    /// Where x lies [default: vertices for graphs, otherwise cube].
+    #[arg(long, value_enum)]
+    pub(crate) domain: Option<DomainName>,
+    /// What is bounded [default: quadratic for a symmetric matrix, otherwise what the certificate says].
+    #[arg(long, value_enum)]
+    pub(crate) norm: Option<NormName>,
+    /// The file holds the factor U of M = UU'. Not needed if the matrix is not symmetric and no norm is given.
+    #[arg(long)]
+    pub(crate) gram: bool,
+    /// Reject unless the proven bound is at most this.
+    #[arg(long, value_name = "B", allow_hyphen_values = true)]
+    pub(crate) at_most: Option<f64>,
+    /// Print one JSON object instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DomainName {
+    /// |x|_inf <= 1
+    Cube,
+    /// x in {-1, 1}^n
+    Vertices,
+}
+
+impl From<DomainName> for Domain {
+    fn from(name: DomainName) -> Self {
+        match name {
+            DomainName::Cube => Domain::Cube,
+            DomainName::Vertices => Domain::Vertices,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NormName {
+    /// max x'Mx
+    Quadratic,
+    /// The inf->1 norm of A
+    InfToOne,
+    /// The square of the inf->2 norm of A
+    InfToTwo,
+}
+
+impl From<NormName> for Norm {
+    fn from(name: NormName) -> Self {
+        match name {
+            NormName::Quadratic => Norm::Quadratic,
+            NormName::InfToOne => Norm::InfToOne,
+            NormName::InfToTwo => Norm::InfToTwo,
+        }
+    }
+}
+
+/// A solver of the semidefinite relaxation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum SolverName {
+    /// The best for the matrix
+    #[default]
+    Auto,
+    /// Algorithm 2, multiplicative weights
+    Mwu,
+    /// Low-rank factorisation
+    BurerMonteiro,
+}
+
+/// KIND:N:SEED.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RandomInstance {
+    pub(crate) kind: RandomKind,
+    pub(crate) n: usize,
+    pub(crate) seed: u64,
+}
+
+/// A family of random matrices of appendix E.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub(crate) enum RandomKind {
+    #[serde(rename = "psd")]
+    PositiveSemidefinite,
+    #[serde(rename = "qp")]
+    QuadraticProgram,
+}
+
+impl RandomKind {
+    /// As on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::PositiveSemidefinite => "psd",
+            Self::QuadraticProgram => "qp",
+        }
+    }
+}
+
+/// Dimensions a random matrix may have.
+pub(crate) const DIMENSIONS: std::ops::RangeInclusive<usize> = 1..=100_000;
+
+impl std::str::FromStr for RandomInstance {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts: Vec<&str> = text.split(':').collect();
+        let &[kind, n, seed] = parts.as_slice() else {
+            return Err("expected KIND:N:SEED, for example psd:300:1".to_owned());
+        };
+        let kind = match kind {
+            "psd" => RandomKind::PositiveSemidefinite,
+            "qp" => RandomKind::QuadraticProgram,
+            other => return Err(format!("unknown kind `{other}`: expected psd or qp")),
+        };
+        let (least, most) = (DIMENSIONS.start(), DIMENSIONS.end());
+        let n = n
+            .parse()
+            .ok()
+            .filter(|n| DIMENSIONS.contains(n))
+            .ok_or_else(|| format!("`{n}` is not a dimension: expected {least} to {most}"))?;
+        let seed = seed.parse().map_err(|_| format!("`{seed}` is not a seed: expected a whole number"))?;
+        Ok(Self { kind, n, seed })
+    }
+}
+
+fn width(text: &str) -> Result<Width, String> {
+    match text {
+        "theorem" => Ok(Width::Theorem),
+        "aggressive" => Ok(Width::Aggressive),
+        number => {
+            number.parse().map(Width::Fixed).map_err(|_| "expected theorem, aggressive or a number".into())
+        }
+    }
+}

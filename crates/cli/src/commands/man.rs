@@ -1,0 +1,56 @@
+//! `gambeson man`: manual pages, one per verb.
+
+use crate::args::{Arguments, ManArguments};
+use crate::ended::Ended;
+use anyhow::{Context, bail};
+use clap::{Command, CommandFactory};
+use gambeson_lowrank::file::write_file;
+use std::io::Write;
+
+pub(super) fn run(arguments: &ManArguments, stdout: &mut impl Write) -> anyhow::Result<Ended> {
+    let mut program = Arguments::command().disable_help_subcommand(true);
+    program.build();
+    if let Some(folder) = &arguments.out {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("{}: cannot be created", folder.display()))?;
+        for command in pages(&program) {
+            let path = folder.join(format!("{}.1", name(command)));
+            write_file(&path, &page(command)?).with_context(|| path.display().to_string())?;
+            writeln!(stdout, "{}", path.display())?;
+        }
+    } else {
+        let command = arguments.verb.iter().try_fold(&program, |command, verb| below(command, verb))?;
+        stdout.write_all(&page(command)?)?;
+    }
+    stdout.flush()?;
+    Ok(Ended::AsAsked)
+}
+
+/// The verb of this name below a command.
+fn below<'a>(command: &'a Command, verb: &str) -> anyhow::Result<&'a Command> {
+    let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+    match command.find_subcommand(verb) {
+        Some(found) => Ok(found),
+        None if names.is_empty() => bail!("`{}` has no verb `{verb}`", name(command).replace('-', " ")),
+        None => bail!("unknown verb `{verb}`: expected {}", names.join(", ")),
+    }
+}
+
+/// A command and all below it.
+fn pages(command: &Command) -> Vec<&Command> {
+    let below = command.get_subcommands().flat_map(pages);
+    std::iter::once(command).chain(below).collect()
+}
+
+/// `gambeson-project-fit`.
+fn name(command: &Command) -> &str {
+    command.get_display_name().unwrap_or(command.get_name())
+}
+
+fn page(command: &Command) -> anyhow::Result<Vec<u8>> {
+    let mut page = Vec::new();
+    let version = env!("CARGO_PKG_VERSION");
+    let command = command.clone().version(version);
+    clap_mangen::Man::new(command).source(format!("gambeson {version}")).render(&mut page)?;
+    Ok(page)
+}

@@ -1,0 +1,64 @@
+//! A table as columns of plain text, most of them numbers; and as Markdown.
+
+/// Columns in groups, rows of cells, and notes below.
+pub(crate) struct Table {
+    pub(crate) caption: String,
+    pub(super) columns: Vec<Column>,
+    pub(super) rows: Vec<Vec<String>>,
+    pub(crate) notes: Vec<String>,
+}
+
+pub(super) struct Column {
+    /// Neighbours of one group share a heading; empty without one.
+    pub(super) group: String,
+    pub(super) heading: String,
+    /// Words are aligned left, numbers right.
+    pub(super) words: bool,
+}
+
+impl Table {
+    pub(crate) fn new(caption: String, notes: Vec<String>) -> Self {
+        Self { caption, columns: Vec::new(), rows: Vec::new(), notes }
+    }
+
+    /// Adds a column, top to bottom. All columns are made from one list of rows, so that they have the same length.
+    pub(crate) fn column<K: Copy>(
+        &mut self,
+        group: &str,
+        heading: &str,
+        rows: &[K],
+        cell: impl FnMut(K) -> String,
+    ) {
+        self.columns.push(Column { group: group.to_owned(), heading: heading.to_owned(), words: false });
+        self.rows.resize_with(rows.len(), Vec::new);
+        let cells = rows.iter().copied().map(cell);
+        self.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
+    }
+
+    /// Adds a column of words.
+    pub(crate) fn words<K: Copy>(&mut self, heading: &str, rows: &[K], cell: impl FnMut(K) -> String) {
+        self.column("", heading, rows, cell);
+        self.columns.iter_mut().rev().take(1).for_each(|column| column.words = true);
+    }
+
+    pub(crate) fn markdown(&self) -> String {
+        let escape = |text: &str| one_line(text).replace('|', "\\|");
+        let heading = |column: &Column| match column.group.as_str() {
+            "" => escape(&column.heading),
+            group => escape(&format!("{group}: {}", column.heading)),
+        };
+        let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
+        let mut lines = vec![one_line(&self.caption), String::new()];
+        lines.push(line(self.columns.iter().map(heading).collect()));
+        let rule = |column: &Column| if column.words { ":---" } else { "---:" }.to_owned();
+        lines.push(line(self.columns.iter().map(rule).collect()));
+        lines.extend(self.rows.iter().map(|row| line(row.iter().map(|cell| escape(cell)).collect())));
+        lines.extend(self.notes.iter().map(|note| format!("\n{}", one_line(note))));
+        lines.join("\n") + "\n"
+    }
+}
+
+/// Text without characters that would end its line: names come from files.
+pub(super) fn one_line(text: &str) -> String {
+    text.replace(|letter: char| letter.is_control() || ['\u{2028}', '\u{2029}'].contains(&letter), " ")
+}

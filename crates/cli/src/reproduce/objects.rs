@@ -1,0 +1,47 @@
+//! The tables and figures of the paper that can be reproduced: for each its experiment and what renders it.
+
+use crate::args::ObjectName;
+use crate::reproduce::projection::spectrum::SpectrumResults;
+use crate::reproduce::projection::{self, FitResults};
+use crate::reproduce::rendered::Rendered;
+use crate::reproduce::sdp;
+use crate::reproduce::sdp::results::Results;
+
+/// A table or figure of the paper.
+pub(crate) struct Object {
+    pub(crate) name: ObjectName,
+    /// The built-in experiment.
+    pub(crate) toml: &'static str,
+    pub(crate) family: Family,
+}
+
+/// What kind of experiment it is, and how its results are shown.
+pub(crate) enum Family {
+    /// Solvers on random matrices.
+    Sdp(fn(&Results) -> Rendered),
+    /// Projections fitted to data.
+    Fit(fn(&FitResults) -> Rendered),
+    /// The errors of projections of every rank.
+    Spectrum(fn(&SpectrumResults) -> Rendered),
+}
+
+macro_rules! built_in {
+    ($name:literal) => {
+        include_str!(concat!("../../../../experiments/", $name, ".toml"))
+    };
+}
+
+pub(crate) fn object(name: ObjectName) -> Object {
+    let (toml, family) = match name {
+        ObjectName::FigMwuPsd => (built_in!("fig-mwu-psd"), Family::Sdp(sdp::figures::comparison)),
+        ObjectName::FigMwuQp => (built_in!("fig-mwu-qp"), Family::Sdp(sdp::figures::comparison)),
+        ObjectName::TableRuntime => (built_in!("table-runtime"), Family::Sdp(sdp::tables::runtime)),
+        ObjectName::TableLargeN => (built_in!("table-large-n"), Family::Sdp(sdp::tables::large_n)),
+        ObjectName::TableNorms => (built_in!("table-norms"), Family::Fit(projection::tables::norms)),
+        ObjectName::FigPcaError => {
+            (built_in!("fig-pca-error"), Family::Spectrum(projection::figures::pca_error))
+        }
+        ObjectName::TableAudio => (built_in!("table-audio"), Family::Fit(projection::tables::audio)),
+    };
+    Object { name, toml, family }
+}

@@ -1,0 +1,40 @@
+//! Tables and figures as files.
+
+use crate::report::figure::Figure;
+use crate::report::table::Table;
+use anyhow::Context;
+use gambeson_lowrank::file::write_file;
+use std::path::{Path, PathBuf};
+
+/// What a reader gets to see; a function of the records alone.
+pub(crate) struct Rendered {
+    pub(crate) table: Table,
+    pub(crate) figure: Option<Figure>,
+}
+
+impl Rendered {
+    /// Writes `STEM.md` and `STEM.tex`, for figures also `STEM.svg` and `STEM.png`; returns the paths.
+    pub(crate) fn write(&self, stem: &Path) -> anyhow::Result<Vec<PathBuf>> {
+        let mut files =
+            vec![("md", self.table.markdown().into_bytes()), ("tex", self.table.latex().into_bytes())];
+        if let Some(figure) = &self.figure {
+            files.extend([("svg", figure.svg()), ("png", figure.png()?)]);
+        }
+        files
+            .into_iter()
+            .map(|(extension, bytes)| {
+                let path = file(stem, extension);
+                write_file(&path, &bytes).with_context(|| path.display().to_string())?;
+                Ok(path)
+            })
+            .collect()
+    }
+}
+
+/// `STEM.extension`, whatever dots the stem has.
+pub(crate) fn file(stem: &Path, extension: &str) -> PathBuf {
+    let mut path = stem.as_os_str().to_owned();
+    path.push(".");
+    path.push(extension);
+    path.into()
+}

@@ -1,0 +1,91 @@
+//! The page people read: its width and its colours.
+//!
+//! Text is laid out for 80 columns everywhere, so that a page looks the same in a terminal, a pipe and a file. Colours
+//! appear only on a terminal, and not if NO_COLOR is set or TERM is `dumb`.
+
+use crate::args::COLUMNS;
+use clap::builder::styling::{AnsiColor, Style};
+use std::io::IsTerminal;
+
+/// A verdict in green, for stdout.
+pub(crate) fn proven() -> String {
+    painted("PROVEN", AnsiColor::Green, &std::io::stdout())
+}
+
+/// A verdict in red, for stdout.
+pub(crate) fn rejected() -> String {
+    painted("REJECTED", AnsiColor::Red, &std::io::stdout())
+}
+
+/// The word before an error, in red, for stderr.
+pub(crate) fn error() -> String {
+    painted("error:", AnsiColor::Red, &std::io::stderr())
+}
+
+/// Whether a stream shows colours.
+pub(crate) fn coloured(stream: &impl IsTerminal) -> bool {
+    draws(stream) && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Whether a stream is a terminal on which the cursor can be moved.
+pub(crate) fn draws(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+fn painted(text: &str, colour: AnsiColor, stream: &impl IsTerminal) -> String {
+    if !coloured(stream) {
+        return text.to_owned();
+    }
+    let style = Style::new().bold().fg_color(Some(colour.into()));
+    format!("{style}{text}{style:#}")
+}
+
+/// A paragraph in lines of at most 80 columns; lines after the first begin with `indent` spaces. No word is broken: one
+/// that is longer than a line, such as a path, has a line of its own.
+pub(crate) fn wrapped(text: &str, indent: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if length(line) + 1 + length(word) <= COLUMNS => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            None => lines.push(word.to_owned()),
+            Some(_) => lines.push(" ".repeat(indent) + word),
+        }
+    }
+    lines.join("\n")
+}
+
+/// A message for stderr, line by line: wrapped on a terminal, unchanged in a pipe, where programs read it.
+pub(crate) fn message(text: &str) -> String {
+    if !std::io::stderr().is_terminal() {
+        return text.to_owned();
+    }
+    text.lines().map(|line| wrapped(line, 0)).collect::<Vec<_>>().join("\n")
+}
+
+/// Columns of a text, colours not counted.
+fn length(text: &str) -> usize {
+    let coloured = text.split('\x1b').skip(1).filter_map(|part| part.find('m')).map(|end| end + 2);
+    text.chars().count() - coloured.sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_filled_and_no_word_is_broken() {
+        assert_eq!(wrapped("", 3), "");
+        assert_eq!(wrapped("a  b", 3), "a  b");
+        let text = "word ".repeat(40);
+        let lines: Vec<String> = wrapped(text.trim_end(), 2).lines().map(str::to_owned).collect();
+        assert_eq!(lines[0].len(), 79);
+        assert!(lines[1].starts_with("  word ") && lines[1].len() <= COLUMNS);
+        assert_eq!(lines.iter().flat_map(|line| line.split_whitespace()).count(), 40);
+        let long = "x".repeat(100);
+        assert_eq!(wrapped(&format!("a {long} b"), 1), format!("a\n {long}\n b"));
+        assert_eq!(length("\x1b[1m\x1b[32mPROVEN\x1b[0m: it"), "PROVEN: it".len());
+    }
+}

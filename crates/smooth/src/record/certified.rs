@@ -1,0 +1,218 @@
+//! The record of CERTIFY for one input.
+
+use super::entry::{Entry, Sealed};
+use super::error::RecordProblem;
+use super::run::{Rule, Run, VERSION};
+use crate::smoother::{Certification, Certified, Counts};
+use serde::{Deserialize, Serialize};
+
+/// What was counted for one input, and what followed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`VERSION`].
+    pub version: u32,
+    /// Which input, from 0.
+    pub index: u64,
+    /// Its class, if known.
+    pub label: Option<u32>,
+    /// Selection draws by class.
+    pub selection: Vec<u64>,
+    /// Estimation draws by class.
+    pub estimation: Vec<u64>,
+    /// Selection draws without a class, as of a classifier that answers NaN.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub selection_none: u64,
+    /// Estimation draws without a class: they count against every class.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub estimation_none: u64,
+    /// What all records of the run have in common.
+    #[serde(flatten)]
+    pub run: Run,
+    /// A proven bound on the distance of what noise was added to from Uᵀu, or without a projection from the input itself:
+    /// taken off the radius in z.
+    pub encoding_error: f64,
+    /// What the counts proved when the record was written. Not to be believed.
+    #[serde(flatten)]
+    pub derived: Derived,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+}
+
+/// What counts prove: a class with radii, or nothing (all `None`: the smoothed classifier abstains).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Derived {
+    /// The class of the smoothed classifier.
+    pub class: Option<u32>,
+    /// Radius in the coordinates z, encoding error taken off.
+    pub latent: Option<f64>,
+    /// Radius in the ℓ2 norm of inputs.
+    pub l2: Option<f64>,
+    /// Radius in the ℓ∞ norm of inputs.
+    pub linf: Option<f64>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// Counts of at least `classes` classes: those that the classifier lacks were never answered.
+pub(super) fn padded(counts: &Counts, classes: usize) -> Vec<u64> {
+    let mut padded = counts.classes.clone();
+    padded.resize(classes.max(padded.len()), 0);
+    padded
+}
+
+impl From<Certified> for Derived {
+    fn from(certified: Certified) -> Self {
+        Self {
+            class: Some(certified.class),
+            latent: Some(certified.latent.value()),
+            l2: Some(certified.l2.value()),
+            linf: Some(certified.linf.value()),
+        }
+    }
+}
+
+impl Record {
+    /// The record of what was found for input `index`. Counts have at least `classes` classes: those that the classifier
+    /// lacks were never answered.
+    pub fn new(
+        index: u64,
+        label: Option<u32>,
+        classes: usize,
+        run: Run,
+        found: &Certification,
+        seconds: f64,
+    ) -> Self {
+        Self {
+            version: VERSION,
+            index,
+            label,
+            selection: padded(&found.selection, classes),
+            estimation: padded(&found.estimation, classes),
+            selection_none: found.selection.none,
+            estimation_none: found.estimation.none,
+            run,
+            encoding_error: found.encoding_error,
+            derived: found.certified.map(Derived::from).unwrap_or_default(),
+            seconds,
+        }
+    }
+
+    /// Estimation draws made, with or without a class.
+    pub fn draws(&self) -> u64 {
+        self.estimation.iter().fold(self.estimation_none, |sum, &count| sum.saturating_add(count))
+    }
+
+    /// The class chosen on the selection draws: the most frequent one, the lowest of equals; none where draws without a
+    /// class are more frequent than any.
+    pub fn selected(&self) -> Option<u32> {
+        let (class, count) = self
+            .selection
+            .iter()
+            .enumerate()
+            .max_by_key(|&(class, &count)| (count, std::cmp::Reverse(class)))?;
+        (*count > 0 && *count >= self.selection_none).then(|| u32::try_from(class).ok()).flatten()
+    }
+
+    /// Whether the two say the same of one input, times aside.
+    pub fn same_counts(&self, other: &Self) -> bool {
+        let counts = |record: &Self| (record.selection_none, record.estimation_none);
+        self.index == other.index
+            && self.label == other.label
+            && self.selection == other.selection
+            && self.estimation == other.estimation
+            && counts(self) == counts(other)
+            && self.encoding_error == other.encoding_error
+    }
+
+    /// What is wrong with the counts and parameters, if anything is.
+    pub fn validate(&self) -> Result<(), RecordProblem> {
+        let run = &self.run;
+        for (field, value) in [("sigma", Some(run.sigma)), ("kappa", run.kappa), ("spectral", run.spectral)] {
+            if let Some(value) = value.filter(|value| !(value.is_finite() && *value > 0.0)) {
+                return Err(RecordProblem::NotPositive { field, value });
+            }
+        }
+        if !(run.alpha > 0.0 && run.alpha < 1.0) {
+            return Err(RecordProblem::Alpha { value: run.alpha });
+        }
+        for (field, value) in [("encoding_error", self.encoding_error), ("seconds", self.seconds)] {
+            if !(value.is_finite() && value >= 0.0) {
+                return Err(RecordProblem::Negative { field, value });
+            }
+        }
+        if run.projection.is_some() != run.kappa.is_some() || run.kappa.is_some() != run.spectral.is_some() {
+            return Err(RecordProblem::Projection);
+        }
+        if run.projection.is_some() != run.representation.is_some() {
+            return Err(RecordProblem::Projection);
+        }
+        // Levels belong to the coordinates of a projection, in which σ is then 1.
+        if run.noise.is_some() && (run.projection.is_none() || run.sigma != 1.0) {
+            return Err(RecordProblem::Levels { sigma: run.sigma });
+        }
+        // A change of length 1 in the direction that is stretched most has no entry above 1.
+        if let (Some(kappa), Some(spectral)) = (run.kappa, run.spectral)
+            && kappa < spectral * (1.0 - 1e-6)
+        {
+            return Err(RecordProblem::Kappa { kappa, spectral });
+        }
+        if run.dimension == 0 || self.estimation.is_empty() {
+            return Err(RecordProblem::Empty);
+        }
+        if self.selection.len() != self.estimation.len() {
+            let (selection, estimation) = (self.selection.len(), self.estimation.len());
+            return Err(RecordProblem::Classes { selection, estimation });
+        }
+        if let Some(label) = self.label.filter(|&label| label as usize >= self.estimation.len()) {
+            return Err(RecordProblem::Label { label, classes: self.estimation.len() });
+        }
+        let selected =
+            self.selection.iter().fold(self.selection_none, |sum, &count| sum.saturating_add(count));
+        if selected != run.n0 {
+            return Err(RecordProblem::Selection { counted: selected, n0: run.n0 });
+        }
+        let counted = self.draws();
+        let fits = match &run.rule {
+            Rule::Fixed => counted == run.n,
+            Rule::Staged { looks } => {
+                let planned = looks.last().is_some_and(|&(trials, _)| trials == run.n);
+                planned && looks.iter().any(|&(trials, _)| trials == counted)
+            }
+            Rule::Anytime => counted <= run.n,
+        };
+        if counted == 0 || !fits {
+            return Err(RecordProblem::Estimation { counted, n: run.n });
+        }
+        Ok(())
+    }
+}
+
+impl Sealed for Record {}
+
+impl Entry for Record {
+    type Run = Run;
+    const START: &'static [u8] = b"{\"version\":";
+
+    fn index(&self) -> u64 {
+        self.index
+    }
+
+    fn run(&self) -> &Run {
+        &self.run
+    }
+
+    fn validate(&self) -> Result<(), RecordProblem> {
+        self.validate()
+    }
+
+    fn check_claim(&self) -> Result<(), RecordProblem> {
+        self.check_claim()
+    }
+
+    fn same_counts(&self, other: &Self) -> bool {
+        self.same_counts(other)
+    }
+}

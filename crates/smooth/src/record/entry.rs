@@ -1,0 +1,27 @@
+//! What certification records and predictions have in common.
+
+use super::error::RecordProblem;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// What a line of a file says of one input: a [`Record`](super::Record), or a
+/// [`PredictionRecord`](super::PredictionRecord).
+pub trait Entry: Sealed + Serialize + DeserializeOwned + Clone {
+    /// What all entries of a run have in common.
+    type Run: Clone + PartialEq + Serialize;
+    /// How every line begins.
+    const START: &'static [u8];
+    /// Which input, from 0.
+    fn index(&self) -> u64;
+    /// What all entries of the run have in common.
+    fn run(&self) -> &Self::Run;
+    /// What is wrong with it in itself.
+    fn validate(&self) -> Result<(), RecordProblem>;
+    /// Whether its counts prove what is stored beside them.
+    fn check_claim(&self) -> Result<(), RecordProblem>;
+    /// Whether the two say the same of one input, times aside.
+    fn same_counts(&self, other: &Self) -> bool;
+}
+
+/// Entries are those of this crate.
+pub trait Sealed {}

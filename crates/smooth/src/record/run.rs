@@ -1,0 +1,105 @@
+//! What all records of a run have in common.
+
+use crate::classifier::Classifier;
+use crate::noise::GENERATOR;
+use crate::sequential::Goal;
+use crate::smoother::Smoother;
+use gambeson_checker::{InfToTwoBound, SamplingRule, SpectralBound};
+use gambeson_lowrank::projection::representation::Representation;
+use serde::{Deserialize, Serialize};
+
+/// The version this code writes and reads.
+pub const VERSION: u32 = 1;
+
+/// When the number of estimation draws was decided, and so which limits are valid for the counts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Rule {
+    /// Beforehand: n draws.
+    Fixed,
+    /// The counts were looked at only after these numbers of draws.
+    Staged {
+        /// Draws so far, strictly rising, and the share of α spent on the look.
+        looks: Vec<(u64, f64)>,
+    },
+    /// The counts may have been looked at after every draw.
+    Anytime,
+}
+
+/// What all records of a run have in common: two records with equal `Run` may stand in one file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// When sampling ends.
+    pub rule: Rule,
+    /// What a sequential run set out to settle; radii beyond that may be far from what more draws would prove.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<Goal>,
+    /// Selection draws per input.
+    pub n0: u64,
+    /// Estimation draws per input, at most.
+    pub n: u64,
+    /// σ, the standard deviation of the noise in each coordinate of z; 1 where `noise` gives levels.
+    pub sigma: f64,
+    /// α, the failure probability of one record.
+    pub alpha: f64,
+    /// Seed of the noise.
+    pub seed: u64,
+    /// What made the noise of that seed: [`GENERATOR`](crate::noise::GENERATOR) when it was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator: Option<String>,
+    /// Hash or name of the classifier.
+    pub model: String,
+    /// Name of the data.
+    pub data: String,
+    /// Hash of the projection; none where noise is added to the input itself.
+    pub projection: Option<String>,
+    /// The coordinates in which the projection works: radii in ℓ∞ are for changes of these; none where noise is added to
+    /// the input itself.
+    pub representation: Option<Representation>,
+    /// Hash of the noise levels of the coordinates, where they differ. κ and s are then those of the basis with its
+    /// columns divided by the levels.
+    pub noise: Option<String>,
+    /// κ ≥ ‖Uᵀ‖_{∞→2}, proven when the record was written; none without a projection.
+    pub kappa: Option<f64>,
+    /// s ≥ σ_max(U), proven when the record was written; none without a projection.
+    pub spectral: Option<f64>,
+    /// Coordinates per input.
+    pub dimension: u64,
+}
+
+impl From<&SamplingRule> for Rule {
+    fn from(rule: &SamplingRule) -> Self {
+        match rule {
+            SamplingRule::Fixed => Self::Fixed,
+            SamplingRule::Staged { looks } => {
+                Self::Staged { looks: looks.iter().map(|look| (look.trials, look.share)).collect() }
+            }
+            SamplingRule::Anytime => Self::Anytime,
+        }
+    }
+}
+
+impl Run {
+    /// The run of a smoother on named data: `model` names the classifier, by its hash or a text that says all.
+    pub fn new<C: Classifier>(smoother: &Smoother<C>, model: &str, data: &str) -> Self {
+        let (params, space) = (smoother.params(), smoother.space());
+        Self {
+            rule: Rule::from(&smoother.rule()),
+            goal: params.goal.clone(),
+            n0: params.selection,
+            n: params.estimation,
+            sigma: params.noise.value(),
+            alpha: params.failure.value(),
+            seed: params.seed,
+            generator: Some(GENERATOR.to_owned()),
+            model: model.to_owned(),
+            data: data.to_owned(),
+            projection: space.projection_sha256().map(ToOwned::to_owned),
+            representation: space.representation(),
+            noise: space.levels_sha256().map(ToOwned::to_owned),
+            kappa: space.kappa().map(InfToTwoBound::value),
+            spectral: space.spectral().map(SpectralBound::value),
+            dimension: space.input_dim() as u64,
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Runs over many inputs: one record per input, kept before the next begins, and resumed where an earlier run ended.
+//!
+//! **Problem.** Certifying a data set takes hours or days, and is stopped, killed and sharded on the way. Every input
+//! asked for must have one record in the end, the same whichever way it went.
+//!
+//! **Method.** Records that a file already holds are those of this very run (or the file is refused, see
+//! [`Log::open_to_append`]) and are not made again; their classes and radii are derived from their counts once more, and
+//! their encoding errors computed from their inputs once more, since a record only names them. What remains is drawn,
+//! input by input in the order asked for, each record on the disk before the next input begins. Draws depend on the
+//! seed and the index of an input alone, so it does not matter who makes them, or when.
+
+use crate::classifier::Classifier;
+use crate::record::{Entry, Log, PredictionRecord, PredictionRun, Record, RecordError, RecordProblem, Run};
+use crate::smoother::{Drawn, Smoother, SmoothingError};
+use gambeson_checker::CheckError;
+use gambeson_lowrank::observe::Observer;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Instant;
+use thiserror::Error;
+
+/// What a run over inputs is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunParams {
+    /// Name of the classifier in records: its hash, or a text that says all.
+    pub model: String,
+    /// Name of the data in records.
+    pub data: String,
+    /// Classes of the data. Counts have at least this many, so that every label is a class.
+    pub classes: usize,
+    /// Indices of the inputs asked for, in the order in which they are done.
+    pub indices: Vec<u64>,
+    /// The file that records are appended to, and resumed from; without one they are only returned.
+    pub out: Option<PathBuf>,
+}
+
+/// An input: its values, channel after channel, and its class if known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// As many as the space of the smoother takes.
+    pub values: Vec<f64>,
+    /// Its class, below the classes of the run.
+    pub label: Option<u32>,
+}
+
+/// A look at a run. `Break` ends it: what was drawn for an unfinished input is lost, finished ones are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunProgress {
+    /// An input has a record from an earlier run.
+    Resumed {
+        /// Which input.
+        index: u64,
+    },
+    /// A batch was drawn.
+    Drawn(Drawn),
+    /// An input has a new record.
+    Recorded {
+        /// Which input.
+        index: u64,
+    },
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finished<E> {
+    /// By index: records of all inputs asked for that have one, those of earlier runs included.
+    pub records: BTreeMap<u64, E>,
+    /// How many of them are from earlier runs.
+    pub resumed: usize,
+    /// Draws of this run, for selection and estimation.
+    pub draws: u64,
+    /// Wall-clock seconds that the new records took.
+    pub seconds: f64,
+    /// Whether the observer ended it before every input had a record.
+    pub stopped: bool,
+}
+
+impl<E> Finished<E> {
+    /// Draws per second, noise and forward passes included.
+    pub fn rate(&self) -> f64 {
+        self.draws as f64 / self.seconds.max(1e-9)
+    }
+}
+
+/// Why a run failed. Records made before are kept.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RunError<E: std::error::Error + 'static> {
+    /// The file of records.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// An input was given with a wrong number of values.
+    #[error("input {index} has {found} values, but {expected} are needed")]
+    Length {
+        /// Which input.
+        index: u64,
+        /// Values the space takes.
+        expected: usize,
+        /// Values given.
+        found: usize,
+    },
+    /// An input could not be smoothed.
+    #[error("input {index}: {reason}")]
+    Input {
+        /// Which input.
+        index: u64,
+        /// Why.
+        reason: SmoothingError<E>,
+    },
+    /// The record of an input would contradict itself: it has a label that is not a class, say.
+    #[error("input {index}: {problem}")]
+    Invalid {
+        /// Which input.
+        index: u64,
+        /// How.
+        problem: RecordProblem,
+    },
+    /// A record from an earlier run names a smaller encoding error than is proven.
+    #[error("the record of input {index} has the encoding error {recorded}, but what is proven is {proven}")]
+    EncodingError {
+        /// Which input.
+        index: u64,
+        /// In the record.
+        recorded: f64,
+        /// Computed again from the input.
+        proven: f64,
+    },
+}
+
+/// CERTIFY for every input asked for that has no record yet. `row` is asked for inputs by index.
+pub fn certify_inputs<C: Classifier>(
+    smoother: &Smoother<C>,
+    params: &RunParams,
+    row: impl Fn(u64) -> Row,
+    observer: &mut (impl Observer<RunProgress> + Send),
+) -> Result<Finished<Record>, RunError<C::Error>> {
+    let run = Run::new(smoother, &params.model, &params.data);
+    let task = Task { params, dim: smoother.space().input_dim(), row };
+    let accept = |record: &Record, row: &Row| match smoother.encoding_error(&row.values) {
+        Ok(proven) if record.encoding_error >= proven => Ok(()),
+        Ok(proven) => {
+            let (index, recorded) = (record.index, record.encoding_error);
+            Err(RunError::EncodingError { index, recorded, proven })
+        }
+        Err(reason) => Err(in_input(record.index, reason)),
+    };
+    let make = |index: u64, row: &Row, started: Instant, observer: &mut Batches<'_, _>| {
+        let found = smoother.certify(index, &row.values, observer)?;
+        let seconds = started.elapsed().as_secs_f64();
+        Ok(found.map(|found| Record::new(index, row.label, params.classes, run.clone(), &found, seconds)))
+    };
+    task.run(&run, accept, make, observer)
+}
+
+/// PREDICT for every input asked for that has no record yet. `row` is asked for inputs by index.
+pub fn predict_inputs<C: Classifier>(
+    smoother: &Smoother<C>,
+    params: &RunParams,
+    row: impl Fn(u64) -> Row,
+    observer: &mut (impl Observer<RunProgress> + Send),
+) -> Result<Finished<PredictionRecord>, RunError<C::Error>> {
+    let run = PredictionRun::new(smoother, &params.model, &params.data);
+    let task = Task { params, dim: smoother.space().input_dim(), row };
+    let make = |index: u64, row: &Row, started: Instant, observer: &mut Batches<'_, _>| {
+        let found = smoother.predict(index, &row.values, observer)?;
+        let seconds = started.elapsed().as_secs_f64();
+        let record =
+            |found| PredictionRecord::new(index, row.label, params.classes, run.clone(), &found, seconds);
+        Ok(found.map(record))
+    };
+    task.run(&run, |_, _| Ok(()), make, observer)
+}
+
+fn in_input<E: std::error::Error>(index: u64, reason: CheckError) -> RunError<E> {
+    RunError::Input { index, reason: reason.into() }
+}
+
+/// Passes batches on to the observer of a run, counting draws.
+struct Batches<'a, O> {
+    observer: &'a mut O,
+    draws: u64,
+}
+
+impl<O: Observer<RunProgress>> Observer<Drawn> for Batches<'_, O> {
+    fn observe(&mut self, drawn: &Drawn) -> std::ops::ControlFlow<()> {
+        self.draws += drawn.draws;
+        self.observer.observe(&RunProgress::Drawn(*drawn))
+    }
+}
+
+/// The loop that both kinds of runs share.
+struct Task<'a, R> {
+    params: &'a RunParams,
+    /// Values per input.
+    dim: usize,
+    row: R,
+}
+
+impl<R: Fn(u64) -> Row> Task<'_, R> {
+    /// `accept` looks at records of earlier runs, `make` makes new ones: none where the observer ended it.
+    fn run<E: Entry, O: Observer<RunProgress> + Send, F: std::error::Error + 'static>(
+        &self,
+        run: &E::Run,
+        accept: impl Fn(&E, &Row) -> Result<(), RunError<F>>,
+        make: impl Fn(u64, &Row, Instant, &mut Batches<'_, O>) -> Result<Option<E>, SmoothingError<F>>,
+        observer: &mut O,
+    ) -> Result<Finished<E>, RunError<F>> {
+        let (mut log, mut present) = match &self.params.out {
+            Some(out) => Log::open_to_append(out, run).map(|(log, present)| (Some(log), present))?,
+            None => (None, BTreeMap::new()),
+        };
+        let indices = &self.params.indices;
+        let mut records: BTreeMap<u64, E> = BTreeMap::new();
+        let mut batches = Batches { observer, draws: 0 };
+        let mut ended = false;
+        // All records of earlier runs first: nothing is drawn beside one that is wrong.
+        for &index in indices {
+            let Some(record) = present.remove(&index).filter(|_| !ended) else { continue };
+            accept(&record, &self.row(index)?)?;
+            records.insert(index, record);
+            ended = batches.observer.observe(&RunProgress::Resumed { index }).is_break();
+        }
+        let (resumed, started) = (records.len(), Instant::now());
+        for &index in indices {
+            if records.contains_key(&index) {
+                continue;
+            }
+            if ended {
+                break;
+            }
+            let (begun, row) = (Instant::now(), self.row(index)?);
+            let made = make(index, &row, begun, &mut batches);
+            let Some(record) = made.map_err(|reason| RunError::Input { index, reason })? else {
+                break;
+            };
+            record.validate().map_err(|problem| RunError::Invalid { index, problem })?;
+            if let Some(log) = &mut log {
+                log.append(&record)?;
+            }
+            records.insert(index, record);
+            ended = batches.observer.observe(&RunProgress::Recorded { index }).is_break();
+        }
+        let stopped = indices.iter().any(|index| !records.contains_key(index));
+        let seconds = started.elapsed().as_secs_f64();
+        Ok(Finished { records, resumed, draws: batches.draws, seconds, stopped })
+    }
+
+    fn row<F: std::error::Error>(&self, index: u64) -> Result<Row, RunError<F>> {
+        let row = (self.row)(index);
+        let (expected, found) = (self.dim, row.values.len());
+        if expected == found { Ok(row) } else { Err(RunError::Length { index, expected, found }) }
+    }
+}

@@ -1,0 +1,238 @@
+//! Runs over inputs: stopped, resumed, refused.
+
+use crate::smoothing::params;
+use gambeson_smooth::classifier::Classifier;
+use gambeson_smooth::record::{
+    Derived, Entry, PredictionRecord, PredictionRun, ProjectionMismatch, Record, RecordProblem, Run,
+    read_records,
+};
+use gambeson_smooth::runs::{
+    Finished, Row, RunError, RunParams, RunProgress, certify_inputs, predict_inputs,
+};
+use gambeson_smooth::smoother::{Certified, Smoother, SmoothingParams};
+use gambeson_smooth::space::Space;
+use gambeson_smooth::toys::HalfSpace;
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+const INPUTS: u64 = 7;
+
+fn half_space() -> HalfSpace {
+    HalfSpace::new(vec![1.0, 1.0], 0.1).expect("a half-space")
+}
+
+fn row(index: u64) -> Row {
+    // Not numbers of single precision, so that storing them has an error.
+    let values = vec![index as f64 / 7.0 - 0.4, 0.123_456_789_012_345];
+    Row { values, label: Some(u32::try_from(index % 3).expect("small")) }
+}
+
+fn run_params(out: Option<&Path>) -> RunParams {
+    RunParams {
+        model: "toy".to_owned(),
+        data: "points".to_owned(),
+        classes: 3,
+        indices: (0..INPUTS).rev().collect(),
+        out: out.map(Path::to_path_buf),
+    }
+}
+
+fn with_smoother<T>(work: impl FnOnce(&Smoother<HalfSpace>) -> T) -> T {
+    let (toy, space) = (half_space(), Space::identity(2));
+    let params = SmoothingParams { batch: 50, ..params(0.5, 400, 0.01) };
+    work(&Smoother::new(&toy, &space, params).expect("it fits"))
+}
+
+fn certified(
+    out: Option<&Path>,
+    observe: impl FnMut(&RunProgress) -> ControlFlow<()> + Send,
+) -> Result<Finished<Record>, RunError<Infallible>> {
+    let mut observe = observe;
+    with_smoother(|smoother| certify_inputs(smoother, &run_params(out), row, &mut observe))
+}
+
+fn never_stop(_: &RunProgress) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+fn timeless(records: &Finished<Record>) -> Vec<Record> {
+    records.records.values().map(|record| Record { seconds: 0.0, ..record.clone() }).collect()
+}
+
+#[test]
+fn records_are_those_of_one_input_at_a_time() {
+    let finished = certified(None, never_stop).expect("a run");
+    assert_eq!((finished.resumed, finished.stopped), (0, false));
+    assert_eq!(finished.draws, INPUTS * 410);
+    with_smoother(|smoother| {
+        let run = Run::new(smoother, "toy", "points");
+        assert_eq!((run.n0, run.n, run.sigma, run.alpha, run.dimension), (10, 400, 0.5, 0.01, 2));
+        assert!(run.projection.is_none() && run.kappa.is_none() && run.noise.is_none());
+        for (index, record) in &finished.records {
+            let Row { values, label } = row(*index);
+            let found = smoother.certify(*index, &values, &mut ()).expect("drawn").expect("not stopped");
+            assert_eq!((record.index, record.label, &record.run), (*index, label, &run));
+            assert_eq!(record.selection[..2], found.selection.classes);
+            assert_eq!(record.estimation[..2], found.estimation.classes);
+            assert_eq!((record.estimation.len(), record.estimation[2]), (3, 0), "never answered");
+            assert_eq!(record.encoding_error, found.encoding_error);
+            // What stands beside the counts is what was found, and they prove it.
+            let radii = |found: Certified| (found.latent.value(), found.l2.value(), found.linf.value());
+            let Derived { class, latent, l2, linf } = record.derived;
+            assert_eq!(class, found.certified.map(|found| found.class));
+            assert_eq!(latent.zip(l2).zip(linf).map(|((a, b), c)| (a, b, c)), found.certified.map(radii));
+            assert_eq!(Entry::check_claim(record), Ok(()));
+            assert_eq!(record.validate(), Ok(()));
+        }
+    });
+}
+
+/// Wherever a run is stopped, the next one ends with the records of a run that was not.
+#[test]
+fn a_stopped_run_is_resumed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let whole = timeless(&certified(None, never_stop).expect("a run"));
+    // Nine batches per input.
+    for stop_after in [1, 5, 12, 20, 40, 57] {
+        let path = folder.path().join(format!("{stop_after}.jsonl"));
+        let mut batches = 0;
+        let first = certified(Some(&path), |progress| {
+            batches += u64::from(matches!(progress, RunProgress::Drawn(_)));
+            if batches >= stop_after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        let first = first.expect("a run");
+        assert!(first.stopped && (first.records.len() as u64) < INPUTS, "{first:?}");
+        let kept = read_records(&path).expect("records");
+        assert_eq!(kept.len(), first.records.len(), "what is returned is on the disk");
+        let (mut resumed, mut recorded, mut draws) = (0, 0, 0);
+        let second = certified(Some(&path), |progress| {
+            match progress {
+                RunProgress::Resumed { .. } => resumed += 1,
+                RunProgress::Recorded { .. } => recorded += 1,
+                RunProgress::Drawn(drawn) => draws += drawn.draws,
+            }
+            ControlFlow::Continue(())
+        });
+        let second = second.expect("a run");
+        assert_eq!((resumed, second.resumed), (kept.len(), kept.len()));
+        assert_eq!((recorded, draws), (whole.len() - kept.len(), second.draws));
+        assert_eq!(draws, 410 * recorded as u64);
+        assert!(!second.stopped);
+        assert_eq!(timeless(&second), whole);
+        // Ended between two inputs, nothing is lost; asked for nothing more, nothing is stopped.
+        let third = certified(Some(&path), |_| ControlFlow::Break(())).expect("a run");
+        assert_eq!((third.resumed, third.stopped), (1, true), "not all were looked at");
+        let fourth = certified(Some(&path), never_stop).expect("a run");
+        assert_eq!((fourth.resumed, fourth.draws, fourth.stopped), (whole.len(), 0, false));
+    }
+}
+
+#[test]
+fn a_record_with_too_small_an_encoding_error_ends_the_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.jsonl");
+    certified(Some(&path), never_stop).expect("a run");
+    let text = std::fs::read_to_string(&path).expect("text");
+    let mut record: Record = serde_json::from_str(text.lines().nth(3).expect("a line")).expect("a record");
+    let proven = record.encoding_error;
+    assert!(proven > 0.0);
+    record.encoding_error = 0.0;
+    let forged = record.with_derived().expect("valid");
+    std::fs::write(&path, serde_json::to_string(&forged).expect("JSON") + "\n").expect("written");
+    let before = std::fs::read(&path).expect("bytes");
+    let mut drawn = 0;
+    let run = certified(Some(&path), |progress| {
+        drawn += u64::from(matches!(progress, RunProgress::Drawn(_)));
+        ControlFlow::Continue(())
+    });
+    let error = run.expect_err("refused");
+    let index = forged.index;
+    assert!(
+        matches!(error, RunError::EncodingError { index: at, recorded: 0.0, proven: p } if at == index && p == proven),
+        "{error}"
+    );
+    assert_eq!((drawn, std::fs::read(&path).expect("bytes")), (0, before), "before anything is drawn");
+}
+
+#[test]
+fn inputs_that_do_not_fit_are_refused_and_leave_no_record() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.jsonl");
+    let run = |row: &dyn Fn(u64) -> Row| {
+        with_smoother(|smoother| certify_inputs(smoother, &run_params(Some(&path)), row, &mut ()))
+    };
+    let long = run(&|index| Row { values: vec![0.0; 3], ..row(index) }).expect_err("refused");
+    assert!(matches!(long, RunError::Length { index: 6, expected: 2, found: 3 }), "{long}");
+    let label = run(&|index| Row { label: Some(3), ..row(index) }).expect_err("refused");
+    let expected = RecordProblem::Label { label: 3, classes: 3 };
+    assert!(matches!(&label, RunError::Invalid { index: 6, problem } if *problem == expected), "{label}");
+    let huge = run(&|index| Row { values: vec![1e39, 0.0], ..row(index) }).expect_err("refused");
+    assert!(matches!(huge, RunError::Input { index: 6, .. }), "{huge}");
+    assert_eq!(std::fs::read(&path).expect("bytes"), b"");
+}
+
+#[test]
+fn predictions_are_resumed_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.jsonl");
+    let predict = |count: usize| {
+        with_smoother(|smoother| {
+            let mut params = run_params(Some(&path));
+            params.indices.truncate(count);
+            predict_inputs(smoother, &params, row, &mut ()).expect("a run")
+        })
+    };
+    assert_eq!(predict(2).records.len(), 2);
+    let finished = predict(7);
+    assert_eq!((finished.resumed, finished.draws, finished.stopped), (2, 5 * 400, false));
+    with_smoother(|smoother| {
+        let run = PredictionRun::new(smoother, "toy", "points");
+        for (index, record) in &finished.records {
+            let Row { values, label } = row(*index);
+            let found = smoother.predict(*index, &values, &mut ()).expect("drawn").expect("not stopped");
+            let expected = PredictionRecord::new(*index, label, 3, run.clone(), &found, record.seconds);
+            assert_eq!(*record, expected);
+            assert_eq!((record.class, record.counts.len()), (found.class, 3));
+        }
+        assert_eq!(smoother.classifier().classes(), 2);
+    });
+}
+
+#[test]
+fn runs_without_a_projection_rest_on_none() {
+    let proven = crate::smoothing::example_projection(None);
+    let run = with_smoother(|smoother| Run::new(smoother, "toy", "points"));
+    let mismatch = run.check_projection(&proven).expect_err("made without");
+    assert!(matches!(mismatch, ProjectionMismatch::Projection { recorded: None, .. }), "{mismatch}");
+}
+
+/// κ and s that records name are compared with what is proven about the projection they name.
+#[test]
+fn what_a_run_names_is_proven_by_its_projection_or_refused() {
+    let levels = [0.5, 1.0, 2.0];
+    let (plain, levelled) =
+        (crate::smoothing::example_projection(None), crate::smoothing::example_projection(Some(&levels)));
+    let toy = HalfSpace::new(vec![1.0; 12], 0.0).expect("a half-space");
+    let run = |proven| {
+        let space = Space::projected(proven, None).expect("a space");
+        Run::new(&Smoother::new(&toy, &space, params(1.0, 100, 0.01)).expect("it fits"), "toy", "points")
+    };
+    let (one, many) = (run(&plain), run(&levelled));
+    assert_eq!((one.check_projection(&plain), many.check_projection(&levelled)), (Ok(()), Ok(())));
+    assert_eq!(one.projection, many.projection, "one file");
+    assert_eq!(one.check_projection(&levelled), Err(ProjectionMismatch::OneLevel));
+    let recorded = many.noise.clone().expect("a hash");
+    assert_eq!(many.check_projection(&plain), Err(ProjectionMismatch::Levels { recorded }));
+    let kappa = one.kappa.expect("proven");
+    let better = Run { kappa: Some(kappa.next_down()), ..one.clone() };
+    let expected = ProjectionMismatch::Bound { field: "kappa", recorded: kappa.next_down(), proven: kappa };
+    assert_eq!(better.check_projection(&plain), Err(expected));
+    let worse = Run { kappa: Some(kappa.next_up()), ..one.clone() };
+    assert_eq!(worse.check_projection(&plain), Ok(()), "less is no lie");
+    let better = Run { spectral: one.spectral.map(|s| s * 0.5), ..one.clone() };
+    let refused = better.check_projection(&plain);
+    assert!(matches!(refused, Err(ProjectionMismatch::Bound { field: "spectral", .. })), "{refused:?}");
+    let larger = Run { dimension: 13, ..one };
+    assert_eq!(larger.check_projection(&plain), Err(ProjectionMismatch::Inputs));
+}
