@@ -2,5 +2,6 @@
 
 /// Networks in ONNX files.
 mod onnx;
-/// Writing small files.
+/// Files and observers.
+#[path = "../../../data/tests/it/files.rs"]
 mod support;
