@@ -84,14 +84,14 @@ pub fn quotient_below(a: f64, b: f64) -> f64 {
     if nearest.mul_add(b * lift, -a * lift) > 0.0 { below(nearest) } else { nearest }
 }
 
-/// The least number not below √n.
+/// The least number not below √n; for n above 2⁵³ it may be one number higher.
 pub fn root_above(n: u64) -> f64 {
     let n = if n > 1 << f64::MANTISSA_DIGITS { above(n as f64) } else { n as f64 };
     let root = n.sqrt();
     if root.mul_add(root, -n) < 0.0 { above(root) } else { root }
 }
 
-/// The largest number not above √n.
+/// The largest number not above √n; for n above 2⁵³ it may be one number lower.
 pub fn root_below(n: u64) -> f64 {
     let n = if n > 1 << f64::MANTISSA_DIGITS { below(n as f64) } else { n as f64 };
     let root = n.sqrt();
