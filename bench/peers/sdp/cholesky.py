@@ -30,7 +30,7 @@ def instance(n):
 
 
 def sha256(matrix):
-    """The canonical hash of a dense matrix (crates/lowrank/src/matrix.rs)."""
+    """The canonical hash of a dense matrix (crates/lowrank/src/linalg/matrix.rs)."""
     digest = hashlib.sha256(b"d" + struct.pack("<QQ", *matrix.shape))
     digest.update((matrix + 0.0).astype("<f8").tobytes())
     return digest.hexdigest()

@@ -42,7 +42,7 @@
 //! * IEEE 754 binary64 with rounding to nearest and gradual underflow; a first test of the environment refuses
 //!   to work otherwise. Summation order, fused multiply-adds and underflow are covered: see `definite.rs`.
 //! * This crate, which depends on `std` alone, does no input or output and draws no random numbers. `unsafe` is
-//!   confined to [`kernel`], where it calls code compiled for instructions the machine was found to have.
+//!   confined to [`kernel`], where it calls code compiled for instructions detected at run time.
 //! * Not trusted: certificates, candidates, orders of elimination, the logarithms of `std`. They can make a proof fail or
 //!   a bound loose, never wrong.
 //! * Taken on trust, because counts cannot show it: draws are independent and Gaussian, the class counted was

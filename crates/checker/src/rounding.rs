@@ -6,6 +6,7 @@
 
 use crate::Rejected;
 use std::hint::black_box;
+use std::marker::PhantomData;
 
 /// u = 2⁻⁵³, the relative error of one operation rounded to nearest.
 pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;
@@ -83,14 +84,14 @@ pub fn quotient_below(a: f64, b: f64) -> f64 {
     if nearest.mul_add(b * lift, -a * lift) > 0.0 { below(nearest) } else { nearest }
 }
 
-/// The least number not below √n.
+/// The least number not below √n; for n above 2⁵³ it may be one number higher.
 pub fn root_above(n: u64) -> f64 {
     let n = if n > 1 << f64::MANTISSA_DIGITS { above(n as f64) } else { n as f64 };
     let root = n.sqrt();
     if root.mul_add(root, -n) < 0.0 { above(root) } else { root }
 }
 
-/// The largest number not above √n.
+/// The largest number not above √n; for n above 2⁵³ it may be one number lower.
 pub fn root_below(n: u64) -> f64 {
     let n = if n > 1 << f64::MANTISSA_DIGITS { below(n as f64) } else { n as f64 };
     let root = n.sqrt();
@@ -137,8 +138,12 @@ pub(crate) fn exponent(x: f64) -> i32 {
     biased - 1023 - shift
 }
 
-/// Whether this thread computes as proofs need it to. Asked by every function that proves something: what was prepared
-/// on one thread may be tried on another.
+/// In something prepared that must not leave the thread whose arithmetic was found to be that of IEEE 754. The test
+/// takes as long as a few per cent of a limit, so it is made once there.
+pub(crate) type CheckedThread = PhantomData<*const ()>;
+
+/// Whether this thread computes as proofs need it to. Asked by every function that proves something about a matrix: what
+/// was prepared on one thread may be tried on another.
 pub(crate) fn ensure_ieee() -> Result<(), Rejected> {
     if environment_is_ieee() { Ok(()) } else { Err(Rejected::Environment) }
 }

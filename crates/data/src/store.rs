@@ -1,7 +1,7 @@
 //! Imported sets: `NAME/train.safetensors` and `NAME/test.safetensors` in the data directory.
 //!
-//! The format is [`safetensors`]. `x` has shape [samples, channels, rows, columns] and type `U8`, `I16` or `F32`; `y`,
-//! where there are labels, has shape [samples] and type `U16`. The metadata are `format`, which is `gambeson dataset 1`;
+//! The format is [`safetensors`]. `x` has shape samples × channels × rows × columns and type `U8`, `I16` or `F32`; `y`,
+//! where there are labels, has one axis, samples, and type `U16`. The metadata are `format`, which is `gambeson dataset 1`;
 //! `name`; `sha256`, the checksum of [`dataset`](crate::dataset), verified whenever the file is read; `classes`, a JSON
 //! list of names; `sources`, a JSON list of `[file, samples]`.
 //!

@@ -2,7 +2,7 @@
 //!
 //! `data` and `learn` bring pictures and networks. So far the networks come ready-made, as ONNX files:
 //!
-//! - [`onnx`]: loading a file and running it with ONNX Runtime; its [`OnnxModel`](onnx::OnnxModel) is a
+//! - [`onnx`]: loading a file and running it with ONNX Runtime; its [`OnnxModel`] is a
 //!   [`Classifier`](gambeson_smooth::classifier::Classifier). Read it first, then [`onnx::library`] for finding the
 //!   run-time and [`onnx::batch`] for files that take one row only.
 

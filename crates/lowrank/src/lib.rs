@@ -11,7 +11,7 @@
 //! 3. [`linalg`]: what both compute with: matrices, products, eigenpairs, the cosine transform.
 //! 4. [`matrix_file`]: matrices and graphs from files, recognised by content.
 //! 5. [`observe`]: how long work reports and how it is stopped. [`parameter`]: the error for a parameter out of range.
-//!    [`safetensors`] and [`mod@file`]: reading and writing.
+//!    [`safetensors`] and [`mod@file`]: reading and writing. [`shape`]: channels, rows and columns of an input.
 
 pub mod file;
 pub mod linalg;

@@ -1,4 +1,4 @@
-//! smooth throws dice in that room and counts.
+//! smooth throws dice in the room that lowrank finds, and counts.
 //!
 //! Randomized smoothing: a classifier is asked many times about an input with Gaussian noise, in all coordinates or only
 //! in those of a low-rank projection (the room that `gambeson_lowrank` finds and proves), and the checker turns the
@@ -9,7 +9,8 @@
 //!    smoothed versions are known in closed form.
 //! 2. [`space`]: where noise is added, and how an input gets there and back. [`noise`]: the dice, a function of seed,
 //!    input, draw and coordinate.
-//! 3. [`smoother`]: PREDICT and CERTIFY for one input. `draw` makes the draws on all threads; [`sequential`] ends them
+//! 3. [`limit`]: from counts to a radius: limits and quantiles are looked for here and verified by the checker.
+//!    [`smoother`]: PREDICT and CERTIFY for one input. `draw` makes the draws on all threads; [`sequential`] ends them
 //!    early once the answer is settled.
 //! 4. [`record`]: counts as lines of JSON that anybody can check. [`runs`]: records of many inputs, resumable.
 //! 5. [`analysis`]: certified accuracy and the like, from our records and from the logs of others.

@@ -19,7 +19,7 @@
 //! **Deviation.** Decisions can differ from those of n draws and the whole of α: by the smaller α of a look near a
 //! target, and by a refutation that n draws would have contradicted (some 0.1 % of inputs near a target).
 
-use crate::limit::{ClassCount, LimitChoice, radius_of_counts};
+use crate::limit::{CountedClass, LimitChoice, radius_of_counts};
 use gambeson_checker::{FailureProbability, LatentRadius, Look, NoiseLevel, SamplingRule, StatisticsError};
 use serde::{Deserialize, Serialize};
 
@@ -152,7 +152,7 @@ impl Sequential {
 
     /// The radius in z that a count proves at a look.
     pub fn radius(&self, count: u64, trials: u64) -> Result<Option<LatentRadius>, StatisticsError> {
-        let counts = ClassCount {
+        let counts = CountedClass {
             rule: &self.rule,
             count,
             runner_up: trials.saturating_sub(count),

@@ -24,7 +24,7 @@ use crate::classifier::Classifier;
 pub use crate::draw::{Counts, Drawn};
 use crate::draw::{Halt, Sampler, Series};
 use crate::input_map::InputMap;
-use crate::limit::{ClassCount, LimitChoice, lower_limit, radius_of_counts};
+use crate::limit::{CountedClass, LimitChoice, lower_limit, radius_of_counts};
 use crate::noise::{self, Centre, Noise};
 use crate::sequential::{Goal, RadiusNorm, Sequential, Verdict};
 use crate::space::{Encoded, Space};
@@ -304,7 +304,7 @@ impl<'a, C: Classifier> Smoother<'a, C> {
     ) -> Result<Option<Certified>, StatisticsError> {
         let (rule, noise) = (self.rule(), self.params.noise);
         let counts =
-            ClassCount { rule: &rule, count, runner_up: trials.saturating_sub(count), trials, noise };
+            CountedClass { rule: &rule, count, runner_up: trials.saturating_sub(count), trials, noise };
         let (_, latent) = radius_of_counts(&counts, self.params.failure, LimitChoice::Natural)?;
         Ok(latent.and_then(|latent| latent.less(error)).map(|latent| {
             let (l2, linf) = self.space.radii(latent);

@@ -68,6 +68,9 @@ pub fn encoding_error_of_moved(error: f64, moved: f64, spectral: SpectralBound) 
 /// How far z is from what is stored for it: scale·z + shift as the sum of two numbers of single precision. In units of
 /// z; infinite where they are.
 pub fn storage_error(z: f64, scale: f64, shift: f64, high: f32, low: f32) -> f64 {
+    if !(scale > 0.0) {
+        return f64::INFINITY;
+    }
     let (product, high, low) = (scale * z, f64::from(high), f64::from(low));
     let sum = product + shift;
     // Two roundings, each of at most a unit of what comes out, or of less than the smallest normal number.
@@ -86,7 +89,8 @@ pub fn storage_error(z: f64, scale: f64, shift: f64, high: f32, low: f32) -> f64
 
 /// Two errors that come one after the other, rounded up.
 pub fn encoding_error_of_both(first: f64, second: f64) -> f64 {
-    add_up(first, second)
+    // Written so that a negative number or a NaN hides nothing.
+    if first >= 0.0 && second >= 0.0 { add_up(first, second) } else { f64::INFINITY }
 }
 
 /// The error of several blocks of coordinates together, channels of an image say: the root of the sum of squares,

@@ -174,7 +174,7 @@ fn finite(bound: f64) -> Result<f64, Rejected> {
 ///
 /// A certificate without a shift says that some multiple of its weights dominates. Finding which is a search and no
 /// part of this crate: prepare a [`PreparedForm`] or, for a factor with no more columns than rows, a [`PreparedFactor`],
-/// and try multiples.
+/// and try multiples. A factor is taken as it stands here too; `gambeson_lowrank::sdp::scale::check` scales it.
 pub fn verify(
     matrix: Quadratic<'_>,
     certificate: &Certificate,

@@ -28,7 +28,7 @@
 //! # Deviations
 //! Limits keep p and 1 − p apart, so that those close to one lose nothing on the way to a radius.
 
-use crate::rounding::{above, below, environment_is_ieee, mul_down, raised, sub_down};
+use crate::rounding::{CheckedThread, above, below, environment_is_ieee, mul_down, raised, sub_down};
 use crate::statistics::double::Double;
 use crate::statistics::sampling::{FailureProbability, LimitMethod, SamplingRule, StatisticsError, Tally};
 use crate::statistics::special::exp_up;
@@ -107,6 +107,7 @@ pub struct LimitTrial {
     target: Logarithm,
     mass: Mass,
     ratio: Ratio,
+    thread: CheckedThread,
 }
 
 /// How a candidate fared.
@@ -150,7 +151,7 @@ impl LimitTrial {
         let (alpha, mixture) = (alpha.min(0.5), method == LimitMethod::Mixture);
         let (target, mass) = (Logarithm::of(alpha.into()), Mass::new(n, k));
         let ratio = if mixture { Ratio { n: n + 1.0, k: k + 1.0 } } else { Ratio { n, k } };
-        Ok(Some(Self { n, k, alpha, mixture, target, mass, ratio }))
+        Ok(Some(Self { n, k, alpha, mixture, target, mass, ratio, thread: CheckedThread::default() }))
     }
 
     /// α, or the share of it that these counts may use; at most one half.
@@ -205,8 +206,7 @@ impl LimitTrial {
 
     /// The candidate as a limit, where it is proven.
     pub fn prove(&self, candidate: LimitCandidate, levels: u32) -> Option<LowerLimit> {
-        let admissible = environment_is_ieee() && self.nearest(candidate) == candidate;
-        if !(admissible && self.attempt(candidate, levels).excess <= 0.0) {
+        if self.nearest(candidate) != candidate || !(self.attempt(candidate, levels).excess <= 0.0) {
             return None;
         }
         Some(match candidate {

@@ -16,7 +16,9 @@
 //!
 //! φ needs no exponential: ln φ(y) = −y²/2 − ½·ln 2π is compared with logarithms (`special.rs`).
 
-use crate::rounding::{above, add_up, below, environment_is_ieee, lowered, power_of_two, raised};
+use crate::rounding::{
+    CheckedThread, above, add_up, below, environment_is_ieee, lowered, power_of_two, raised,
+};
 use crate::statistics::double::Double;
 use crate::statistics::special::{HALF_LN_TWO_PI, LN_ERROR, ln};
 
@@ -62,6 +64,7 @@ pub struct QuantileTrial {
     negative: bool,
     /// ln q or ln(½ − q).
     target: Double,
+    thread: CheckedThread,
 }
 
 /// Proven: a bound on Φ⁻¹(p), from the side that a [`QuantileTrial`] asked for.
@@ -102,7 +105,7 @@ impl QuantileTrial {
             (1.0 - inside, wanted, false)
         };
         let target = ln(if q < JOIN { q.into() } else { Double::sum(0.5, -q) });
-        Self { p, wanted, q, side, negative, target }
+        Self { p, wanted, q, side, negative, target, thread: CheckedThread::default() }
     }
 
     /// q in (0, ½]; none where nothing but infinity is provable.
@@ -138,7 +141,7 @@ impl QuantileTrial {
             Side::Above => y == f64::INFINITY || (y == 0.0 && self.q == 0.5),
         };
         let value = if self.negative { -y } else { y };
-        let proven = exact || (environment_is_ieee() && self.excess(y).0 <= 0.0);
+        let proven = exact || self.excess(y).0 <= 0.0;
         proven.then_some(NormalQuantile { p: self.p, wanted: self.wanted, value })
     }
 }

@@ -25,7 +25,7 @@
 //! Every step is rounded down. What the theorem needs and no code can check: the draws were independent, the noise
 //! Gaussian, and A was chosen without the draws that are counted.
 
-use crate::rounding::{div_down, mul_down, sqrt_up, sub_down};
+use crate::rounding::{mul_down, quotient_below, root_above, sub_down};
 use crate::statistics::limit::{LowerLimit, UpperLimit};
 use crate::statistics::quantile::{NormalQuantile, QuantileTrial, Side};
 use crate::{InfToTwoBound, NoiseLevel, SpectralBound};
@@ -120,8 +120,8 @@ impl LatentRadius {
         LinfRadius(self.over(kappa.value()))
     }
 
-    /// r_z/`bound`, rounded down, for a bound that the caller has on trust (from a log, say) and not from a proof: so
-    /// the result is a plain number. 0 where the bound is not a number from 0 on.
+    /// r_z/`bound`, rounded down, for a bound taken on trust, for example from a log, and not from a proof: so the
+    /// result is a plain number. 0 where the bound is not a number from 0 on.
     pub fn over(self, bound: f64) -> f64 {
         quotient(self.0, bound)
     }
@@ -130,11 +130,14 @@ impl LatentRadius {
 impl L2Radius {
     /// The ℓ∞ radius for inputs of n coordinates: |d|₂ ≤ √n·|d|_∞.
     pub fn to_linf_by_dimension(self, n: usize) -> LinfRadius {
-        // Dimensions that fill memory are below 2⁵³: exact.
-        LinfRadius(quotient(self.0, sqrt_up(n.max(1) as f64)))
+        LinfRadius(quotient(self.0, root_above(n.max(1) as u64)))
     }
 }
 
 fn quotient(radius: f64, bound: f64) -> f64 {
-    if bound >= 0.0 { div_down(radius, bound).max(0.0) } else { 0.0 }
+    match bound {
+        0.0 => f64::MAX, // no change reaches z
+        bound if bound > 0.0 => quotient_below(radius, bound),
+        _ => 0.0,
+    }
 }

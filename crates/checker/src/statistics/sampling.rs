@@ -29,8 +29,13 @@ impl FailureProbability {
     /// α/2, for two limits that must hold together.
     #[must_use]
     pub fn half(self) -> Self {
-        // Exact, but for the least subnormal number, whose half would be zero.
-        Self((self.0 / 2.0).max(f64::from_bits(1)))
+        // Exact for normal numbers. Among the subnormal ones, odd ones are cut; the least stays, since its half would be
+        // zero.
+        Self(f64::from_bits(if self.0 < f64::MIN_POSITIVE {
+            (self.0.to_bits() / 2).max(1)
+        } else {
+            (self.0 / 2.0).to_bits()
+        }))
     }
 }
 

@@ -8,7 +8,11 @@ use gambeson_smooth::sequential::RadiusNorm;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub(super) const CERTIFY_HELP: &str = "\
+/// What both verbs say about models, inputs and records.
+macro_rules! help {
+    ($projection:literal, $table:literal) => {
+        concat!(
+            "\
 MODEL is an ONNX file, run by ONNX Runtime (`pip install onnxruntime`, or set ORT_DYLIB_PATH), or a toy classifier with \
 two classes. toy:half-space,offset=B answers 1 if the mean of the values is above B; with cosine=K it uses the K-th \
 cosine coefficient of the first channel instead of the mean, with normal=FILE.npy the product with any vector. \
@@ -17,14 +21,26 @@ toy:ball,radius=R,centre=C answers 1 if |x - C| <= R.
 Inputs have the values of the data: pixels in [0, 1], sound in [-1, 1). Noise is added first, in these units, and \
 nothing is clipped; --mean and --std apply after it, and only to networks that do not normalise by themselves.
 
-With --projection, noise is added only to the r coordinates z = U'u; the certificate proves what a radius in z means for \
-the input, in the coordinates of the projection (dct or pixel).
+With --projection, noise is added only to the r coordinates z = U'u",
+            $projection,
+            ".
 
 The records in --out hold the counts; `gambeson analyze` makes tables from them, also for another alpha. Running the \
 same command again continues where it stopped. Draws depend only on the seed and the index of the input, not on shards, \
-threads or batches. Radii in the table of --tsv are cut off, not rounded.
+threads or batches.",
+            $table,
+            "
 
-Exit codes: 0 done, 1 stopped by Ctrl-C or --time-limit (finished inputs are kept), 2 error.";
+Exit codes: 0 done, 1 stopped by Ctrl-C or --time-limit (finished inputs are kept), 2 error."
+        )
+    };
+}
+
+pub(super) const CERTIFY_HELP: &str = help!(
+    "; the certificate proves what a radius in z means for the input, in the coordinates of the projection (dct or pixel)",
+    " Radii in the table of --tsv are cut off, not rounded."
+);
+pub(super) const PREDICT_HELP: &str = help!("", "");
 
 const MODEL: &str = "Model and data";
 const SMOOTHING: &str = "Smoothing";

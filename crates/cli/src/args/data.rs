@@ -1,5 +1,6 @@
 //! The command line of `gambeson data`.
 
+use super::shared::OUTPUT;
 use clap::{Args, Subcommand, ValueEnum};
 use gambeson_data::dataset::Split;
 use gambeson_data::format::audio::FrameParams;
@@ -39,7 +40,7 @@ pub(crate) struct InfoArguments {
     #[command(flatten)]
     pub(crate) audio: AudioArguments,
     /// Print one JSON object instead of text.
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 }
 
@@ -55,7 +56,7 @@ pub(crate) struct FetchArguments {
     #[arg(long, value_enum)]
     pub(crate) source: Option<SourceName>,
     /// Print one JSON object instead of text.
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 }
 
@@ -72,10 +73,10 @@ pub(crate) struct ImportArguments {
     #[command(flatten)]
     pub(crate) audio: AudioArguments,
     /// Replace an existing set of this name.
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) replace: bool,
     /// Print one JSON object instead of text.
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 }
 

@@ -65,7 +65,7 @@ pub(crate) enum Command {
     #[command(after_help = certify::CERTIFY_HELP)]
     Certify(Box<CertifyArguments>),
     /// Predict the class of each input with a smoothed classifier, or abstain.
-    #[command(after_help = certify::CERTIFY_HELP)]
+    #[command(after_help = certify::PREDICT_HELP)]
     Predict(Box<PredictArguments>),
     /// Compute certified accuracy from certification logs, our own or of other programs: tables and figures.
     #[command(after_help = analyze::HELP)]

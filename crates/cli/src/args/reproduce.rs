@@ -55,13 +55,13 @@ pub(crate) enum ObjectName {
     FigMwuQp,
     /// Table 2: run time, positive semidefinite, n = 500 to 4500
     TableRuntime,
-    /// Table 3: run time and memory on large matrices, n = 5000 to 20000
+    /// Table 3: time and memory on large matrices, n = 5000 to 20000
     TableLargeN,
     /// Table 1: proven kappa of projections of CIFAR-10 and CIFAR-100
     TableNorms,
     /// Figure 5: error of principal components of both CIFARs
     FigPcaError,
-    /// Table 4: proven kappa of projections of speech, six draws of files
+    /// Table 4: proven kappa of projections of speech, six trials
     TableAudio,
 }
 

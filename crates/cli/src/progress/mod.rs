@@ -1,6 +1,6 @@
 //! The live line on stderr, messages beside it, and Ctrl-C.
 //!
-//! There is one live line at a time. It ends before column 80, is never wrapped, and is taken off the screen when its work
+//! There is one live line at a time. It ends before column 80, is never wrapped, and is cleared when its work
 //! ends, on an error and on Ctrl-C; messages are printed above it.
 
 mod line;

@@ -1,4 +1,4 @@
-//! Why there are no data. Every message names the file or address, says what is wrong with it and, where that is not
+//! Errors of loading data. Every message names the file or address, says what is wrong with it and, where that is not
 //! plain, what to do.
 //!
 //! Causes are part of the message and not repeated as [`std::error::Error::source`]. What can be wrong with one format is

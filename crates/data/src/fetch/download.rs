@@ -1,4 +1,4 @@
-//! Downloads that go on where they were cut off.
+//! Resumable downloads.
 //!
 //! What has come is kept in a `.part` file beside the place. The next attempt, in the same run or a later one, asks the
 //! server for the rest (a range request); a server that sends everything again is taken at its word, and the file begins

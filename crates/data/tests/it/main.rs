@@ -10,6 +10,8 @@ mod dataset;
 mod download;
 /// Installing known sets.
 mod fetch;
+/// Files and observers, shared with the tests of `learn`.
+mod files;
 /// IDX files and the set that is built in.
 mod idx;
 /// Images by class.

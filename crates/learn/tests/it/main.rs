@@ -4,5 +4,6 @@
 mod net;
 /// Networks in ONNX files.
 mod onnx;
-/// Writing small files.
+/// Files and observers.
+#[path = "../../../data/tests/it/files.rs"]
 mod support;

@@ -29,7 +29,7 @@ pub enum LimitChoice {
 
 /// How often a class was counted, and how the counting was planned.
 #[derive(Clone, Copy, Debug)]
-pub struct ClassCount<'a> {
+pub struct CountedClass<'a> {
     /// How it was decided when to stop drawing.
     pub rule: &'a SamplingRule,
     /// Draws in which the class was answered.
@@ -46,11 +46,11 @@ pub struct ClassCount<'a> {
 /// What counts prove at the failure probability α: the lower limit on the probability of the class, and the radius in z
 /// within which the smoothed classifier answers with it, before any encoding error; none where it abstains.
 pub fn radius_of_counts(
-    counts: &ClassCount<'_>,
+    counts: &CountedClass<'_>,
     alpha: FailureProbability,
     how: LimitChoice,
 ) -> Result<(LowerLimit, Option<LatentRadius>), StatisticsError> {
-    let &ClassCount { rule, count, runner_up, trials, noise } = counts;
+    let &CountedClass { rule, count, runner_up, trials, noise } = counts;
     let (method, side) = match how {
         LimitChoice::Natural => (rule.method(), alpha),
         LimitChoice::Mixture => (LimitMethod::Mixture, alpha),

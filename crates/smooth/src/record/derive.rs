@@ -10,8 +10,8 @@ use super::certified::{Derived, Record};
 use super::error::RecordProblem;
 use super::run::Rule;
 pub use crate::limit::LimitChoice;
-use crate::limit::{ClassCount, radius_of_counts};
-use gambeson_checker::rounding::{quotient_below, root_above};
+use crate::limit::{CountedClass, radius_of_counts};
+use gambeson_checker::rounding::root_above;
 use gambeson_checker::{
     FailureProbability, LatentRadius, Look, LowerLimit, NoiseLevel, SamplingRule, StatisticsError,
 };
@@ -50,7 +50,7 @@ pub(crate) fn latent_radius(
     let count = counts.estimation.get(class as usize).copied().unwrap_or(0);
     let others = counts.estimation.iter().enumerate().filter(|(other, _)| *other != class as usize);
     let runner_up = others.map(|(_, &count)| count).fold(counts.none, u64::max);
-    let counts = ClassCount { rule: counts.rule, count, runner_up, trials, noise };
+    let counts = CountedClass { rule: counts.rule, count, runner_up, trials, noise };
     let (lower, radius) = radius_of_counts(&counts, alpha, how)?;
     Ok((Some(lower), radius))
 }
@@ -87,11 +87,8 @@ impl Record {
             None => Derived::default(),
             Some(radius) => {
                 let latent = radius.value();
-                let l2 = run.spectral.map_or(latent, |spectral| quotient_below(latent, spectral));
-                let linf = match run.kappa {
-                    Some(kappa) => quotient_below(latent, kappa),
-                    None => quotient_below(l2, root_above(run.dimension)),
-                };
+                let l2 = run.spectral.map_or(latent, |spectral| radius.over(spectral));
+                let linf = radius.over(run.kappa.unwrap_or_else(|| root_above(run.dimension)));
                 Derived { class: selected, latent: Some(latent), l2: Some(l2), linf: Some(linf) }
             }
         };

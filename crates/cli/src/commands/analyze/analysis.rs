@@ -19,13 +19,13 @@ pub(super) struct Analysis {
     pub(super) norm: RadiusNorm,
     pub(super) any_class: bool,
     pub(super) radii: Vec<Radius>,
-    pub(super) logs: Vec<Log>,
+    pub(super) logs: Vec<AnalysedLog>,
     /// At each radius the number of the best log, and its accuracy.
     pub(super) best: Vec<(usize, f64)>,
 }
 
 /// What is known about one.
-pub(super) struct Log {
+pub(super) struct AnalysedLog {
     pub(super) source: LoggedRun,
     /// Short, and different for each.
     pub(super) label: String,
@@ -93,7 +93,7 @@ pub(super) fn analyse(arguments: &AnalyzeArguments) -> anyhow::Result<Analysis> 
             .map(|rho| high_probability(&source, &scores, &accuracy, rho, arguments.log_alpha))
             .transpose()?;
         let proven_by = prove::proven(&source, &proofs)?;
-        logs.push(Log { source, label, scores, accuracy, high_probability, proven_by });
+        logs.push(AnalysedLog { source, label, scores, accuracy, high_probability, proven_by });
     }
     let used: Vec<Option<&str>> = logs.iter().map(|log| log.proven_by.as_deref()).collect();
     prove::all_used(&proofs, &used)?;

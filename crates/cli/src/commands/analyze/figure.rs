@@ -1,6 +1,6 @@
 //! Certified accuracy against the radius, and how p_A is distributed.
 
-use super::analysis::{Analysis, Log};
+use super::analysis::{AnalysedLog, Analysis};
 use crate::report::figure::{Axis, Figure, Panel, Point, Series, Style};
 use gambeson_smooth::analysis::{RadiusNorm, Scores, best_at};
 
@@ -11,7 +11,7 @@ const COLOURS: usize = 6;
 
 pub(super) fn draw(analysis: &Analysis, envelope: bool) -> anyhow::Result<Figure> {
     let mut panels = vec![accuracy(analysis, envelope)?];
-    let logs: Vec<(usize, &Log)> =
+    let logs: Vec<(usize, &AnalysedLog)> =
         analysis.logs.iter().enumerate().filter(|(_, log)| !log.scores.limits().is_empty()).collect();
     if !logs.is_empty() {
         let series = logs.iter().map(|&(at, log)| Series {

@@ -1,6 +1,6 @@
 //! Tables, CSV and JSON.
 
-use super::analysis::{Analysis, Log, in_cosines};
+use super::analysis::{AnalysedLog, Analysis, in_cosines};
 use crate::args::{AnalyzeArguments, CertificationName};
 use crate::report::decimal::down;
 use crate::report::table::Table;
@@ -18,11 +18,11 @@ const LIMIT_DIGITS: usize = 6;
 /// A row of the main table.
 #[derive(Clone, Copy)]
 enum Row<'a> {
-    Log(&'a Log),
+    AnalysedLog(&'a AnalysedLog),
     /// Its bound by the binomial distribution.
-    Exact(&'a Log),
+    Exact(&'a AnalysedLog),
     /// Its bound by Bernstein's inequality.
-    Bernstein(&'a Log),
+    Bernstein(&'a AnalysedLog),
     Envelope,
 }
 
@@ -52,7 +52,7 @@ fn accuracies(analysis: &Analysis, arguments: &AnalyzeArguments) -> Table {
     notes.extend(analysis.logs.iter().filter_map(|log| certified(log, arguments)));
     let mut rows = Vec::new();
     for log in &analysis.logs {
-        rows.push(Row::Log(log));
+        rows.push(Row::AnalysedLog(log));
         if log.high_probability.is_some() {
             rows.extend([Row::Exact(log), Row::Bernstein(log)]);
         }
@@ -62,18 +62,18 @@ fn accuracies(analysis: &Analysis, arguments: &AnalyzeArguments) -> Table {
     }
     let mut table = Table::new(caption, notes);
     table.words("log", &rows, |row| match row {
-        Row::Log(log) => log.label.clone(),
+        Row::AnalysedLog(log) => log.label.clone(),
         Row::Exact(_) => "  exact".to_owned(),
         Row::Bernstein(_) => "  Bernstein".to_owned(),
         Row::Envelope => "envelope".to_owned(),
     });
     table.column("", "images", &rows, |row| match row {
-        Row::Log(log) => log.scores.images().map_or(NOTHING.to_owned(), |images| images.to_string()),
+        Row::AnalysedLog(log) => log.scores.images().map_or(NOTHING.to_owned(), |images| images.to_string()),
         _ => String::new(),
     });
     for (at, radius) in analysis.radii.iter().enumerate() {
         table.column("", &format!("r = {}", radius.text), &rows, |row| match row {
-            Row::Log(log) => {
+            Row::AnalysedLog(log) => {
                 let best = several && std::ptr::eq(log, &raw const analysis.logs[analysis.best[at].0]);
                 format!("{:.digits$}{}", log.accuracy[at], if best { "*" } else { "" })
             }
@@ -85,18 +85,18 @@ fn accuracies(analysis: &Analysis, arguments: &AnalyzeArguments) -> Table {
         });
     }
     table.column("", "ACR", &rows, |row| match row {
-        Row::Log(log) => number(log.scores.average_radius(), acr_digits(analysis.norm, digits)),
+        Row::AnalysedLog(log) => number(log.scores.average_radius(), acr_digits(analysis.norm, digits)),
         _ => String::new(),
     });
     table.column("", "abstained", &rows, |row| match row {
-        Row::Log(log) => number(log.scores.abstained(), digits),
+        Row::AnalysedLog(log) => number(log.scores.abstained(), digits),
         _ => String::new(),
     });
     table
 }
 
 /// How a log with counts was certified here.
-fn certified(log: &Log, arguments: &AnalyzeArguments) -> Option<String> {
+fn certified(log: &AnalysedLog, arguments: &AnalyzeArguments) -> Option<String> {
     let source = &log.source;
     let counts = matches!(source.dialect, Dialect::Records | Dialect::Votes);
     let (sigma, alpha) = (source.sigma.filter(|_| counts)?, source.alpha?);
@@ -155,7 +155,8 @@ fn bound(value: Option<f64>, digits: usize) -> String {
 }
 
 fn limits(analysis: &Analysis) -> Option<Table> {
-    let rows: Vec<&Log> = analysis.logs.iter().filter(|log| !log.scores.limits().is_empty()).collect();
+    let rows: Vec<&AnalysedLog> =
+        analysis.logs.iter().filter(|log| !log.scores.limits().is_empty()).collect();
     if rows.is_empty() {
         return None;
     }

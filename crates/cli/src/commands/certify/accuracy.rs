@@ -14,14 +14,14 @@ const MULTIPLES: [f64; 4] = [0.0, 0.5, 1.0, 2.0];
 pub(super) struct Accuracy {
     /// The most frequent class of all draws is the label; null without labels.
     clean: Option<f64>,
-    l2: Certified,
+    l2: AtRadii,
     /// Null without a projection.
-    linf: Option<Certified>,
+    linf: Option<AtRadii>,
 }
 
 /// Answered correctly (without labels: answered) with at least each of the radii.
 #[derive(Serialize)]
-struct Certified {
+struct AtRadii {
     radii: Vec<f64>,
     accuracy: Vec<f64>,
 }
@@ -44,7 +44,7 @@ impl Accuracy {
                     right(record) && radius(&record.derived).is_some_and(|radius| radius >= least)
                 })
             };
-            Certified { accuracy: radii.iter().map(|&least| reaches(least)).collect(), radii }
+            AtRadii { accuracy: radii.iter().map(|&least| reaches(least)).collect(), radii }
         };
         Self {
             clean: labelled.then(|| share(&|record| most_frequent(record) == record.label)),
@@ -63,7 +63,7 @@ impl Accuracy {
             )?;
         }
         let share = if self.clean.is_some() { "accuracy" } else { "share" };
-        let mut table = |first: &str, norm: &str, Certified { radii, accuracy }: &Certified| {
+        let mut table = |first: &str, norm: &str, AtRadii { radii, accuracy }: &AtRadii| {
             let cells = |values: Vec<String>| -> String {
                 values.iter().map(|cell| format!("{cell:>10}")).collect::<Vec<_>>().concat()
             };

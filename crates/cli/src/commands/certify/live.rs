@@ -28,7 +28,7 @@ pub(super) struct Live {
     started: Instant,
     per_input: Draws,
     draws: u64,
-    /// Whether it was said how long all of it will take.
+    /// Whether the estimate was printed.
     estimated: bool,
     /// Inputs done in this run, and still to do.
     done: usize,

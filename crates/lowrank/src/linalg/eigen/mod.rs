@@ -1,6 +1,6 @@
 //! Eigenpairs of dense symmetric matrices, from the few rows of a Ritz problem to some thousand.
 //!
-//! Small ones: `small.rs` (reflections and QL iterations). From [`BLOCKED`] rows on: `reduce.rs` to tridiagonal form by
+//! Small ones: `small.rs` (reflections and QL iterations). From `BLOCKED` rows on: `reduce.rs` to tridiagonal form by
 //! blocks, `divide.rs` with `secular.rs` by divide and conquer, and back, nearly all of it products of matrices
 //! (`strips.rs`) on all threads.
 //!

@@ -8,7 +8,7 @@
 //! how the samples are split over calls.
 //!
 //! **How bytes stay exact in single precision.** They are moved by 128 to lie in −128..=127. Then every partial sum
-//! of [`EXACT_BYTES`] products is at most 2²⁴ in size, which `f32` holds exactly: twice as fast as `f64`. Blocks are
+//! of `EXACT_BYTES` products is at most 2²⁴ in size, which `f32` holds exactly: twice as fast as `f64`. Blocks are
 //! added up in `f64`, and the sum is moved back at the end, Σxy = Σ(x − c)(y − c) + c·Σ(x − c) + c·Σ(y − c) + c²·N.
 
 mod packed;

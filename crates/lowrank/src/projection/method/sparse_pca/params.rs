@@ -17,7 +17,7 @@ pub enum Beginning {
     SingularVectors,
 }
 
-/// Parameters of [`sparse_pca`].
+/// Parameters of [`sparse_pca`](super::sparse_pca).
 #[derive(Clone, Debug, PartialEq)]
 pub struct SparsePcaParams {
     /// Number of components; at most the number of features.
@@ -58,7 +58,7 @@ impl SparsePcaParams {
     }
 }
 
-/// What [`sparse_pca`] found.
+/// What [`sparse_pca`](super::sparse_pca) found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SparsePca {
     /// Cᵀ, atoms × features, row-major: the components, sparse.

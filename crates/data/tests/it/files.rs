@@ -1,4 +1,4 @@
-//! Writing small files of every format, independently of the code under test.
+//! Files and observers for the tests of data sets and of networks alike.
 
 use gambeson_data::progress::LoadProgress;
 use std::ops::ControlFlow;
