@@ -1,12 +1,16 @@
 //! Brings networks: classifiers for `smooth` to ask.
 //!
-//! `data` and `learn` bring pictures and networks. So far the networks come ready-made, as ONNX files:
+//! `data` and `learn` bring pictures and networks.
 //!
+//! - [`net`]: networks of our own, computed by an explicit engine: layers with hand-written forward and backward passes.
+//!   Read [`net::architecture`] first, then [`net::pass`] for training and [`net::inference`] for answers.
+//! - [`weights`]: their numbers in files: our own, and state dicts of PyTorch.
 //! - [`onnx`]: loading a file and running it with ONNX Runtime; its [`OnnxModel`] is a
 //!   [`Classifier`](gambeson_smooth::classifier::Classifier). Read it first, then [`onnx::library`] for finding the
 //!   run-time and [`onnx::batch`] for files that take one row only.
 
 pub mod net;
 pub mod onnx;
+pub mod weights;
 
 pub use onnx::{Normalisation, OnnxError, OnnxModel};

@@ -1,9 +1,10 @@
 //! The shape of an input: an image, or a frame of sound.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Channels × height × width of one input, in this axis order; a frame of n audio samples is 1 × 1 × n.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Shape {
     /// Channels: 1 for grey and audio, 3 for red, green, blue.
     pub channels: usize,

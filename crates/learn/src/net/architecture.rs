@@ -228,7 +228,7 @@ const MOST: usize = 1 << 31;
 impl Architecture {
     /// The shapes of all values, the input first, if everything fits together.
     pub fn shapes(&self) -> Result<Vec<Shape>, ArchitectureError> {
-        if self.input.len() == 0 || self.classes == 0 || self.layers.is_empty() {
+        if self.input.is_empty() || self.classes == 0 || self.layers.is_empty() {
             return Err(ArchitectureError::Empty);
         }
         let mut shapes = vec![self.input];
@@ -338,7 +338,7 @@ impl Shortcut {
     fn check(self, layer: usize, to: Shape, from: Shape) -> Result<(), ArchitectureError> {
         let fits = match self.kind {
             ShortcutKind::Identity => to == from,
-            ShortcutKind::Subsampled => self.subsampling(to, from).is_some(),
+            ShortcutKind::Subsampled => Self::subsampling(to, from).is_some(),
         };
         if fits {
             return Ok(());
@@ -355,7 +355,7 @@ impl Shortcut {
     }
 
     /// The step between rows and columns taken, and the channels of zeros before; for [`ShortcutKind::Subsampled`].
-    pub(crate) fn subsampling(self, to: Shape, from: Shape) -> Option<(usize, usize)> {
+    pub(crate) fn subsampling(to: Shape, from: Shape) -> Option<(usize, usize)> {
         let more = to.channels.checked_sub(from.channels)?;
         // Rows 0, s, 2s, … below the height: ⌈height/s⌉ of them.
         let step = (1..=from.height.max(from.width))

@@ -3,7 +3,7 @@
 pub mod architecture;
 pub mod inference;
 pub mod kernel;
-mod layer;
+pub(crate) mod layer;
 pub mod models;
 pub mod parameters;
 pub mod pass;

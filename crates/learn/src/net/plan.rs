@@ -145,7 +145,7 @@ impl ConvolutionPlan {
     pub(crate) fn subsampling(&self, values: &[Value]) -> Option<Subsampling> {
         let shortcut = self.shortcut.filter(|shortcut| shortcut.kind == ShortcutKind::Subsampled)?;
         let from = &values[shortcut.from];
-        let (step, before) = shortcut.subsampling(self.to, from.shape)?;
+        let (step, before) = Shortcut::subsampling(self.to, from.shape)?;
         let (from_stored, to_stored) = (from.stored, self.outputs);
         Some(Subsampling { from: from.shape, from_stored, to: self.to, to_stored, step, before })
     }

@@ -137,7 +137,9 @@ fn attribute(message: Message<'_>) -> Result<(String, Attribute), WireError> {
     let mut integers = Vec::new();
     for field in message.fields()? {
         match (field.number, field.value) {
-            (ATTRIBUTE_FLOAT, Value::Fixed) => value = fixed(&field).map_or(Attribute::Other, Attribute::Float),
+            (ATTRIBUTE_FLOAT, Value::Fixed) => {
+                value = fixed(&field).map_or(Attribute::Other, Attribute::Float);
+            }
             (ATTRIBUTE_INTEGER, Value::Varint(number)) => value = Attribute::Integer(number.cast_signed()),
             (ATTRIBUTE_TEXT, Value::Bytes(inner)) => value = Attribute::Text(text(Some(inner))),
             (ATTRIBUTE_TENSOR, Value::Bytes(inner)) => value = Attribute::Constant(constant(inner)?.1),
@@ -182,7 +184,9 @@ fn constant(message: Message<'_>) -> Result<(String, Constant), WireError> {
     if let Some(raw) = raw {
         match kind {
             TYPE_FLOAT => floats = raw.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
-            TYPE_INTEGER => integers = raw.as_chunks().0.iter().map(|bytes| i64::from_le_bytes(*bytes)).collect(),
+            TYPE_INTEGER => {
+                integers = raw.as_chunks().0.iter().map(|bytes| i64::from_le_bytes(*bytes)).collect();
+            }
             _ => {}
         }
     }

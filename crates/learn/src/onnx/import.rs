@@ -6,6 +6,7 @@
 //! which changes no answer. Anything else is named, and the graph is left to ONNX Runtime.
 
 use super::graph::{Attribute, Constant, Graph, Node, Numbers};
+use super::wire::WireError;
 use crate::net::architecture::{
     Architecture, ArchitectureError, Convolution, Layer, LayerKind, Linear, Shortcut, ShortcutKind, Window,
 };
@@ -49,13 +50,27 @@ pub enum Unsupported {
     Architecture(#[from] ArchitectureError),
 }
 
+/// Why a file is not a network for the engine.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// The file.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    /// What the graph is made of.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+}
+
 /// A graph as a network.
 #[derive(Clone, Debug)]
-pub(crate) struct Imported {
-    pub(crate) architecture: Architecture,
-    pub(crate) weights: Weights,
+pub struct Imported {
+    /// Its layers.
+    pub architecture: Architecture,
+    /// Its numbers.
+    pub weights: Weights,
     /// Whether the graph takes rows with channels innermost.
-    pub(crate) channels_last: bool,
+    pub channels_last: bool,
 }
 
 /// What a name stands for.
@@ -88,8 +103,13 @@ struct Importer<'a> {
     input_last: bool,
 }
 
-/// Reads a graph whose input has this shape.
-pub(crate) fn import(graph: &Graph, input: Shape) -> Result<Imported, Unsupported> {
+/// Reads an ONNX file whose input has this shape. `None` where there is no graph in it.
+pub fn import(model: &[u8], input: Shape) -> Result<Option<Imported>, ImportError> {
+    let Some(graph) = Graph::read(model)? else { return Ok(None) };
+    Ok(Some(translate(&graph, input)?))
+}
+
+fn translate(graph: &Graph, input: Shape) -> Result<Imported, Unsupported> {
     let ([first], [last]) = (&graph.inputs[..], &graph.outputs[..]) else {
         return Err(Unsupported::Ends { inputs: graph.inputs.len(), outputs: graph.outputs.len() });
     };
@@ -117,9 +137,12 @@ pub(crate) fn import(graph: &Graph, input: Shape) -> Result<Imported, Unsupporte
     };
     let architecture = Architecture { input, classes, layers: importer.layers };
     let places = Places::new(&architecture)?;
-    let mut weights = Weights { parameters: vec![0.0; places.parameters], statistics: vec![0.0; places.statistics] };
+    let mut weights =
+        Weights { parameters: vec![0.0; places.parameters], statistics: vec![0.0; places.statistics] };
     for (place, own) in places.layers.iter().zip(&importer.numbers) {
-        for (range, values) in [(&place.weight, &own.weight), (&place.bias, &own.bias), (&place.gamma, &own.gamma)] {
+        for (range, values) in
+            [(&place.weight, &own.weight), (&place.bias, &own.bias), (&place.gamma, &own.gamma)]
+        {
             weights.parameters[range.clone()].copy_from_slice(values);
         }
         for (range, values) in [(&place.mean, &own.mean), (&place.variance, &own.variance)] {
@@ -132,13 +155,17 @@ pub(crate) fn import(graph: &Graph, input: Shape) -> Result<Imported, Unsupporte
 impl<'a> Importer<'a> {
     fn node(&mut self, node: &'a Node) -> Result<(), Unsupported> {
         let output = node.outputs.first().map_or("", String::as_str);
-        let operator = || Unsupported::Operator { operator: node.operator.clone(), output: output.to_owned() };
-        let setting = |what| Unsupported::Setting { operator: node.operator.clone(), output: output.to_owned(), what };
+        let operator =
+            || Unsupported::Operator { operator: node.operator.clone(), output: output.to_owned() };
+        let setting =
+            |what| Unsupported::Setting { operator: node.operator.clone(), output: output.to_owned(), what };
         if node.operator == "Constant" {
             return Ok(()); // looked up where it is used
         }
         let first = node.inputs.first().and_then(|name| self.known.get(name.as_str())).copied();
-        let Some(from) = first.or_else(|| node.inputs.get(1).and_then(|name| self.known.get(name.as_str())).copied()) else {
+        let Some(from) =
+            first.or_else(|| node.inputs.get(1).and_then(|name| self.known.get(name.as_str())).copied())
+        else {
             return Err(operator());
         };
         let made = match node.operator.as_str() {
@@ -148,7 +175,9 @@ impl<'a> Importer<'a> {
             "Flatten" if integer(node, "axis", 1) == 1 => Known { flat: true, ..from },
             "Reshape" => {
                 let shape = self.constant(node, 1).ok_or_else(|| setting("a shape that is not constant"))?;
-                let Numbers::Integers(shape) = &shape.values else { return Err(setting("a shape of another type")) };
+                let Numbers::Integers(shape) = &shape.values else {
+                    return Err(setting("a shape of another type"));
+                };
                 if shape.len() != 2 {
                     return Err(setting("a shape that is not rows"));
                 }
@@ -231,13 +260,16 @@ impl<'a> Importer<'a> {
         }
         let Window { kernel, stride, padding } = window(node)?;
         let constant = self.constant(node, 1).ok_or("weights that are not constant")?;
-        let &[channels, inputs, rows, columns] = &constant.shape[..] else { return Err("weights of another shape") };
+        let &[channels, inputs, rows, columns] = &constant.shape[..] else {
+            return Err("weights of another shape");
+        };
         let shape = self.shape(from.value).ok_or("an input of unknown shape")?;
         if rows != columns || rows != kernel || inputs != shape.channels {
             return Err("a kernel that is not square, or does not fit");
         }
         let weight = self.floats(node, 1, None)?.to_vec();
-        let bias = if node.inputs.len() > 2 { self.floats(node, 2, Some(channels))?.to_vec() } else { Vec::new() };
+        let bias =
+            if node.inputs.len() > 2 { self.floats(node, 2, Some(channels))?.to_vec() } else { Vec::new() };
         let kind = Convolution {
             channels,
             kernel,
@@ -248,7 +280,11 @@ impl<'a> Importer<'a> {
             shortcut: None,
             relu: false,
         };
-        Ok(self.push(from.value, LayerKind::Convolution(kind), Numbered { weight, bias, ..Numbered::default() }))
+        Ok(self.push(
+            from.value,
+            LayerKind::Convolution(kind),
+            Numbered { weight, bias, ..Numbered::default() },
+        ))
     }
 
     /// The layer that made a value, if nothing else takes the value: what follows may join it.
@@ -263,20 +299,25 @@ impl<'a> Importer<'a> {
 
     #[allow(clippy::cast_possible_truncation)] // networks are f32
     fn norm(&mut self, node: &'a Node, from: Known) -> Result<Known, &'static str> {
-        let parts = (1..5).map(|at| self.floats(node, at, None).map(<[f32]>::to_vec)).collect::<Result<Vec<_>, _>>()?;
+        let parts = (1..5)
+            .map(|at| self.floats(node, at, None).map(<[f32]>::to_vec))
+            .collect::<Result<Vec<_>, _>>()?;
         let epsilon = match node.attributes.get("epsilon") {
             Some(Attribute::Float(value)) => f64::from(*value),
             _ => 1e-5,
         };
         let Some((layer, numbers, _)) = self.joined(node, 0) else { return Err("no convolution before it") };
-        let LayerKind::Convolution(convolution) = &mut layer.kind else { return Err("no convolution before it") };
+        let LayerKind::Convolution(convolution) = &mut layer.kind else {
+            return Err("no convolution before it");
+        };
         if convolution.norm || convolution.relu || convolution.shortcut.is_some() {
             return Err("no convolution right before it");
         }
         if parts.iter().any(|part| part.len() != convolution.channels) {
             return Err("parts that do not fit the channels");
         }
-        let [gamma, beta, mut mean, mut variance] = <[Vec<f32>; 4]>::try_from(parts).map_err(|_| "missing parts")?;
+        let [gamma, beta, mut mean, mut variance] =
+            <[Vec<f32>; 4]>::try_from(parts).map_err(|_| "missing parts")?;
         // A bias before it only moves the mean, and another ε is another variance.
         mean.iter_mut().zip(&numbers.bias).for_each(|(mean, bias)| *mean -= bias);
         let more = epsilon - crate::net::layer::norm::EPSILON;
@@ -289,7 +330,9 @@ impl<'a> Importer<'a> {
     fn relu(&mut self, node: &Node, from: Known) -> Result<Known, &'static str> {
         let Some((layer, _, _)) = self.joined(node, 0) else { return Err("an input that others take too") };
         match &mut layer.kind {
-            LayerKind::Convolution(Convolution { relu, .. }) | LayerKind::Linear(Linear { relu, .. }) => *relu = true,
+            LayerKind::Convolution(Convolution { relu, .. }) | LayerKind::Linear(Linear { relu, .. }) => {
+                *relu = true;
+            }
             // max(max(x), 0) over a window is what Relu before it would be, but a mean is not.
             _ => return Err("no layer with weights before it"),
         }
@@ -307,7 +350,11 @@ impl<'a> Importer<'a> {
         if window.padding > 0 && integer(node, "count_include_pad", 0) != 0 {
             return Err("count_include_pad");
         }
-        let kind = if node.operator == "MaxPool" { LayerKind::MaxPool(window) } else { LayerKind::AveragePool(window) };
+        let kind = if node.operator == "MaxPool" {
+            LayerKind::MaxPool(window)
+        } else {
+            LayerKind::AveragePool(window)
+        };
         Ok(self.push(from.value, kind, Numbered::default()))
     }
 
@@ -333,12 +380,15 @@ impl<'a> Importer<'a> {
         let values = self.floats(node, 1, None)?;
         // Our order of inputs is channel, row, column.
         let plane = shape.height * shape.width;
-        let theirs = |index: usize| match from.channels_last {
-            true => index % plane * shape.channels + index / plane,
-            false => index,
+        let theirs = |index: usize| {
+            if from.channels_last { index % plane * shape.channels + index / plane } else { index }
         };
-        let at = |o: usize, i: usize| if transposed { values[o * inputs + i] } else { values[i * outputs + o] };
-        let weight = (0..outputs).flat_map(|o| (0..inputs).map(move |i| (o, i))).map(|(o, i)| at(o, theirs(i))).collect();
+        let at =
+            |o: usize, i: usize| if transposed { values[o * inputs + i] } else { values[i * outputs + o] };
+        let weight = (0..outputs)
+            .flat_map(|o| (0..inputs).map(move |i| (o, i)))
+            .map(|(o, i)| at(o, theirs(i)))
+            .collect();
         let bias = match node.inputs.get(2) {
             Some(_) => self.floats(node, 2, Some(outputs))?.to_vec(),
             None => Vec::new(),
@@ -358,7 +408,9 @@ impl<'a> Importer<'a> {
             let from = known(&node.inputs[value]).ok_or("two constants")?;
             let Some((layer, own, _)) = self.joined(node, value) else { return Err("a constant") };
             return match &mut layer.kind {
-                LayerKind::Linear(linear) if !linear.bias && !linear.relu && numbers.len() == linear.outputs => {
+                LayerKind::Linear(linear)
+                    if !linear.bias && !linear.relu && numbers.len() == linear.outputs =>
+                {
                     linear.bias = true;
                     own.bias = numbers;
                     Ok(from)
@@ -374,9 +426,13 @@ impl<'a> Importer<'a> {
         if self.shape(a.value) != self.shape(b.value) {
             return Err("shapes that differ");
         }
-        let Some((layer, _, value)) = self.joined(node, later) else { return Err("no convolution to add to") };
+        let Some((layer, _, value)) = self.joined(node, later) else {
+            return Err("no convolution to add to");
+        };
         match &mut layer.kind {
-            LayerKind::Convolution(convolution) if convolution.shortcut.is_none() && !convolution.relu && other < value => {
+            LayerKind::Convolution(convolution)
+                if convolution.shortcut.is_none() && !convolution.relu && other < value =>
+            {
                 convolution.shortcut = Some(Shortcut { from: other, kind: ShortcutKind::Identity });
                 Ok(Known { value, channels_last: false, flat: false })
             }

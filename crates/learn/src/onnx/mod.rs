@@ -16,6 +16,8 @@
 
 pub mod batch;
 mod error;
+mod graph;
+pub mod import;
 mod input;
 pub mod library;
 mod model;

@@ -142,14 +142,15 @@ struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
+    #[allow(clippy::too_many_lines)] // one arm per operation
     fn run(mut self) -> Result<(Object, usize), PickleError> {
         loop {
             let offset = self.at;
             let damaged = PickleError::Malformed { offset };
             let operation = self.take(1)?[0];
             match operation {
-                0x80 => drop(self.take(1)?),             // PROTO
-                0x95 => drop(self.take(8)?),             // FRAME
+                0x80 => drop(self.take(1)?), // PROTO
+                0x95 => drop(self.take(8)?), // FRAME
                 b'.' => {
                     let result = self.stack.pop().ok_or(damaged)?;
                     return Ok((result, self.at));
@@ -214,7 +215,9 @@ impl<'a> Machine<'a> {
                 b'q' | b'r' | 0x94 => {
                     let index = match operation {
                         b'q' => usize::from(self.array::<1>()?[0]),
-                        b'r' => usize::try_from(u32::from_le_bytes(self.array()?)).map_err(|_| damaged.clone())?,
+                        b'r' => {
+                            usize::try_from(u32::from_le_bytes(self.array()?)).map_err(|_| damaged.clone())?
+                        }
                         _ => self.memo.len(),
                     };
                     let top = self.stack.last().cloned().ok_or(damaged.clone())?;
@@ -230,7 +233,9 @@ impl<'a> Machine<'a> {
                 b'h' | b'j' => {
                     let index = match operation {
                         b'h' => usize::from(self.array::<1>()?[0]),
-                        _ => usize::try_from(u32::from_le_bytes(self.array()?)).map_err(|_| damaged.clone())?,
+                        _ => {
+                            usize::try_from(u32::from_le_bytes(self.array()?)).map_err(|_| damaged.clone())?
+                        }
                     };
                     let object = self.memo.get(index).cloned().ok_or(damaged)?;
                     self.stack.push(object);
@@ -251,7 +256,9 @@ impl<'a> Machine<'a> {
                 b'R' => {
                     let mut call = self.pop(2)?;
                     let (arguments, function) = (call.pop(), call.pop());
-                    let (Some(Object::Tuple(arguments)), Some(Object::Global(function))) = (arguments, function) else {
+                    let (Some(Object::Tuple(arguments)), Some(Object::Global(function))) =
+                        (arguments, function)
+                    else {
                         return Err(damaged);
                     };
                     let made = called(function, &arguments).ok_or(damaged)?;
@@ -299,16 +306,12 @@ impl<'a> Machine<'a> {
     }
 
     fn global(&mut self, name: &str, offset: usize) -> Result<(), PickleError> {
-        match NAMES.iter().find(|(known, _)| *known == name) {
-            Some(&(_, global)) => {
-                self.stack.push(Object::Global(global));
-                Ok(())
-            }
-            None => {
-                let name = name.chars().take(100).flat_map(char::escape_default).collect();
-                Err(PickleError::Global { name, offset })
-            }
-        }
+        let Some(&(_, global)) = NAMES.iter().find(|(known, _)| *known == name) else {
+            let name = name.chars().take(100).flat_map(char::escape_default).collect();
+            return Err(PickleError::Global { name, offset });
+        };
+        self.stack.push(Object::Global(global));
+        Ok(())
     }
 
     fn pop(&mut self, count: usize) -> Result<Vec<Object>, PickleError> {
@@ -348,7 +351,9 @@ fn called(function: Global, arguments: &[Object]) -> Option<Object> {
             let [storage, offset, shape, strides, ..] = arguments else { return None };
             let Object::Persistent(id) = storage else { return None };
             let Object::Tuple(id) = &**id else { return None };
-            let [Object::Text(word), Object::Global(Global::Storage(element)), Object::Text(key), ..] = &id[..] else {
+            let [Object::Text(word), Object::Global(Global::Storage(element)), Object::Text(key), ..] =
+                &id[..]
+            else {
                 return None;
             };
             let size = |object: &Object| match object {
@@ -362,7 +367,13 @@ fn called(function: Global, arguments: &[Object]) -> Option<Object> {
             let (shape, strides) = (sizes(shape)?, sizes(strides)?);
             (&**word == "storage" && shape.len() == strides.len()).then_some(())?;
             let offset = size(offset)?;
-            Some(Object::Tensor(Rc::new(TensorView { element: *element, key: key.clone(), offset, shape, strides })))
+            Some(Object::Tensor(Rc::new(TensorView {
+                element: *element,
+                key: key.clone(),
+                offset,
+                shape,
+                strides,
+            })))
         }
         Global::Storage(_) => None,
     }

@@ -63,7 +63,8 @@ pub enum TorchError {
 
 /// Whether bytes start as these files do.
 pub fn recognises(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"PK\x03\x04") || (bytes.starts_with(&[0x80, 2, 0x8a, 10]) && bytes[4..].starts_with(&MAGIC))
+    bytes.starts_with(b"PK\x03\x04")
+        || (bytes.starts_with(&[0x80, 2, 0x8a, 10]) && bytes[4..].starts_with(&MAGIC))
 }
 
 /// The tensors of a state dict, in their order.
@@ -91,14 +92,18 @@ fn stream(bytes: &[u8]) -> Result<(Object, Storages<'_>), TorchError> {
     let (_, at) = pickle::read(bytes, at)?; // machine
     let (object, at) = pickle::read(bytes, at)?;
     let (keys, mut at) = pickle::read(bytes, at)?;
-    let Object::List(keys) = keys else { return Err(TorchError::NotTorch { problem: "no list of storages" }) };
+    let Object::List(keys) = keys else {
+        return Err(TorchError::NotTorch { problem: "no list of storages" });
+    };
     let mut elements = HashMap::new();
     collect(&object, &mut |_, view| {
         elements.insert(view.key.clone(), view.element);
     });
     let mut storages = HashMap::new();
     for key in keys.iter() {
-        let Object::Text(key) = key else { return Err(TorchError::NotTorch { problem: "a storage without a name" }) };
+        let Object::Text(key) = key else {
+            return Err(TorchError::NotTorch { problem: "a storage without a name" });
+        };
         // A storage that no tensor of the state dict uses: its size cannot be told, so it must be the last.
         let Some(element) = elements.get(key) else { break };
         let count = bytes.get(at..at + 8).and_then(|count| count.try_into().ok()).map(u64::from_le_bytes);
@@ -119,7 +124,7 @@ fn stream(bytes: &[u8]) -> Result<(Object, Storages<'_>), TorchError> {
 
 fn archive(bytes: &[u8]) -> Result<(Object, Storages<'_>), TorchError> {
     let mut archive = zip::ZipArchive::new(Cursor::new(bytes))?;
-    let root = archive.file_names().find_map(|name| name.strip_suffix("/data.pkl")).map(str::to_owned);
+    let root = archive.file_names().find_map(|name| Some(name.ok()?.strip_suffix("/data.pkl")?.to_owned()));
     let root = root.ok_or(TorchError::NotTorch { problem: "the archive has no data.pkl" })?;
     let mut member = |name: String| -> Result<Vec<u8>, TorchError> {
         let mut file = archive.by_name(&name)?;
@@ -149,7 +154,8 @@ fn archive(bytes: &[u8]) -> Result<(Object, Storages<'_>), TorchError> {
 /// The tensors by name of a dictionary, or of the one in it that has them.
 fn state_dict(object: &Object) -> Option<Vec<(Rc<str>, Rc<TensorView>)>> {
     let Object::Dict(entries) = object else { return None };
-    let named = |key: &str| entries.iter().find(|(own, _)| *own == Object::Text(key.into())).map(|(_, value)| value);
+    let named =
+        |key: &str| entries.iter().find(|(own, _)| *own == Object::Text(key.into())).map(|(_, value)| value);
     if let Some(inner) = ["state_dict", "model", "net"].into_iter().find_map(named) {
         return state_dict(inner);
     }
@@ -172,7 +178,9 @@ fn collect(object: &Object, see: &mut impl FnMut(usize, &TensorView)) {
         *budget -= 1;
         match object {
             Object::Tensor(view) => see(depth, view),
-            Object::Dict(entries) => entries.iter().for_each(|(_, value)| walk(value, depth + 1, budget, see)),
+            Object::Dict(entries) => {
+                entries.iter().for_each(|(_, value)| walk(value, depth + 1, budget, see));
+            }
             Object::List(items) | Object::Tuple(items) => {
                 items.iter().for_each(|item| walk(item, depth + 1, budget, see));
             }
@@ -189,9 +197,11 @@ fn gather(view: &TensorView, storage: &[u8]) -> Option<Vec<f32>> {
     if count == 0 {
         return Some(Vec::new());
     }
-    let furthest = view.shape.iter().zip(&view.strides).try_fold(view.offset, |at, (&axis, &stride)| {
-        at.checked_add((axis - 1).checked_mul(stride)?)
-    })?;
+    let furthest = view
+        .shape
+        .iter()
+        .zip(&view.strides)
+        .try_fold(view.offset, |at, (&axis, &stride)| at.checked_add((axis - 1).checked_mul(stride)?))?;
     // Views may repeat numbers, by strides of 0; a tensor is still no larger than its storage.
     if furthest >= available || count > available {
         return None;

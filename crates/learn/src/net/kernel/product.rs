@@ -164,7 +164,7 @@ impl Isa {
                             }
                         };
                     }
-                    heights!(call, 1 2 3 4)
+                    heights!(call, 1 2 3 4);
                 }
                 Level::PortableFused => {
                     macro_rules! call {
@@ -176,7 +176,7 @@ impl Isa {
                             }
                         };
                     }
-                    heights!(call, 1 2 3 4)
+                    heights!(call, 1 2 3 4);
                 }
                 #[cfg(target_arch = "x86_64")]
                 Level::Avx2 => {
@@ -189,7 +189,7 @@ impl Isa {
                             }
                         };
                     }
-                    heights!(call, 1 2 3 4 5 6)
+                    heights!(call, 1 2 3 4 5 6);
                 }
                 #[cfg(target_arch = "x86_64")]
                 Level::Avx512 => {
@@ -202,7 +202,7 @@ impl Isa {
                             }
                         };
                     }
-                    heights!(call, 1 2 3 4 5 6 7 8 9 10 11 12)
+                    heights!(call, 1 2 3 4 5 6 7 8 9 10 11 12);
                 }
             }
         }

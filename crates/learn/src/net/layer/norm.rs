@@ -89,7 +89,7 @@ impl Norm {
     }
 
     /// The lines of training, from Σ (y − about) and Σ (y − about)² of each chunk, over `count` numbers per channel.
-    pub(crate) fn from_batch(&mut self, channels: usize, sums: &[f64], count: f64) {
+    pub(crate) fn take_batch(&mut self, channels: usize, sums: &[f64], count: f64) {
         let stored = self.scale.len();
         for c in 0..channels {
             let (first, second) = totals(sums, stored, c);

@@ -23,7 +23,7 @@ impl Pass {
                 LayerKind::Convolution(_) => self.convolve(layer),
                 LayerKind::Linear(_) => self.multiply(layer),
                 LayerKind::AveragePool(_) | LayerKind::MaxPool(_) | LayerKind::GlobalAverage => {
-                    self.pool_forward(layer)
+                    self.pool_forward(layer);
                 }
             }
         }
@@ -116,7 +116,7 @@ impl Pass {
             self.kept[input] = kept;
         }
         if measured {
-            self.norms[layer].from_batch(channels, &sums, numbers);
+            self.norms[layer].take_batch(channels, &sums, numbers);
         }
         self.sums = sums;
         if self.plan.values[layer + 1].kept && self.keeper(layer + 1).is_none() {

@@ -4,6 +4,8 @@
 mod gradients;
 /// The formulas.
 mod reference;
+/// Files.
+mod weights;
 
 use gambeson_learn::net::architecture::Architecture;
 use gambeson_learn::net::parameters::{Places, Weights};

@@ -19,6 +19,7 @@ impl From<&Weights> for Wide {
 }
 
 /// Scores of a batch, images × classes. `x` has images in the order channel, row, column.
+#[allow(clippy::too_many_lines)] // all formulas in one place
 pub(crate) fn scores(architecture: &Architecture, weights: &Wide, x: &[f64], mode: Mode) -> Vec<f64> {
     let shapes = architecture.shapes().expect("a network");
     let places = Places::new(architecture).expect("a network");

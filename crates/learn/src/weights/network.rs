@@ -1,0 +1,227 @@
+//! A network with all that its file says: architecture, weights, how it takes its rows, how it was trained.
+//!
+//! **File.** Safetensors: one array per list of numbers of a layer, `LAYER.weight`, `.bias`, `.gamma`, `.mean`, `.variance`
+//! (F32, in PyTorch's layout; layers count from 0); as metadata `format` = `gambeson network 1`, `architecture` (JSON),
+//! `input_mean` and `input_std` where rows are normalised first, and `training`, the spec it was trained by, in its own
+//! words. The same network gives the same bytes, and the hash of the file is its name in records.
+
+use super::state_dict::{StateDictError, from_state_dict};
+use super::tensor::NamedTensor;
+use super::torch::{self, TorchError};
+use crate::net::architecture::{Architecture, ArchitectureError};
+use crate::net::parameters::{Place, Places, Weights};
+use gambeson_data::dataset::Shape;
+use gambeson_lowrank::file::{sha256, write_file};
+use gambeson_lowrank::safetensors::{Content, SafetensorsProblem, Tensor, Tensors, looks_like};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// The first words of the metadata.
+pub const FORMAT: &str = "gambeson network 1";
+
+/// A network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Network {
+    /// Its layers.
+    pub architecture: Architecture,
+    /// Its numbers.
+    pub weights: Weights,
+    /// Mean and deviation per channel: rows are normalised by them first.
+    pub normalisation: Option<(Vec<f64>, Vec<f64>)>,
+    /// The spec it was trained by, where it is known.
+    pub training: Option<String>,
+}
+
+/// Why a file is not a network.
+#[derive(Debug, Error)]
+#[error("{}: {problem}", path.display())]
+pub struct NetworkError {
+    /// Which file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub problem: Box<NetworkProblem>,
+}
+
+/// What is wrong with a file.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum NetworkProblem {
+    /// The system.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// Arrays that cannot be read.
+    #[error(transparent)]
+    Safetensors(#[from] SafetensorsProblem),
+    /// A saved state dict that cannot be read.
+    #[error(transparent)]
+    Torch(#[from] TorchError),
+    /// Tensors of another network.
+    #[error(transparent)]
+    StateDict(#[from] StateDictError),
+    /// Layers that do not fit together.
+    #[error(transparent)]
+    Architecture(#[from] ArchitectureError),
+    /// The architecture is not one.
+    #[error("its architecture cannot be read: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Numbers of another length.
+    #[error("{name} has {found} numbers, the architecture {expected}")]
+    Length {
+        /// Which.
+        name: String,
+        /// There should be.
+        expected: usize,
+        /// There are.
+        found: usize,
+    },
+    /// A list of numbers that the architecture needs, or one that it does not.
+    #[error("{name} is {problem}")]
+    Array {
+        /// Which.
+        name: String,
+        /// `missing` or `not of this network`.
+        problem: &'static str,
+    },
+    /// A number that is none.
+    #[error("{name}: a number is not finite")]
+    NotFinite {
+        /// Which.
+        name: String,
+    },
+    /// Normalisation that is none.
+    #[error("its normalisation is not one mean and one positive deviation per channel")]
+    Normalisation,
+    /// Neither safetensors nor a state dict.
+    #[error("neither a network of gambeson nor a state dict (safetensors, or a file of torch.save)")]
+    Unknown,
+}
+
+/// The lists of numbers of a layer, and whether each is a statistic.
+fn lists(at: usize, place: &Place) -> impl Iterator<Item = (String, Range<usize>, bool)> {
+    [
+        ("weight", place.weight.clone(), false),
+        ("bias", place.bias.clone(), false),
+        ("gamma", place.gamma.clone(), false),
+        ("mean", place.mean.clone(), true),
+        ("variance", place.variance.clone(), true),
+    ]
+    .into_iter()
+    .filter(|(_, range, _)| !range.is_empty())
+    .map(move |(name, range, statistic)| (format!("{at}.{name}"), range, statistic))
+}
+
+impl Network {
+    /// The bytes of its file.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, NetworkProblem> {
+        let places = Places::new(&self.architecture)?;
+        let mut file = Tensors::<f32>::default();
+        for (at, place) in places.layers.iter().enumerate() {
+            for (name, range, statistic) in lists(at, place) {
+                let from = if statistic { &self.weights.statistics } else { &self.weights.parameters };
+                let values = from[range].to_vec();
+                file.tensors.insert(name, Tensor { shape: vec![values.len()], values });
+            }
+        }
+        let numbers = |values: &[f64]| values.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
+        let mut put = |key: &str, value: String| file.metadata.insert(key.to_owned(), value);
+        put("format", FORMAT.to_owned());
+        put("architecture", serde_json::to_string(&self.architecture)?);
+        if let Some((mean, std)) = &self.normalisation {
+            put("input_mean", numbers(mean));
+            put("input_std", numbers(std));
+        }
+        if let Some(training) = &self.training {
+            put("training", training.clone());
+        }
+        Ok(file.to_bytes())
+    }
+
+    /// Writes its file, whole or not at all; returns its hash.
+    pub fn write(&self, path: &Path) -> Result<String, NetworkError> {
+        let problem = |problem| NetworkError { path: path.to_path_buf(), problem: Box::new(problem) };
+        let bytes = self.to_bytes().map_err(problem)?;
+        write_file(path, &bytes).map_err(|reason| problem(reason.into()))?;
+        Ok(sha256(&bytes))
+    }
+
+    /// Reads a file: ours, or a state dict of a network for images of the shape `input`. Also its hash.
+    pub fn read(path: &Path, input: Shape) -> Result<(Self, String), NetworkError> {
+        let problem = |problem| NetworkError { path: path.to_path_buf(), problem: Box::new(problem) };
+        let bytes = std::fs::read(path).map_err(|reason| problem(reason.into()))?;
+        let network = Self::parse(&bytes, input).map_err(problem)?;
+        Ok((network, sha256(&bytes)))
+    }
+
+    fn parse(bytes: &[u8], input: Shape) -> Result<Self, NetworkProblem> {
+        let state_dict = |tensors| {
+            let (architecture, weights) = from_state_dict(tensors, input)?;
+            Ok(Self { architecture, weights, normalisation: None, training: None })
+        };
+        if torch::recognises(bytes) {
+            return state_dict(torch::read(bytes)?);
+        }
+        if !looks_like(bytes) {
+            return Err(NetworkProblem::Unknown);
+        }
+        let content = Content::parse(bytes)?;
+        if content.metadata.get("format").map(String::as_str) == Some(FORMAT) {
+            return Self::own(&content);
+        }
+        let mut tensors = Vec::new();
+        for (name, view) in &content.arrays {
+            // Counters and the like are of other types, and no part of a network.
+            if view.is::<f32>() {
+                tensors.push(NamedTensor {
+                    name: name.clone(),
+                    shape: view.shape().to_vec(),
+                    values: view.values()?,
+                });
+            }
+        }
+        state_dict(tensors)
+    }
+
+    fn own(content: &Content<'_>) -> Result<Self, NetworkProblem> {
+        let text = |key: &str| content.metadata.get(key).cloned();
+        let architecture: Architecture = serde_json::from_str(&text("architecture").unwrap_or_default())?;
+        let places = Places::new(&architecture)?;
+        let mut weights =
+            Weights { parameters: vec![0.0; places.parameters], statistics: vec![0.0; places.statistics] };
+        let mut known = Vec::new();
+        for (at, place) in places.layers.iter().enumerate() {
+            for (name, range, statistic) in lists(at, place) {
+                let view = content.arrays.get(&name);
+                let view =
+                    view.ok_or_else(|| NetworkProblem::Array { name: name.clone(), problem: "missing" })?;
+                let values = view.values::<f32>()?;
+                if values.len() != range.len() {
+                    return Err(NetworkProblem::Length { name, expected: range.len(), found: values.len() });
+                }
+                if values.iter().any(|value| !value.is_finite()) {
+                    return Err(NetworkProblem::NotFinite { name });
+                }
+                let to = if statistic { &mut weights.statistics } else { &mut weights.parameters };
+                to[range].copy_from_slice(&values);
+                known.push(name);
+            }
+        }
+        if let Some(name) = content.arrays.keys().find(|name| !known.contains(name)) {
+            return Err(NetworkProblem::Array { name: name.clone(), problem: "not of this network" });
+        }
+        let numbers = |key: &str| -> Result<Option<Vec<f64>>, NetworkProblem> {
+            let Some(text) = text(key) else { return Ok(None) };
+            let values: Option<Vec<f64>> = text.split(',').map(|number| number.parse().ok()).collect();
+            let fits = |values: &Vec<f64>| {
+                values.len() == architecture.input.channels && values.iter().all(|value| value.is_finite())
+            };
+            values.filter(fits).map(Some).ok_or(NetworkProblem::Normalisation)
+        };
+        let normalisation = match (numbers("input_mean")?, numbers("input_std")?) {
+            (None, None) => None,
+            (Some(mean), Some(std)) if std.iter().all(|&std| std > 0.0) => Some((mean, std)),
+            _ => return Err(NetworkProblem::Normalisation),
+        };
+        Ok(Self { architecture, weights, normalisation, training: text("training") })
+    }
+}

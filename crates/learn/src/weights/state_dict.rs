@@ -1,0 +1,167 @@
+//! The names that PyTorch programs have for the numbers of CIFAR ResNets, and networks from tensors with such names.
+//!
+//! `conv1.weight`, `bn1.{weight, bias, running_mean, running_var}`, `layer1.0.conv1.weight`, …, `linear.{weight, bias}` (or
+//! `fc`), with or without `module.` before them. Depth, width and classes follow from names and shapes; whatever is missing,
+//! unexpected or of another shape is listed.
+
+use super::tensor::NamedTensor;
+use crate::net::architecture::{Architecture, ArchitectureError};
+use crate::net::models::{Model, ModelError};
+use crate::net::parameters::{Places, Weights};
+use gambeson_data::dataset::Shape;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use thiserror::Error;
+
+/// Why tensors are not a network that is known.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum StateDictError {
+    /// Nothing to begin with.
+    #[error("no network that is known begins like this: there is no `conv1.weight` of 4 axes; found {found}")]
+    Unknown {
+        /// Some of the names there are.
+        found: String,
+    },
+    /// A network, but not with these tensors.
+    #[error("not a {model}:{}", list(missing, unexpected, misshapen))]
+    Mismatch {
+        /// What it was taken for.
+        model: String,
+        /// Names that should be there.
+        missing: Vec<String>,
+        /// Names that should not.
+        unexpected: Vec<String>,
+        /// Names with the shape expected and the shape found.
+        misshapen: Vec<(String, Vec<usize>, Vec<usize>)>,
+    },
+    /// No such network.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// No such network.
+    #[error(transparent)]
+    Architecture(#[from] ArchitectureError),
+    /// A number that is none.
+    #[error("tensor {name}: a number is not finite")]
+    NotFinite {
+        /// Which.
+        name: String,
+    },
+}
+
+fn list(missing: &[String], unexpected: &[String], misshapen: &[(String, Vec<usize>, Vec<usize>)]) -> String {
+    const SHOWN: usize = 6;
+    let some = |what: &str, names: &[String]| match names.len() {
+        0 => String::new(),
+        count if count > SHOWN => {
+            format!(" {what} {} and {} more;", names[..SHOWN].join(", "), count - SHOWN)
+        }
+        _ => format!(" {what} {};", names.join(", ")),
+    };
+    let shapes: Vec<String> = misshapen
+        .iter()
+        .map(|(name, expected, found)| format!("{name} {found:?} instead of {expected:?}"))
+        .collect();
+    let text =
+        some("missing", missing) + &some("unexpected", unexpected) + &some("of another shape", &shapes);
+    text.trim_end_matches(';').to_owned()
+}
+
+/// A place for a tensor.
+struct Slot {
+    name: String,
+    shape: Vec<usize>,
+    range: Range<usize>,
+    /// Among the statistics, not the parameters.
+    statistic: bool,
+}
+
+/// Where the tensors of a ResNet go.
+fn slots(
+    depth: usize,
+    last: &str,
+    architecture: &Architecture,
+    places: &Places,
+    shapes: &[Shape],
+) -> Vec<Slot> {
+    let per_stage = (depth - 2) / 6;
+    let mut slots = Vec::new();
+    for (at, place) in places.layers.iter().enumerate() {
+        let (from, to) = (shapes[architecture.layers[at].input], shapes[at + 1]);
+        let (conv, norm) = match at.checked_sub(1) {
+            None => ("conv1".to_owned(), "bn1".to_owned()),
+            Some(inner) if inner < 6 * per_stage => {
+                let (block, second) = (inner / 2, inner % 2 + 1);
+                let prefix = format!("layer{}.{}", block / per_stage + 1, block % per_stage);
+                (format!("{prefix}.conv{second}"), format!("{prefix}.bn{second}"))
+            }
+            Some(_) => (last.to_owned(), last.to_owned()),
+        };
+        let mut put = |name: String, shape: Vec<usize>, range: &Range<usize>, statistic: bool| {
+            if !range.is_empty() {
+                slots.push(Slot { name, shape, range: range.clone(), statistic });
+            }
+        };
+        let is_last = conv == last;
+        let weight =
+            if is_last { vec![to.channels, from.len()] } else { vec![to.channels, from.channels, 3, 3] };
+        put(format!("{conv}.weight"), weight, &place.weight, false);
+        put(format!("{norm}.weight"), vec![to.channels], &place.gamma, false);
+        put(format!("{norm}.bias"), vec![to.channels], &place.bias, false);
+        put(format!("{norm}.running_mean"), vec![to.channels], &place.mean, true);
+        put(format!("{norm}.running_var"), vec![to.channels], &place.variance, true);
+    }
+    slots
+}
+
+/// A network from the tensors of a state dict, for images of this shape.
+pub fn from_state_dict(
+    tensors: Vec<NamedTensor>,
+    input: Shape,
+) -> Result<(Architecture, Weights), StateDictError> {
+    let mut named: BTreeMap<String, NamedTensor> = tensors
+        .into_iter()
+        .map(|tensor| (tensor.name.strip_prefix("module.").unwrap_or(&tensor.name).to_owned(), tensor))
+        .filter(|(name, _)| !name.ends_with("num_batches_tracked"))
+        .collect();
+    let first = named.get("conv1.weight").map(|tensor| tensor.shape.clone());
+    let Some(&[width, ..]) = first.as_deref().filter(|shape| shape.len() == 4) else {
+        let found: Vec<&str> = named.keys().take(5).map(String::as_str).collect();
+        return Err(StateDictError::Unknown { found: found.join(", ") });
+    };
+    let blocks: BTreeSet<&str> = named
+        .keys()
+        .filter_map(|name| name.strip_prefix("layer1.")?.split_once('.'))
+        .map(|(block, _)| block)
+        .collect();
+    let depth = 6 * blocks.len() + 2;
+    let last = if named.contains_key("fc.weight") { "fc" } else { "linear" };
+    let classes =
+        named.get(&format!("{last}.weight")).and_then(|tensor| tensor.shape.first().copied()).unwrap_or(10);
+    let architecture = Model::ResNet { depth, width }.architecture(input, classes)?;
+    let (places, shapes) = (Places::new(&architecture)?, architecture.shapes()?);
+    let mut weights =
+        Weights { parameters: vec![0.0; places.parameters], statistics: vec![0.0; places.statistics] };
+    let (mut missing, mut misshapen) = (Vec::new(), Vec::new());
+    for Slot { name, shape, range, statistic } in slots(depth, last, &architecture, &places, &shapes) {
+        let Some(tensor) = named.remove(&name) else {
+            missing.push(name);
+            continue;
+        };
+        if tensor.shape != shape {
+            misshapen.push((name, shape, tensor.shape));
+            continue;
+        }
+        if tensor.values.iter().any(|value| !value.is_finite()) {
+            return Err(StateDictError::NotFinite { name });
+        }
+        let to = if statistic { &mut weights.statistics } else { &mut weights.parameters };
+        to[range].copy_from_slice(&tensor.values);
+    }
+    let unexpected: Vec<String> = named.into_keys().collect();
+    if missing.is_empty() && unexpected.is_empty() && misshapen.is_empty() {
+        return Ok((architecture, weights));
+    }
+    let model = format!("ResNet-{depth} of width {width} with {classes} classes");
+    Err(StateDictError::Mismatch { model, missing, unexpected, misshapen })
+}
