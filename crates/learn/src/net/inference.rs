@@ -120,7 +120,7 @@ impl Inference {
                 let mut folded = Vec::new();
                 let spread = convolution.spread(weight, |o| norm.scale[o]);
                 convolution.forward_weights(isa, &spread, &mut folded);
-                let subsampling = convolution.subsampling(&plan.values).map(|subsampling| {
+                let subsampling = Subsampling::of(&convolution, &plan.values).map(|subsampling| {
                     // A buffer of its own, whose other channels stay zero.
                     buffers.push(buffers[places[at + 1].buffer]);
                     (subsampling, buffers.len() - 1)
@@ -190,7 +190,16 @@ impl Inference {
                     let mut y = std::mem::take(&mut memory.buffers[to.buffer]);
                     let x = &memory.buffers[from.buffer];
                     let features = gathered(x, from, plan, images, &mut memory.features);
-                    plan.forward(self.isa, weights, features, &mut y[..images * plan.outputs_stored()]);
+                    let (layout, outputs) = (to.layout(), plan.outputs_stored());
+                    if layout.first == 0 && layout.image == outputs {
+                        plan.forward(self.isa, weights, features, &mut y[..images * outputs]);
+                    } else {
+                        // A convolution reads it, with zeros around.
+                        for (image, x) in features.chunks_exact(plan.features()).enumerate() {
+                            let y = &mut y[layout.first + image * layout.image..][..outputs];
+                            plan.forward(self.isa, weights, x, y);
+                        }
+                    }
                     memory.buffers[to.buffer] = y;
                 }
                 Folded::Pool(pool) => {

@@ -6,12 +6,9 @@
 //!
 //! **Which algorithm** is a question of shape alone, never of time or machine, so results are reproducible.
 
-use super::architecture::{
-    Architecture, ArchitectureError, Convolution, LayerKind, Shortcut, ShortcutKind, ValueIndex,
-};
+use super::architecture::{Architecture, ArchitectureError, Convolution, LayerKind, Shortcut, ValueIndex};
 use super::kernel::padded;
 use super::kernel::winograd::{self, Tiles};
-use super::layer::shortcut::Subsampling;
 use gambeson_data::dataset::Shape;
 
 /// How a convolution is computed.
@@ -139,15 +136,6 @@ impl ConvolutionPlan {
             Algorithm::Direct => (height + self.kernel - 1, width + self.kernel - 1),
         };
         Frame { before: self.kernel - 1 - self.padding, rows, columns, step: self.stride }
-    }
-
-    /// The sizes of a subsampled shortcut, if there is one.
-    pub(crate) fn subsampling(&self, values: &[Value]) -> Option<Subsampling> {
-        let shortcut = self.shortcut.filter(|shortcut| shortcut.kind == ShortcutKind::Subsampled)?;
-        let from = &values[shortcut.from];
-        let (step, before) = Shortcut::subsampling(self.to, from.shape)?;
-        let (from_stored, to_stored) = (from.stored, self.outputs);
-        Some(Subsampling { from: from.shape, from_stored, to: self.to, to_stored, step, before })
     }
 
     /// Images that are convolved together: as many as fill a batch of tiles.

@@ -6,7 +6,7 @@
 //! and nothing is copied. By data it is the same sum over the gradient, spread out to the grid of the input where the
 //! stride is not 1, with the kernel turned round and its channels exchanged. By weights, pixels are the terms.
 
-use super::Isa;
+use super::isa::Isa;
 use super::product::{Columns, Rows, Sizes, product};
 
 /// A convolution's sizes, with channels as they are stored (see [`padded`](super::padded)).

@@ -3,7 +3,8 @@
 
 #![allow(unsafe_code)] // calls of versions compiled for instructions that were found
 
-use super::{LANES, versions};
+use super::isa::LANES;
+use super::versions::versions;
 
 /// A line per channel: x ↦ scale·x + shift.
 #[derive(Clone, Copy)]

@@ -5,7 +5,7 @@
 
 #![allow(unsafe_code)]
 
-use super::{LANES, multiply_add};
+use super::isa::{LANES, multiply_add};
 
 /// The same number of [`LANES`] neighbouring channels.
 pub(crate) trait Lanes: Copy {

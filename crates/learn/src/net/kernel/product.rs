@@ -12,7 +12,7 @@
 
 #![allow(unsafe_code)]
 
-use super::{Isa, LANES, Level, NATIVE_FMA, multiply_add};
+use super::isa::{Isa, LANES, Level, NATIVE_FMA, multiply_add};
 
 /// Columns of a panel of B. The last panel has [`LANES`] where the number of columns is odd in that unit.
 pub(crate) const PANEL: usize = 16;

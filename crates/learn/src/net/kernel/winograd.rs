@@ -19,9 +19,10 @@
 
 #![allow(unsafe_code)]
 
+use super::isa::{Isa, LANES};
 use super::lanes::Lanes;
 use super::product::{Columns, PANEL, Rows, Sizes, product};
-use super::{Isa, LANES, versions};
+use super::versions::versions;
 
 /// Places of a transformed tile.
 pub(crate) const PLACES: usize = 36;

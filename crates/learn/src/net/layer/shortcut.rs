@@ -3,6 +3,8 @@
 //! Subsampled (option A of He et al. 2016): out[r, q, before + c] += x[s·r, s·q, c], all other channels get nothing. By data:
 //! dx[s·r, s·q, c] += dz[r, q, before + c].
 
+use crate::net::architecture::{Shortcut, ShortcutKind};
+use crate::net::plan::{ConvolutionPlan, Value};
 use gambeson_data::dataset::Shape;
 
 /// A subsampled shortcut's sizes.
@@ -21,6 +23,15 @@ pub(crate) struct Subsampling {
 }
 
 impl Subsampling {
+    /// Of a convolution, if its shortcut is one.
+    pub(crate) fn of(plan: &ConvolutionPlan, values: &[Value]) -> Option<Self> {
+        let shortcut = plan.shortcut.filter(|shortcut| shortcut.kind == ShortcutKind::Subsampled)?;
+        let from = &values[shortcut.from];
+        let (step, before) = Shortcut::subsampling(plan.to, from.shape)?;
+        let (from_stored, to_stored) = (from.stored, plan.outputs);
+        Some(Self { from: from.shape, from_stored, to: plan.to, to_stored, step, before })
+    }
+
     /// Row r of what is added, zeros included.
     pub(crate) fn row(self, x: &[f32], r: usize, out: &mut [f32]) {
         out.fill(0.0);

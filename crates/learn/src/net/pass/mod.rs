@@ -220,7 +220,7 @@ impl Pass {
     }
 
     fn subsampling(&self, layer: usize) -> Option<Subsampling> {
-        self.plan.convolutions[layer].as_ref()?.subsampling(&self.plan.values)
+        Subsampling::of(self.plan.convolutions[layer].as_ref()?, &self.plan.values)
     }
 
     fn pool(&self, layer: usize) -> Option<Pool> {

@@ -186,6 +186,12 @@ fn stacks_with_shortcuts_and_pools() {
             ),
             linear(1, 4),
         ],
+        // A convolution over one pixel, behind a linear layer.
+        vec![
+            linear(0, 6),
+            layer(1, Convolution { bias: true, relu: true, ..conv(0, 5, 3, 1, 1) }),
+            linear(2, 4),
+        ],
         // Pools of both kinds.
         vec![
             plain(0, 5, 1),

@@ -1,0 +1,36 @@
+//! One loop, compiled for every instruction set.
+
+/// Compiles a loop in [`Lanes`](super::lanes::Lanes) for every instruction set and writes the function that chooses:
+/// `fn name(isa, arguments)`. Eight channels fill a register of AVX2; allowed wider ones, the compiler only loses time
+/// with putting them together. The body may call functions that are `#[inline(always)]`.
+macro_rules! versions {
+    ($(#[$meta:meta])* fn $name:ident<$lanes:ident>($($argument:ident: $type:ty),* $(,)?) $body:block) => {
+        $(#[$meta])*
+        #[allow(clippy::too_many_arguments)]
+        pub(crate) fn $name(isa: $crate::net::kernel::isa::Isa, $($argument: $type),*) {
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments)]
+            fn body<$lanes: $crate::net::kernel::lanes::Lanes>($($argument: $type),*) $body
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma")]
+            #[allow(clippy::too_many_arguments)]
+            fn avx2($($argument: $type),*) {
+                body::<$crate::net::kernel::lanes::x86::Wide>($($argument),*);
+            }
+            match isa.0 {
+                $crate::net::kernel::isa::Level::Portable => {
+                    body::<$crate::net::kernel::lanes::Plain<{ $crate::net::kernel::isa::NATIVE_FMA }>>($($argument),*);
+                }
+                $crate::net::kernel::isa::Level::PortableFused => {
+                    body::<$crate::net::kernel::lanes::Plain<true>>($($argument),*);
+                }
+                #[cfg(target_arch = "x86_64")]
+                // SAFETY: `Isa::detect` makes both only after finding AVX2 and FMA.
+                $crate::net::kernel::isa::Level::Avx2 | $crate::net::kernel::isa::Level::Avx512 => unsafe {
+                    avx2($($argument),*)
+                },
+            }
+        }
+    };
+}
+pub(crate) use versions;
