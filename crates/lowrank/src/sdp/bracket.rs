@@ -12,7 +12,7 @@ use crate::sdp::mwu::{MwuParams, multiplicative_weights};
 use crate::sdp::problem::{Norm, Problem, Unit};
 pub use crate::sdp::progress::Stop;
 use crate::sdp::progress::{Progress, RunMonitor, StopReason, relative_gap};
-use crate::sdp::upper::certify;
+use crate::sdp::upper::certificate_with_proof;
 pub use crate::sdp::upper::{Upper, prove};
 use crate::sdp::vertex::best_vertex;
 use gambeson_checker::rounding::add_up;
@@ -200,7 +200,7 @@ fn solve_and_prove(
         let solved = Instant::now();
         // After an early stop a margin as small as the requested gap would be wasted effort.
         let gap = monitor.reached.clamp(params.gap.min(LARGEST_MARGIN), LARGEST_MARGIN);
-        let attempt = certify(problem, &weights, gap, params.threads)?;
+        let attempt = certificate_with_proof(problem, &weights, gap, params.threads)?;
         total.seconds_check += solved.elapsed().as_secs_f64();
         // What earlier attempts proved stays, whatever this one comes to.
         let (certificate, upper) = match proven.take() {

@@ -39,7 +39,7 @@ impl Upper {
 /// factorisation; a fraction of the gap asked for, and then more, is tried before the scale is searched for. Gram forms
 /// leave it to that search at once, where it costs next to nothing. Where all that fails, for entries of wildly
 /// different sizes say, the absolute row sums dominate M whatever the solver did.
-pub(crate) fn certify(
+pub(crate) fn certificate_with_proof(
     problem: &Problem,
     weights: &[f64],
     gap: f64,

@@ -26,7 +26,7 @@ pub fn read_logs(paths: &[PathBuf], settings: &Settings) -> Result<Vec<LoggedRun
             places.push(Slot::Other(Box::new(dialect::read(path, &bytes, settings)?)));
         }
     }
-    let mut runs = records.certify(settings)?;
+    let mut runs = records.certified_again(settings)?;
     let mut predictions = predictions.predict()?;
     let logged = places.into_iter().filter_map(|place| match place {
         Slot::Run(run) => runs.get_mut(run).and_then(Option::take),

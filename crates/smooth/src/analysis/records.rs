@@ -53,7 +53,7 @@ impl<E: Entry> Gathered<E> {
 
 impl Gathered<Record> {
     /// One result per run, in the order of their numbers.
-    pub(super) fn certify(self, settings: &Settings) -> Result<Vec<Option<LoggedRun>>, LogError> {
+    pub(super) fn certified_again(self, settings: &Settings) -> Result<Vec<Option<LoggedRun>>, LogError> {
         let logged = |Shards { run, paths, merged, broken_off }: Shards<Record>| {
             let mut alpha = run.alpha;
             let mut inputs = Vec::new();

@@ -93,7 +93,7 @@ enum Anchor {
     End,
 }
 
-enum Shape {
+enum Primitive {
     Line {
         places: Vec<Place>,
         stroke: Stroke,
@@ -124,7 +124,7 @@ enum Shape {
 struct Drawing {
     width: f64,
     height: f64,
-    shapes: Vec<Shape>,
+    shapes: Vec<Primitive>,
 }
 
 impl Figure {
@@ -178,11 +178,11 @@ impl Frame {
 
 impl Drawing {
     fn line(&mut self, places: Vec<Place>, colour: Colour, width: f64) {
-        self.shapes.push(Shape::Line { places, stroke: Stroke { colour, width, dashed: false } });
+        self.shapes.push(Primitive::Line { places, stroke: Stroke { colour, width, dashed: false } });
     }
 
     fn text(&mut self, place: Place, size: f64, anchor: Anchor, text: &str) {
-        self.shapes.push(Shape::Text { place, size, anchor, turned: false, text: text.to_owned() });
+        self.shapes.push(Primitive::Text { place, size, anchor, turned: false, text: text.to_owned() });
     }
 
     fn panel(&mut self, panel: &Panel, legend: &[Entry], frame: &Frame) {
@@ -227,7 +227,7 @@ impl Drawing {
         }
         self.line(vec![(left, top), (left, bottom), (right, bottom)], BLACK, 1.2);
         self.text((f64::midpoint(left, right), bottom + LABEL_BASE), TEXT, Anchor::Middle, panel.x.label);
-        self.shapes.push(Shape::Text {
+        self.shapes.push(Primitive::Text {
             place: (left - LEFT + 20.0, f64::midpoint(top, bottom)),
             size: TEXT,
             anchor: Anchor::Middle,
@@ -262,7 +262,7 @@ impl Drawing {
     fn joined(&mut self, places: Vec<Place>, style: Style) {
         if places.len() > 1 {
             let stroke = Stroke { colour: style.colour, width: style.width, dashed: style.dashed };
-            self.shapes.push(Shape::Line { places, stroke });
+            self.shapes.push(Primitive::Line { places, stroke });
         }
     }
 
@@ -278,7 +278,7 @@ impl Drawing {
         };
         let places = match marker {
             Marker::Circle => {
-                self.shapes.push(Shape::Circle { centre: (x, y), radius: r, fill, stroke });
+                self.shapes.push(Primitive::Circle { centre: (x, y), radius: r, fill, stroke });
                 return;
             }
             Marker::Square => vec![(x - r, y - r), (x + r, y - r), (x + r, y + r), (x - r, y + r)],
@@ -289,6 +289,6 @@ impl Drawing {
                 vec![(x, y - 1.35 * r), (x + 1.35 * r, y), (x, y + 1.35 * r), (x - 1.35 * r, y)]
             }
         };
-        self.shapes.push(Shape::Polygon { places, fill, stroke });
+        self.shapes.push(Primitive::Polygon { places, fill, stroke });
     }
 }

@@ -1,7 +1,7 @@
 //! A drawing as PNG, with letters from the font built in.
 
 use super::style::{BLACK, Colour};
-use super::{Anchor, Drawing, Place, Shape, font};
+use super::{Anchor, Drawing, Place, Primitive, font};
 use anyhow::{Context, anyhow};
 use tiny_skia::{FillRule, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, StrokeDash, Transform};
 use ttf_parser::{Face, OutlineBuilder};
@@ -16,18 +16,18 @@ pub(super) fn write(drawing: &Drawing) -> anyhow::Result<Vec<u8>> {
     canvas.fill(tiny_skia::Color::WHITE);
     for shape in &drawing.shapes {
         match shape {
-            Shape::Line { places, stroke } => outline(&mut canvas, path(places, false).as_ref(), *stroke),
-            Shape::Polygon { places, fill, stroke } => {
+            Primitive::Line { places, stroke } => outline(&mut canvas, path(places, false).as_ref(), *stroke),
+            Primitive::Polygon { places, fill, stroke } => {
                 let path = path(places, true);
                 self::fill(&mut canvas, path.as_ref(), *fill, scaled());
                 outline(&mut canvas, path.as_ref(), *stroke);
             }
-            Shape::Circle { centre: (x, y), radius, fill, stroke } => {
+            Primitive::Circle { centre: (x, y), radius, fill, stroke } => {
                 let path = PathBuilder::from_circle(single(*x), single(*y), single(*radius));
                 self::fill(&mut canvas, path.as_ref(), *fill, scaled());
                 outline(&mut canvas, path.as_ref(), *stroke);
             }
-            Shape::Text { place, size, anchor, turned, text } => {
+            Primitive::Text { place, size, anchor, turned, text } => {
                 let before = font::width(text, *size)
                     * match anchor {
                         Anchor::Start => 0.0,

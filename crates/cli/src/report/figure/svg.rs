@@ -1,7 +1,7 @@
 //! A drawing as SVG.
 
 use super::style::{BLACK, Colour};
-use super::{Anchor, Drawing, Place, Shape, Stroke, font};
+use super::{Anchor, Drawing, Place, Primitive, Stroke, font};
 
 pub(super) fn write(drawing: &Drawing) -> String {
     let Drawing { width, height, shapes } = drawing;
@@ -18,20 +18,20 @@ pub(super) fn write(drawing: &Drawing) -> String {
     lines.join("\n")
 }
 
-fn element(shape: &Shape) -> String {
+fn element(shape: &Primitive) -> String {
     match shape {
-        Shape::Line { places, stroke } => {
+        Primitive::Line { places, stroke } => {
             format!("<polyline points=\"{}\" fill=\"none\" {}/>", list(places), outline(*stroke))
         }
-        Shape::Polygon { places, fill, stroke } => {
+        Primitive::Polygon { places, fill, stroke } => {
             let (places, fill, stroke) = (list(places), hex(*fill), outline(*stroke));
             format!("<polygon points=\"{places}\" fill=\"{fill}\" {stroke}/>")
         }
-        Shape::Circle { centre: (x, y), radius, fill, stroke } => {
+        Primitive::Circle { centre: (x, y), radius, fill, stroke } => {
             let (fill, stroke) = (hex(*fill), outline(*stroke));
             format!("<circle cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"{radius}\" fill=\"{fill}\" {stroke}/>")
         }
-        Shape::Text { place: (x, y), size, anchor, turned, text } => {
+        Primitive::Text { place: (x, y), size, anchor, turned, text } => {
             let anchor = match anchor {
                 Anchor::Start => "start",
                 Anchor::Middle => "middle",

@@ -9,17 +9,17 @@ fn point(x: f64, mean: f64, deviation: f64, there: usize) -> Point {
     Point::measured(x, Spread { mean, deviation: Some(deviation), trials })
 }
 
-fn drawn(y: Axis, label: &str, points: Vec<Option<Point>>) -> Vec<Shape> {
+fn drawn(y: Axis, label: &str, points: Vec<Option<Point>>) -> Vec<Primitive> {
     let series = vec![Series { label: label.to_owned(), points, style: Style::ours(0) }];
     Figure { panels: vec![Panel { title: String::new(), x: Axis::linear("n"), y, series }] }.draw().shapes
 }
 
 /// Lines in the colour of the series and of this width.
-fn lines(shapes: &[Shape], wide: f64) -> Vec<&Vec<Place>> {
+fn lines(shapes: &[Primitive], wide: f64) -> Vec<&Vec<Place>> {
     shapes
         .iter()
         .filter_map(|shape| match shape {
-            Shape::Line { places, stroke } if stroke.colour == PALETTE[0] && stroke.width == wide => {
+            Primitive::Line { places, stroke } if stroke.colour == PALETTE[0] && stroke.width == wide => {
                 Some(places)
             }
             _ => None,
@@ -49,11 +49,13 @@ fn points_of_some_trials_are_hollow_and_the_figure_says_so() {
         drawn(Axis::linear(""), "a", vec![Some(point(1.0, 1.0, 0.1, 3)), Some(point(2.0, 2.0, 0.1, 2))]);
     let fills: Vec<bool> = shapes
         .iter()
-        .filter_map(|shape| if let Shape::Circle { fill, .. } = shape { Some(*fill == WHITE) } else { None })
+        .filter_map(
+            |shape| if let Primitive::Circle { fill, .. } = shape { Some(*fill == WHITE) } else { None },
+        )
         .collect();
     assert_eq!(fills, [false, true, false], "two points and the legend");
-    let says = |shapes: &[Shape]| {
-        shapes.iter().any(|shape| matches!(shape, Shape::Text { text, .. } if text.starts_with("hollow")))
+    let says = |shapes: &[Primitive]| {
+        shapes.iter().any(|shape| matches!(shape, Primitive::Text { text, .. } if text.starts_with("hollow")))
     };
     assert!(says(&shapes));
     assert!(!says(&drawn(Axis::linear(""), "a", vec![Some(point(1.0, 1.0, 0.1, 3))])));
@@ -83,7 +85,9 @@ fn a_legend_stays_within_its_panel_below_the_axes() {
         .shapes
         .iter()
         .filter_map(|shape| match shape {
-            Shape::Text { place, size, text, .. } if *size == LEGEND_TEXT => Some((place.0, place.1, text)),
+            Primitive::Text { place, size, text, .. } if *size == LEGEND_TEXT => {
+                Some((place.0, place.1, text))
+            }
             _ => None,
         })
         .collect();
@@ -109,7 +113,7 @@ fn a_longer_legend_makes_the_figure_taller_and_the_plot_no_smaller() {
         let drawing =
             Figure { panels: vec![Panel { title: String::new(), x, y, series: series.collect() }] }.draw();
         let axis = drawing.shapes.iter().find_map(|shape| match shape {
-            Shape::Line { places, .. } if places.len() == 3 => Some(places[1].1 - places[0].1),
+            Primitive::Line { places, .. } if places.len() == 3 => Some(places[1].1 - places[0].1),
             _ => None,
         });
         (drawing.height, axis.expect("the axes"))
