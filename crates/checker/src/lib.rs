@@ -76,8 +76,8 @@
 //! assert!(trial.prove(LimitCandidate::Failure(0.011), 101).is_none());
 //! let limit = trial.prove(LimitCandidate::Failure(0.01103), 101).unwrap();
 //! // Φ⁻¹(0.98897) is at least 2.289.
-//! let quantile = limit.quantile().prove(2.289).unwrap();
-//! let radius = LatentRadius::one_sided(limit, quantile, NoiseLevel::new(0.25)?).unwrap();
+//! let quantile = limit.quantile().prove(2.289).expect("at least 2.289");
+//! let radius = LatentRadius::one_sided(limit, quantile, NoiseLevel::new(0.25)?).expect("a majority");
 //! assert!((0.5722..0.5726).contains(&radius.value()));
 //! // Counts that were looked at in between prove less, and their rule says that they were.
 //! assert!(LimitTrial::new(&SamplingRule::Anytime, tally, LimitMethod::ClopperPearson, failure).is_err());

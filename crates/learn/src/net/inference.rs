@@ -257,40 +257,24 @@ impl Inference {
         let added =
             shortcut.map(|buffer| if buffer == from.buffer { &[][..] } else { &memory.buffers[buffer][..] });
         let frame = Frame { rows: from.frame.rows, columns: from.frame.columns, ..plan.input_frame() };
-        match plan.forward {
-            Algorithm::Winograd if added.is_none_or(|added| !added.is_empty()) => {
-                let epilogue = Epilogue { bias: Some(bias), shortcut: added, relu: plan.relu };
-                plan.forward_into(
-                    self.isa,
-                    weights,
-                    images,
-                    (frame, first),
-                    (&mut y, ly),
-                    epilogue,
-                    &mut memory.scratch,
-                );
-            }
-            _ => {
-                let epilogue = Epilogue::default();
-                plan.forward_into(
-                    self.isa,
-                    weights,
-                    images,
-                    (frame, first),
-                    (&mut y, ly),
-                    epilogue,
-                    &mut memory.scratch,
-                );
-                // The shortcut may be the very value that was convolved.
-                let added =
-                    added.map_or(&[][..], |added| if added.is_empty() { &memory.scratch.x } else { added });
-                let width = plan.to.width * plan.outputs;
-                for image in 0..images {
-                    for r in 0..plan.to.height {
-                        let at = ly.first + image * ly.image + r * ly.row;
-                        let added = if added.is_empty() { &[][..] } else { &added[at..][..width] };
-                        close(self.isa, bias, added, plan.relu, plan.outputs, &mut y[at..][..width]);
-                    }
+        // Winograd's output transform closes the layer on the way, unless the shortcut is the very value that is convolved.
+        let fused = plan.forward == Algorithm::Winograd && added.is_none_or(|added| !added.is_empty());
+        let epilogue = if fused {
+            Epilogue { bias: Some(bias), shortcut: added, relu: plan.relu }
+        } else {
+            Epilogue::default()
+        };
+        let scratch = &mut memory.scratch;
+        plan.forward_into(self.isa, weights, images, (frame, first), (&mut y, ly), epilogue, scratch);
+        if !fused {
+            let added =
+                added.map_or(&[][..], |added| if added.is_empty() { &memory.scratch.x } else { added });
+            let width = plan.to.width * plan.outputs;
+            for image in 0..images {
+                for r in 0..plan.to.height {
+                    let at = ly.first + image * ly.image + r * ly.row;
+                    let added = if added.is_empty() { &[][..] } else { &added[at..][..width] };
+                    close(self.isa, bias, added, plan.relu, plan.outputs, &mut y[at..][..width]);
                 }
             }
         }

@@ -4,6 +4,7 @@
 #![allow(unsafe_code)] // calls of versions compiled for instructions that were found
 
 use super::isa::LANES;
+use super::lanes::Lanes;
 use super::versions::versions;
 
 /// A line per channel: x ↦ scale·x + shift.
@@ -65,6 +66,14 @@ versions! {
     }
 }
 
+/// Both halves of a sum of eight channels, added to what was there.
+#[inline(always)]
+fn add_to<L: Lanes>(halves: [L; 2], sums: &mut [f64]) {
+    let mut lanes = [0.0; LANES];
+    halves[0].add(halves[1]).put(&mut lanes);
+    sums.iter_mut().zip(lanes).for_each(|(sum, lane)| *sum += f64::from(lane));
+}
+
 versions! {
     /// Adds per channel Σ (y − about) and Σ (y − about)²: in `f32` within this call, in `f64` to what was there.
     fn moments<L>(y: &[f32], about: &[f32], channels: usize, sums: &mut [f64]) {
@@ -80,13 +89,8 @@ versions! {
                 first[p % 2] = first[p % 2].add(off);
                 second[p % 2] = second[p % 2].plus(off, off);
             }
-            let (mut a, mut b) = ([0.0; LANES], [0.0; LANES]);
-            first[0].add(first[1]).put(&mut a);
-            second[0].add(second[1]).put(&mut b);
-            for lane in 0..LANES {
-                sums[c + lane] += f64::from(a[lane]);
-                sums[channels + c + lane] += f64::from(b[lane]);
-            }
+            add_to(first, &mut sums[c..]);
+            add_to(second, &mut sums[channels + c..]);
         }
     }
 }
@@ -138,13 +142,8 @@ versions! {
                 first[p % 2] = first[p % 2].add(d);
                 second[p % 2] = second[p % 2].plus(d, raw.sub(mean).times(inverse));
             }
-            let (mut a, mut b) = ([0.0; LANES], [0.0; LANES]);
-            first[0].add(first[1]).put(&mut a);
-            second[0].add(second[1]).put(&mut b);
-            for lane in 0..LANES {
-                sums[c + lane] += f64::from(a[lane]);
-                sums[channels + c + lane] += f64::from(b[lane]);
-            }
+            add_to(first, &mut sums[c..]);
+            add_to(second, &mut sums[channels + c..]);
         }
     }
 }
