@@ -45,6 +45,9 @@ pub enum Unsupported {
         /// Outputs.
         outputs: usize,
     },
+    /// The order of the input's numbers is not the one that its dimensions suggest.
+    #[error("an input whose channels lie elsewhere than its dimensions suggest")]
+    Layout,
     /// The layers do not fit together.
     #[error(transparent)]
     Architecture(#[from] ArchitectureError),
