@@ -274,10 +274,12 @@ def table(records):
     for key, distances in found.items():
         cells = [f"{distances[name]:.1e}" if name in distances else "" for name in (OURS, *columns)]
         lines.append("| " + " | ".join([*key, *cells]) + " |")
-    lines += ["", "## Memory", "", "Resident, of our worker, in steps of SGD.", "", "| network | MiB after step |", "|---|---|"]
+    lines += ["", "## Memory", "", "Resident, of our worker, over steps of SGD.", ""]
+    lines += ["| network | MiB after step | growth |", "|---|---|---:|"]
     for record in kinds["memory"]:
-        seen = ", ".join(f"{step}: {size / 1024:.1f}" for step, size in record["resident"])
-        lines.append(f"| {record['network']} | {seen} |")
+        sizes = record["resident"]
+        seen = ", ".join(f"{step}: {size / 1024:.1f}" for step, size in sizes)
+        lines.append(f"| {record['network']} | {seen} | {sizes[-1][1] / sizes[0][1] - 1:.2%} |")
     return "\n".join(lines) + "\n"
 
 

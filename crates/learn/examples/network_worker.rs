@@ -119,7 +119,7 @@ impl Worker {
 
     /// Once before, so that threads are awake; then for at least this long.
     fn round(&mut self, workload: Workload, seconds: f64) -> Value {
-        self.pass.load(&self.weights); // running statistics moved since the last time
+        self.pass.load(&self.weights); // a training pass has put its own statistics into the normalisations
         self.run(workload);
         let (started, mut iterations) = (Instant::now(), 0);
         loop {
