@@ -7,7 +7,7 @@
 
 use super::architecture::{Architecture, ArchitectureError, LayerKind, ShortcutKind, ValueIndex};
 use super::kernel::Isa;
-use super::kernel::elementwise::close;
+use super::kernel::elementwise::{close, interleave};
 use super::kernel::winograd::{Epilogue, Layout};
 use super::layer::convolution::{Scratch, room};
 use super::layer::linear::{LinearPlan, LinearWeights};
@@ -20,8 +20,12 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-/// Images that go through the network together.
-const TOGETHER: usize = 4;
+/// Images that go through the network together, at least and at most: more share the weights that a linear layer reads,
+/// fewer stay in the cache.
+const TOGETHER: (usize, usize) = (4, 8);
+
+/// Numbers of all values together that stay in the cache.
+const CACHED: usize = 1 << 17;
 
 /// A network ready to answer.
 pub struct Inference {
@@ -33,6 +37,8 @@ pub struct Inference {
     places: Vec<Room>,
     /// Numbers of each buffer.
     buffers: Vec<usize>,
+    /// Images of one task.
+    together: usize,
     idle: Mutex<Vec<Memory>>,
 }
 
@@ -130,7 +136,8 @@ impl Inference {
             .collect();
         places.shrink_to_fit();
         let architecture = architecture.clone();
-        Ok(Self { architecture, plan, isa, layers, places, buffers, idle: Mutex::new(Vec::new()) })
+        let together = (CACHED / buffers.iter().sum::<usize>().max(1)).clamp(TOGETHER.0, TOGETHER.1);
+        Ok(Self { architecture, plan, isa, layers, places, buffers, together, idle: Mutex::new(Vec::new()) })
     }
 
     /// The network.
@@ -144,8 +151,8 @@ impl Inference {
     pub fn scores(&self, x: &[f32], scores: &mut [f32]) {
         let (size, classes) = self.sizes(x, scores);
         scores
-            .par_chunks_mut(TOGETHER * classes)
-            .zip(x.par_chunks(TOGETHER * size))
+            .par_chunks_mut(self.together * classes)
+            .zip(x.par_chunks(self.together * size))
             .with_max_len(1)
             .for_each(|(scores, x)| self.with_memory(|memory| self.some(x, scores, memory)));
     }
@@ -153,7 +160,7 @@ impl Inference {
     /// The same on the thread that asks: for callers that ask from several at once.
     pub fn scores_on_one_thread(&self, x: &[f32], scores: &mut [f32]) {
         let (size, classes) = self.sizes(x, scores);
-        let parts = scores.chunks_mut(TOGETHER * classes).zip(x.chunks(TOGETHER * size));
+        let parts = scores.chunks_mut(self.together * classes).zip(x.chunks(self.together * size));
         self.with_memory(|memory| parts.for_each(|(scores, x)| self.some(x, scores, memory)));
     }
 
@@ -174,11 +181,11 @@ impl Inference {
     }
 
     fn memory(&self) -> Memory {
-        let buffers = self.buffers.iter().map(|&size| vec![0.0; TOGETHER * size]).collect();
+        let buffers = self.buffers.iter().map(|&size| vec![0.0; self.together * size]).collect();
         Memory { buffers, scratch: Scratch::default(), features: Vec::new() }
     }
 
-    /// At most [`TOGETHER`] images.
+    /// At most as many images as go together.
     fn some(&self, x: &[f32], scores: &mut [f32], memory: &mut Memory) {
         let shape = self.architecture.input;
         let images = x.len() / shape.len();
@@ -187,11 +194,8 @@ impl Inference {
         for (image, x) in x.chunks_exact(shape.len()).enumerate() {
             let out = &mut memory.buffers[room.buffer][layout.first + image * layout.image..];
             for (r, out) in out.chunks_mut(layout.row).take(shape.height).enumerate() {
-                for (q, out) in out.chunks_exact_mut(room.channels).take(shape.width).enumerate() {
-                    for (c, out) in out[..shape.channels].iter_mut().enumerate() {
-                        *out = x[c * plane + r * shape.width + q];
-                    }
-                }
+                let (x, out) = (&x[r * shape.width..], &mut out[..shape.width * room.channels]);
+                interleave(self.isa, x, plane, shape.channels, room.channels, out);
             }
         }
         for (at, layer) in self.layers.iter().enumerate() {

@@ -188,7 +188,7 @@ impl Plan {
             let by_convolutions =
                 readers.iter().all(|r| !r.as_shortcut && matches!(kind(r.layer), LayerKind::Convolution(_)));
             if value == 0 && by_convolutions && shapes[0].channels <= 4 {
-                values[0].stored = 4; // three channels as eight would more than double the first layer
+                values[0].stored = shapes[0].channels; // as eight they would more than double the first layer
             }
             let with_shortcut = value > 0
                 && matches!(kind(value - 1), LayerKind::Convolution(Convolution { shortcut: Some(_), .. }));

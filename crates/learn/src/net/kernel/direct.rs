@@ -7,7 +7,7 @@
 //! stride is not 1, with the kernel turned round and its channels exchanged. By weights, pixels are the terms.
 
 use super::isa::Isa;
-use super::product::{Columns, Rows, Sizes, product};
+use super::product::{Columns, Rows, Series, Sizes, product, products};
 
 /// A convolution's sizes, with channels as they are stored (see [`padded`](super::padded)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,9 +38,8 @@ pub(crate) fn convolve(
     let sizes =
         Sizes { rows: width, columns: outputs, segments: kernel, depth: kernel * inputs, out_row: outputs };
     let at = Rows { row: stride * inputs, segment: x_row, term: 1 };
-    for r in 0..height {
-        product(isa, sizes, (&x[r * stride * x_row..], at), (w, Columns::Packed), &mut y[r * y_row..], false);
-    }
+    let lines = Series { count: height, a: stride * x_row, c: y_row };
+    products(isa, lines, sizes, (x, at), (w, Columns::Packed), y, false);
 }
 
 /// dw ← dw + Σ x·dy of one image: dw[a][b·inputs + i][o], kernel × (kernel · inputs) × outputs. Rows of `dy` are `dy_row`

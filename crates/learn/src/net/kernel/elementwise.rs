@@ -177,3 +177,29 @@ versions! {
         }
     }
 }
+
+versions! {
+    /// Pixels with their channels together, from planes that are `plane` numbers apart: out[p·stored + c] ← x[c·plane + p].
+    /// Other numbers of `out` are left as they are.
+    fn interleave<L>(x: &[f32], plane: usize, channels: usize, stored: usize, out: &mut [f32]) {
+        let pixels = out.len() / stored;
+        assert!(channels <= stored && (channels - 1) * plane + pixels <= x.len());
+        let planes = |c: usize| &x[c * plane..][..pixels];
+        match (channels, stored) {
+            (1, 1) => out[..pixels].copy_from_slice(planes(0)),
+            // The compiler turns this into shuffles.
+            (3, 3) => {
+                let (a, b, c) = (planes(0), planes(1), planes(2));
+                for (((out, a), b), c) in out.as_chunks_mut::<3>().0.iter_mut().zip(a).zip(b).zip(c) {
+                    *out = [*a, *b, *c];
+                }
+            }
+            _ => {
+                for c in 0..channels {
+                    let pixels = out.chunks_exact_mut(stored).zip(planes(c));
+                    pixels.for_each(|(out, x)| out[c] = *x);
+                }
+            }
+        }
+    }
+}

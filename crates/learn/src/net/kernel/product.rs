@@ -49,6 +49,14 @@ pub(crate) struct Sizes {
     pub(crate) out_row: usize,
 }
 
+/// Products of the same B that follow each other: number i has its A at `i·a` and its C at `i·c`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Series {
+    pub(crate) count: usize,
+    pub(crate) a: usize,
+    pub(crate) c: usize,
+}
+
 /// What a block needs to know, in numbers of `f32`.
 #[derive(Clone, Copy)]
 struct Block {
@@ -69,23 +77,42 @@ struct Block {
 pub(crate) fn product(
     isa: Isa,
     sizes: Sizes,
+    a: (&[f32], Rows),
+    b: (&[f32], Columns),
+    c: &mut [f32],
+    accumulate: bool,
+) {
+    products(isa, Series { count: 1, a: 0, c: 0 }, sizes, a, b, c, accumulate);
+}
+
+/// A series of them.
+///
+/// Panics where A, B or C are too short for what is asked.
+pub(crate) fn products(
+    isa: Isa,
+    series: Series,
+    sizes: Sizes,
     (a, at): (&[f32], Rows),
     (b, bt): (&[f32], Columns),
     c: &mut [f32],
     accumulate: bool,
 ) {
     let Sizes { rows, columns, segments, depth, out_row } = sizes;
-    if rows == 0 || columns == 0 {
+    if rows == 0 || columns == 0 || series.count == 0 {
         return;
     }
     assert!(columns.is_multiple_of(LANES) && segments > 0 && depth > 0, "a product of nothing");
-    let furthest = (rows - 1) * at.row + (segments - 1) * at.segment + (depth - 1) * at.term;
+    let last = series.count - 1;
+    let furthest =
+        last * series.a + (rows - 1) * at.row + (segments - 1) * at.segment + (depth - 1) * at.term;
     let b_needed = match bt {
         Columns::Packed => segments * depth * columns,
         Columns::Strided { segment, term } => (segments - 1) * segment + (depth - 1) * term + columns,
     };
     assert!(
-        furthest < a.len() && b_needed <= b.len() && (rows - 1) * out_row + columns <= c.len(),
+        furthest < a.len()
+            && b_needed <= b.len()
+            && last * series.c + (rows - 1) * out_row + columns <= c.len(),
         "a product beyond its operands"
     );
     let most = isa.rows();
@@ -108,13 +135,18 @@ pub(crate) fn product(
             c_row: out_row,
             accumulate,
         };
+        let b = b[b_at..].as_ptr();
         for i in 0..blocks {
             let (low, high) = (i * rows / blocks, (i + 1) * rows / blocks);
-            let (a, b) = (&a[low * at.row..], &b[b_at..]);
-            let c = &mut c[low * out_row + first..];
-            // SAFETY: the furthest numbers that a block of these rows and columns touches are within the slices, by the
-            // assertion above; `Isa::detect` made `isa` after finding its instructions.
-            unsafe { isa.block(high - low, width, a.as_ptr(), b.as_ptr(), c.as_mut_ptr(), &block) };
+            let (a, c) = (a[low * at.row..].as_ptr(), c[low * out_row + first..].as_mut_ptr());
+            for place in 0..series.count {
+                // SAFETY: the furthest numbers that a block of these rows and columns touches are within the slices, by
+                // the assertion above; `Isa::detect` made `isa` after finding its instructions.
+                unsafe {
+                    let (a, c) = (a.add(place * series.a), c.add(place * series.c));
+                    isa.block(high - low, width, a, b, c, &block);
+                }
+            }
         }
     }
 }
@@ -253,6 +285,11 @@ mod x86 {
         _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_set1_ps, _mm512_setzero_ps, _mm512_storeu_ps,
     };
 
+    /// The highest block.
+    const MOST: usize = 12;
+    /// Rows that share a pointer: addresses have room for one or two steps beyond it.
+    const GROUP: usize = 3;
+
     /// Writes one version: `$vectors` registers of `$lanes` columns per row.
     macro_rules! block {
         ($(#[$meta:meta])* $name:ident, $features:literal, [$($vectors:tt)*], $count:expr, $lanes:literal, $zero:ident,
@@ -276,16 +313,22 @@ mod x86 {
                         }
                     }
                     for s in 0..block.segments {
-                        let (mut a, mut b) = (a.add(s * block.a_segment), b.add(s * block.b_segment));
+                        let (a, mut b) = (a.add(s * block.a_segment), b.add(s * block.b_segment));
+                        // One pointer per three rows: one for all would be a chain of additions as long as the products.
+                        let mut a: [*const f32; MOST / GROUP] =
+                            std::array::from_fn(|g| a.add((GROUP * g).min(ROWS - 1) * block.a_row));
                         for _ in 0..block.depth {
                             let columns: [_; $count] = std::array::from_fn(|v| $load(b.add($lanes * v)));
                             for p in 0..ROWS {
-                                let x = $splat(*a.add(p * block.a_row));
+                                let x = $splat(*a[p / GROUP].add(p % GROUP * block.a_row));
                                 for v in 0..$count {
                                     sums[p][v] = $fused(x, columns[v], sums[p][v]);
                                 }
                             }
-                            (a, b) = (a.add(block.a_term), b.add(block.b_term));
+                            for g in 0..ROWS.div_ceil(GROUP) {
+                                a[g] = a[g].add(block.a_term);
+                            }
+                            b = b.add(block.b_term);
                         }
                     }
                     for p in 0..ROWS {

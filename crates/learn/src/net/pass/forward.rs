@@ -2,7 +2,7 @@
 
 use super::{LayerWeights, Mode, Pass, linear_plan};
 use crate::net::architecture::{LayerKind, ShortcutKind, ValueIndex};
-use crate::net::kernel::elementwise::{affine, affine_add, moments};
+use crate::net::kernel::elementwise::{affine, affine_add, interleave, moments};
 use crate::net::layer::convolution::room;
 use crate::net::plan::Frame;
 use rayon::prelude::*;
@@ -43,16 +43,11 @@ impl Pass {
     fn take_input(&mut self, x: &[f32]) {
         let shape = self.architecture.input;
         let (plane, stored) = (shape.height * shape.width, self.plan.values[0].stored);
-        let each = plane * stored;
-        self.kept[0][..self.images * each].par_chunks_mut(each).zip(x.par_chunks(shape.len())).for_each(
-            |(out, x)| {
-                for (pixel, out) in out.chunks_exact_mut(stored).enumerate() {
-                    for (c, out) in out[..shape.channels].iter_mut().enumerate() {
-                        *out = x[c * plane + pixel];
-                    }
-                }
-            },
-        );
+        let (each, isa) = (plane * stored, self.isa);
+        self.kept[0][..self.images * each]
+            .par_chunks_mut(each)
+            .zip(x.par_chunks(shape.len()))
+            .for_each(|(out, x)| interleave(isa, x, plane, shape.channels, stored, out));
     }
 
     fn convolve(&mut self, layer: usize) {
