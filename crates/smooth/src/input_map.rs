@@ -79,6 +79,11 @@ impl InputMap {
         Ok(Self { channels, plane, layout })
     }
 
+    /// The order of the rows that it makes.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
     /// Numbers in a row.
     pub fn dim(&self) -> usize {
         self.channels.len() * self.plane

@@ -16,6 +16,7 @@ use super::layer::pool::Pool;
 use super::layer::shortcut::Subsampling;
 use super::parameters::{Places, Weights};
 use super::plan::{Algorithm, Choice, ConvolutionPlan, Frame, Plan};
+use gambeson_smooth::input_map::Layout as RowLayout;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -39,6 +40,8 @@ pub struct Inference {
     buffers: Vec<usize>,
     /// Images of one task.
     together: usize,
+    /// How images are given.
+    rows: RowLayout,
     idle: Mutex<Vec<Memory>>,
 }
 
@@ -137,7 +140,23 @@ impl Inference {
         places.shrink_to_fit();
         let architecture = architecture.clone();
         let together = (CACHED / buffers.iter().sum::<usize>().max(1)).clamp(TOGETHER.0, TOGETHER.1);
-        Ok(Self { architecture, plan, isa, layers, places, buffers, together, idle: Mutex::new(Vec::new()) })
+        Ok(Self {
+            architecture,
+            plan,
+            isa,
+            layers,
+            places,
+            buffers,
+            together,
+            rows: RowLayout::ChannelsFirst,
+            idle: Mutex::new(Vec::new()),
+        })
+    }
+
+    /// The same for images in another order than channel, row, column.
+    #[must_use]
+    pub fn with_rows(self, rows: RowLayout) -> Self {
+        Self { rows, ..self }
     }
 
     /// The network.
@@ -145,7 +164,7 @@ impl Inference {
         &self.architecture
     }
 
-    /// The scores of images in the order channel, row, column: images × classes, on all threads.
+    /// The scores of images, by default in the order channel, row, column: images × classes, on all threads.
     ///
     /// Panics unless `x` holds whole images and `scores` a row for each.
     pub fn scores(&self, x: &[f32], scores: &mut [f32]) {
@@ -194,8 +213,18 @@ impl Inference {
         for (image, x) in x.chunks_exact(shape.len()).enumerate() {
             let out = &mut memory.buffers[room.buffer][layout.first + image * layout.image..];
             for (r, out) in out.chunks_mut(layout.row).take(shape.height).enumerate() {
-                let (x, out) = (&x[r * shape.width..], &mut out[..shape.width * room.channels]);
-                interleave(self.isa, x, plane, shape.channels, room.channels, out);
+                let out = &mut out[..shape.width * room.channels];
+                match self.rows {
+                    RowLayout::ChannelsFirst => {
+                        let x = &x[r * shape.width..];
+                        interleave(self.isa, x, plane, shape.channels, room.channels, out);
+                    }
+                    RowLayout::ChannelsLast => {
+                        let x = x[r * shape.width * shape.channels..].chunks_exact(shape.channels);
+                        let pixels = out.chunks_exact_mut(room.channels).zip(x);
+                        pixels.for_each(|(out, x)| out[..shape.channels].copy_from_slice(x));
+                    }
+                }
             }
         }
         for (at, layer) in self.layers.iter().enumerate() {

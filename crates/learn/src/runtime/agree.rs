@@ -4,7 +4,6 @@ use super::error::ModelError;
 use super::own::OwnModel;
 use crate::onnx::OnnxModel;
 use gambeson_smooth::classifier::Classifier;
-use gambeson_smooth::input_map::Layout;
 use std::path::Path;
 
 /// Rows that both are asked about.
@@ -21,10 +20,8 @@ pub(super) fn compare(path: &Path, own: &OwnModel, other: &OnnxModel) -> Result<
         return Err(ModelError::Classes { path: path.to_path_buf(), own: classes, onnx: other.classes() });
     }
     let theirs = other.probe_scores(ROWS)?;
-    // Their rows may have channels innermost, ours never.
-    let rows = plain_probe(own, other, ROWS);
     let mut ours = vec![0.0; ROWS * classes];
-    own.scores(&rows, &mut ours);
+    own.scores(&other.probe(ROWS), &mut ours);
     let worst = [Ending::Scores, Ending::Softmax, Ending::LogSoftmax]
         .map(|ending| difference(&ending.of(&ours, classes), &theirs))
         .into_iter()
@@ -33,22 +30,6 @@ pub(super) fn compare(path: &Path, own: &OwnModel, other: &OnnxModel) -> Result<
         return Ok(());
     }
     Err(ModelError::Disagree { path: path.to_path_buf(), difference: worst, allowed: ROUNDING })
-}
-
-/// The rows of the probe, as the engine takes them.
-fn plain_probe(own: &OwnModel, other: &OnnxModel, rows: usize) -> Vec<f32> {
-    let shape = own.shape();
-    let theirs = other.probe(rows);
-    if other.layout() == Layout::ChannelsFirst {
-        return theirs;
-    }
-    let (plane, mut ours) = (shape.height * shape.width, vec![0.0; theirs.len()]);
-    for (ours, theirs) in ours.chunks_exact_mut(shape.len()).zip(theirs.chunks_exact(shape.len())) {
-        for (index, value) in ours.iter_mut().enumerate() {
-            *value = theirs[index % plane * shape.channels + index / plane];
-        }
-    }
-    ours
 }
 
 /// What a graph makes of its scores last. The engine leaves it out: it changes no answer.

@@ -72,7 +72,7 @@ fn network(path: &Path, params: &LoadParams) -> Result<LoadedModel, ModelError> 
             Some(mean.iter().zip(std).map(|(mean, std)| affine(*mean, *std)).collect())
         }
     };
-    let model = own(path, &network.architecture, &network.weights, maps)?;
+    let model = own(path, &network.architecture, &network.weights, maps, Layout::ChannelsFirst)?;
     let model = NetworkModel::Own(Box::new(model));
     Ok(LoadedModel { model, sha256, shape: taken, unsupported: None })
 }
@@ -89,7 +89,7 @@ fn graph(path: &Path, bytes: &[u8], params: &LoadParams) -> Result<LoadedModel, 
     if params.runtime == RuntimeChoice::Onnx {
         return Ok(by_onnx(onnx()?, None));
     }
-    let imported = match imported(path, bytes, params.data)? {
+    let (imported, layout) = match imported(path, bytes, params.data)? {
         Ok(imported) => imported,
         Err(reason) if params.runtime == RuntimeChoice::Own => {
             return Err(ModelError::Unsupported { path: path.to_path_buf(), reason });
@@ -106,8 +106,11 @@ fn graph(path: &Path, bytes: &[u8], params: &LoadParams) -> Result<LoadedModel, 
             };
         }
     };
+    // Rows in the order of the graph: noise is drawn in that order, so both runtimes get the same draws.
     let maps = params.normalisation.as_ref().map(Normalisation::maps);
-    let model = own(path, &imported.architecture, &imported.weights, maps)?;
+    let plain = || vec![Affine::IDENTITY; imported.architecture.input.channels];
+    let maps = if layout == Layout::ChannelsLast { maps.or_else(|| Some(plain())) } else { maps };
+    let model = own(path, &imported.architecture, &imported.weights, maps, layout)?;
     if params.runtime == RuntimeChoice::Auto {
         match OnnxModel::load(path, params.data, params.normalisation.clone(), 1) {
             Ok(other) => compare(path, &model, &other)?,
@@ -122,7 +125,11 @@ fn graph(path: &Path, bytes: &[u8], params: &LoadParams) -> Result<LoadedModel, 
 }
 
 /// The graph as a network of ours, or what stands in the way.
-fn imported(path: &Path, bytes: &[u8], data: Shape) -> Result<Result<Imported, Unsupported>, ModelError> {
+fn imported(
+    path: &Path,
+    bytes: &[u8],
+    data: Shape,
+) -> Result<Result<(Imported, Layout), Unsupported>, ModelError> {
     let broken = |reason| OnnxError::Broken { path: path.to_path_buf(), reason };
     let dims = declared_dimensions(bytes).map_err(broken)?;
     let (shape, layout) = image_shape(&dims, data).ok_or_else(|| OnnxError::InputShape {
@@ -135,7 +142,7 @@ fn imported(path: &Path, bytes: &[u8], data: Shape) -> Result<Result<Imported, U
         Ok(Some(imported)) if imported.channels_last != (layout == Layout::ChannelsLast) => {
             Ok(Err(Unsupported::Layout))
         }
-        Ok(Some(imported)) => Ok(Ok(imported)),
+        Ok(Some(imported)) => Ok(Ok((imported, layout))),
         Err(ImportError::Wire(reason)) => Err(broken(reason).into()),
         Err(ImportError::Unsupported(reason)) => Ok(Err(reason)),
     }
@@ -146,9 +153,10 @@ fn own(
     architecture: &Architecture,
     weights: &Weights,
     maps: Option<Vec<Affine>>,
+    layout: Layout,
 ) -> Result<OwnModel, ModelError> {
     let Shape { height, width, .. } = architecture.input;
-    let map = maps.map(|maps| InputMap::new(maps, height * width, Layout::ChannelsFirst)).transpose();
+    let map = maps.map(|maps| InputMap::new(maps, height * width, layout)).transpose();
     let map = map.map_err(|reason| ModelError::InputMap { path: path.to_path_buf(), reason })?;
     OwnModel::new(architecture, weights, map)
         .map_err(|reason| ModelError::Architecture { path: path.to_path_buf(), reason })

@@ -10,7 +10,7 @@ use crate::net::kernel::Isa;
 use crate::net::parameters::Weights;
 use gambeson_data::dataset::Shape;
 use gambeson_smooth::classifier::{Classifier, highest};
-use gambeson_smooth::input_map::InputMap;
+use gambeson_smooth::input_map::{InputMap, Layout};
 use std::convert::Infallible;
 use std::sync::{Mutex, PoisonError};
 
@@ -37,7 +37,8 @@ impl OwnModel {
         weights: &Weights,
         input_map: Option<InputMap>,
     ) -> Result<Self, ArchitectureError> {
-        let inference = Inference::new(architecture, weights, Isa::detect())?;
+        let rows = input_map.as_ref().map_or(Layout::ChannelsFirst, InputMap::layout);
+        let inference = Inference::new(architecture, weights, Isa::detect())?.with_rows(rows);
         Ok(Self { inference, input_map, idle: Mutex::new(Vec::new()) })
     }
 
