@@ -5,10 +5,13 @@
 //! - [`net`]: networks of our own, computed by an explicit engine: layers with hand-written forward and backward passes.
 //!   Read [`net::architecture`] first, then [`net::pass`] for training and [`net::inference`] for answers.
 //! - [`weights`]: their numbers in files: our own, and state dicts of PyTorch.
+//! - [`convert`]: from files of any kind to files of another.
 //! - [`onnx`]: loading a file and running it with ONNX Runtime; its [`OnnxModel`] is a
 //!   [`Classifier`](gambeson_smooth::classifier::Classifier). Read it first, then [`onnx::library`] for finding the
-//!   run-time and [`onnx::batch`] for files that take one row only.
+//!   run-time and [`onnx::batch`] for files that take one row only; [`onnx::import`] and [`onnx::export`]
+//!   for graphs made of the engine's layers.
 
+pub mod convert;
 pub mod net;
 pub mod onnx;
 pub mod weights;

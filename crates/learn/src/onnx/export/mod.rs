@@ -14,12 +14,10 @@
 mod writer;
 
 use super::schema::TRAINING;
-use crate::net::architecture::{
-    ArchitectureError, Convolution, LayerKind, Linear, Shortcut, ShortcutKind, Window,
-};
+use crate::net::architecture::{Convolution, LayerKind, Linear, Shortcut, ShortcutKind, Window};
 use crate::net::layer::norm::EPSILON;
-use crate::net::parameters::{Place, Places};
-use crate::weights::network::Network;
+use crate::net::parameters::Place;
+use crate::weights::network::{Network, NetworkProblem};
 use gambeson_data::dataset::Shape;
 use thiserror::Error;
 use writer::{Writer, float, integer, integers};
@@ -30,32 +28,14 @@ const OUTPUT: &str = "scores";
 const MOST_BYTES: usize = (1 << 31) - 1;
 
 /// Why a network cannot be written as an ONNX file.
-#[derive(Clone, Debug, PartialEq, Error)]
+#[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// Its layers do not fit together.
+    /// It is none.
     #[error(transparent)]
-    Architecture(#[from] ArchitectureError),
-    /// It has the numbers of another.
-    #[error("{found} {what} for an architecture of {expected}")]
-    Length {
-        /// Parameters or statistics.
-        what: &'static str,
-        /// There should be.
-        expected: usize,
-        /// There are.
-        found: usize,
-    },
-    /// A number that no network has.
-    #[error("layer {layer}: a number is not finite, or a variance not positive")]
-    Number {
-        /// Which, counting from 0.
-        layer: usize,
-    },
-    /// Not one mean and one deviation per channel.
-    #[error(
-        "its normalisation is not one finite mean and one positive deviation per channel, in single precision"
-    )]
+    Network(#[from] NetworkProblem),
+    /// Numbers that single precision does not have.
+    #[error("its normalisation has numbers beyond single precision")]
     Normalisation,
     /// More than such a file can hold.
     #[error("{bytes} bytes: an ONNX file without companions holds {MOST_BYTES} at most")]
@@ -67,23 +47,15 @@ pub enum ExportError {
 
 /// The bytes of the file. The same network gives the same bytes.
 pub fn export(network: &Network) -> Result<Vec<u8>, ExportError> {
-    let Network { architecture, weights, training, .. } = network;
-    let (places, shapes) = (Places::new(architecture)?, architecture.shapes()?);
-    for (what, expected, found) in [
-        ("parameters", places.parameters, weights.parameters.len()),
-        ("statistics", places.statistics, weights.statistics.len()),
-    ] {
-        if expected != found {
-            return Err(ExportError::Length { what, expected, found });
-        }
-    }
+    let Network { architecture, training, .. } = network;
+    let (places, shapes) = (network.check()?, architecture.shapes().map_err(NetworkProblem::from)?);
     let too_large =
         |bytes: usize| if bytes > MOST_BYTES { Err(ExportError::TooLarge { bytes }) } else { Ok(()) };
     too_large(4 * places.parameters)?;
     let mut exporter = Exporter { network, shapes: &shapes, values: Vec::new(), writer: Writer::default() };
     exporter.input()?;
     for (layer, place) in places.layers.iter().enumerate() {
-        exporter.layer(layer, place)?;
+        exporter.layer(layer, place);
     }
     exporter.row(architecture.layers.len());
     let Shape { channels, height, width } = architecture.input;
@@ -130,8 +102,7 @@ impl Exporter<'_> {
         if let Some((mean, std)) = &self.network.normalisation {
             let channels = self.network.architecture.input.channels;
             let [mean, std] = [mean, std].map(|all| all.iter().map(|&x| x as f32).collect::<Vec<f32>>());
-            let fits = mean.len() == channels && std.len() == channels;
-            if !fits || !mean.iter().chain(&std).all(|x| x.is_finite()) || std.iter().any(|&std| std <= 0.0) {
+            if !mean.iter().chain(&std).all(|x| x.is_finite()) || std.contains(&0.0) {
                 return Err(ExportError::Normalisation);
             }
             for (name, values) in [("mean", &mean), ("std", &std)] {
@@ -145,15 +116,14 @@ impl Exporter<'_> {
         Ok(())
     }
 
-    fn layer(&mut self, layer: usize, place: &Place) -> Result<(), ExportError> {
+    fn layer(&mut self, layer: usize, place: &Place) {
         let architecture = &self.network.architecture;
         let input = architecture.layers[layer].input;
         let window = |operator, window: Window, more: Vec<Vec<u8>>| {
             let attributes = [places_of(window), more].concat();
             Step { operator, others: Vec::new(), attributes }
         };
-        self.check(layer, place)?;
-        let (from, steps, is_row) = match &architecture.layers[layer].kind {
+        let (mut from, steps, is_row) = match &architecture.layers[layer].kind {
             LayerKind::Convolution(convolution) => {
                 (self.image(input), self.convolution(layer, convolution, place), false)
             }
@@ -168,7 +138,7 @@ impl Exporter<'_> {
             }
             LayerKind::Linear(linear) => (self.row(input), self.linear(layer, *linear, place), true),
         };
-        let (mut from, count) = (from, steps.len());
+        let count = steps.len();
         for (at, Step { operator, others, attributes }) in steps.into_iter().enumerate() {
             let to = if at + 1 == count {
                 if is_row { self.row_name(layer + 1) } else { format!("value{}", layer + 1) }
@@ -185,17 +155,6 @@ impl Exporter<'_> {
         } else {
             Named { image: name, row: None }
         });
-        Ok(())
-    }
-
-    fn check(&self, layer: usize, place: &Place) -> Result<(), ExportError> {
-        let weights = &self.network.weights;
-        let parameters =
-            [&place.weight, &place.bias, &place.gamma].map(|range| &weights.parameters[range.clone()]);
-        let statistics = [&place.mean, &place.variance].map(|range| &weights.statistics[range.clone()]);
-        let finite = parameters.iter().chain(&statistics).all(|part| part.iter().all(|x| x.is_finite()));
-        let positive = statistics[1].iter().all(|&variance| f64::from(variance) + EPSILON > 0.0);
-        if finite && positive { Ok(()) } else { Err(ExportError::Number { layer }) }
     }
 
     #[allow(clippy::cast_possible_truncation)] // ε of the graph is f32

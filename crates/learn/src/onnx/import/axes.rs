@@ -9,7 +9,11 @@ use crate::onnx::graph::{Node, Numbers};
 impl Importer<'_> {
     pub(super) fn transpose(&mut self, node: &Node, from: Known) -> Result<Known, &'static str> {
         let moved = match node.integers("perm") {
-            Some(order) if order.iter().copied().eq(0..) && order.len() == from.axes.len() + 1 => Some(from),
+            Some(order)
+                if order.len() == from.axes.len() + 1 && order.iter().zip(0..).all(|(a, b)| *a == b) =>
+            {
+                Some(from)
+            }
             Some([0, 3, 1, 2]) if from.value == 0 && self.input_last.is_none() => {
                 self.input_last = Some(true);
                 Some(from)

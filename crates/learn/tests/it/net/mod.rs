@@ -1,7 +1,11 @@
 //! Networks of the engine.
 
+/// Networks as ONNX files.
+mod export;
 /// Scores and gradients against formulas in double precision.
 mod gradients;
+/// Graphs of other programs.
+mod graphs;
 /// The formulas.
 mod reference;
 /// Files.
