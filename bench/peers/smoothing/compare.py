@@ -2,26 +2,34 @@
 
     pip install onnxruntime==1.31.1 onnx==1.23.2 adversarial-robustness-toolbox==1.20.1
     GAMBESON_REFERENCE_DATA=... GAMBESON_DATA=... python3 bench/peers/smoothing/compare.py [--threads 2 1] [--rounds 7]
+        [--models resnet_2b cifar_base_kw cifar10_small resnet20.onnx:.485,.456,.406:.229,.224,.225]
 
-Three networks of VNN-COMP 2021 on CIFAR-10 test images, with noise on all 3072 coordinates and the normalisation they
-were trained with. Both sides load the same library. They take turns, in an order that changes from round to round, so
-that they meet the same noise of the machine; the table has the medians of the rounds and, of each ratio, the median of
-the ratios within a round, with the least and the most, and the ratio of the best rates of all rounds.
+Networks on CIFAR-10 test images, with noise on all 3072 coordinates and the normalisation they were trained with: three of
+VNN-COMP 2021, or files with their means and deviations. All sides load the same library. They take turns, in an order that
+changes from round to round, with a pause before each turn in which threads of the one before stop spinning, so that they
+meet the same noise of the machine; the table has the medians of the rounds and, of each ratio, the median of the ratios
+within a round, with the least and the most, and the ratio of the best rates of all rounds.
 
 * loop: `session.run` on one noisy batch again and again, in the graph with a free batch, one session with that many
   threads. It draws no noise and counts nothing. `loop, noise`: with numpy's noise drawn, and the batch normalised, for
   every batch.
-* gambeson: draws a second of `certify`, with all noise and counting; that many threads with a session each.
+* own, onnx: draws a second of `certify --runtime own` and `onnx`, with all noise and counting: on our engine, and on that
+  many threads with a session of ONNX Runtime each. A graph that our engine does not run has no `own`.
 * ART: `NumpyRandomizedSmoothing.certify` around `BlackBoxClassifierNeuralNetwork` around the same session, from images
-  to radii, at equal n; ours from images to records, reading of files not counted on either side. Most threads only.
+  to radii, at equal n; ours from images to records, by the first runtime that has the graph, reading of files not counted
+  on either side. Most threads only, and only where ART is installed.
+
+Both runtimes get the same noise, so their counts differ only in draws that are ties but for rounding; the table has how many.
 """
 
 import argparse
+import importlib.util
 import json
 import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from pathlib import Path
@@ -35,8 +43,8 @@ KW = ([0.485, 0.456, 0.406], [0.225, 0.225, 0.225])
 RESNET = ([0.4914, 0.4822, 0.4465], [0.2471, 0.2435, 0.2616])
 NETWORKS = {"resnet_2b": RESNET, "cifar_base_kw": KW, "cifar10_small": None}
 SIGMA, ALPHA, N0, N, BATCH, IMAGES = 0.1, 0.001, 100, 10_000, 64, 4
-# Draws of an image and thread where only their rate is measured, and seconds of a loop.
-MANY, SECONDS = 12_000, 1.5
+# Draws of an image and thread where only their rate is measured, at most; seconds of a loop, and before a turn.
+MANY, SECONDS, PAUSE = 12_000, 1.5, 0.3
 TARGETS = "0,0.1,0.2"
 
 
@@ -97,6 +105,17 @@ def art(network, x):
     return time.perf_counter() - start
 
 
+def model(text):
+    """Name, file, means and deviations: a name of NETWORKS, FILE, or FILE:MEANS:DEVIATIONS."""
+    if text in NETWORKS:
+        return text, Path(os.environ["GAMBESON_REFERENCE_DATA"]) / "models" / f"{text}.onnx", NETWORKS[text]
+    path, *numbers = text.split(":")
+    if len(numbers) not in (0, 2) or not Path(path).is_file():
+        raise SystemExit(f"{text}: neither one of {', '.join(NETWORKS)} nor FILE or FILE:MEANS:DEVIATIONS")
+    normalisation = tuple([float(number) for number in part.split(",")] for part in numbers)
+    return Path(path).stem, Path(path), normalisation or None
+
+
 def gambeson(binary, path, normalisation, threads, n, *more):
     words = [binary, "certify", "--model", path, "--data", "cifar10", "--sigma", SIGMA, "--alpha", ALPHA]
     words += ["--n0", N0, "--n", n, "--batch", BATCH, "--stop", IMAGES, "--threads", threads, "--json", *more]
@@ -114,37 +133,71 @@ def library():
     return str(next((Path(onnxruntime.__file__).parent / "capi").glob("libonnxruntime.so*")))
 
 
+def supported(ours, runtimes):
+    """Those that run the graph; the engine may lack a layer, and then says which."""
+    for runtime in runtimes:
+        try:
+            ours(runtime, 100)
+        except subprocess.CalledProcessError as error:
+            if runtime != "own":
+                raise SystemExit(error.stderr) from error
+            print(f"not on our engine: {error.stderr.strip()}", file=sys.stderr)
+        else:
+            yield runtime
+
+
+def differing(ours, runtimes):
+    """Draws that the runtimes count differently, at least, among how many."""
+    counts = []
+    with tempfile.TemporaryDirectory() as folder:
+        for runtime in runtimes:
+            out = Path(folder) / f"{runtime}.jsonl"
+            ours(runtime, N, "--out", out)
+            lines = [json.loads(line) for line in out.read_text().splitlines()]
+            counts.append(np.array([line["selection"] + line["estimation"] for line in lines]))
+    return int(np.abs(counts[0] - counts[1]).sum()) // 2, int(counts[0].sum())
+
+
 def measure(options):
     """Yields a record a network, number of threads and round."""
     import onnxruntime
 
-    folder = Path(os.environ["GAMBESON_REFERENCE_DATA"]) / "models"
-    x = images()
+    x, models = images(), [model(text) for text in options.models]
     for threads in options.threads:
-        for name, normalisation in NETWORKS.items():
-            path = folder / f"{name}.onnx"
+        for name, path, normalisation in models:
             network = Network(path, normalisation, threads)
-            ours = lambda n, *more: gambeson(options.gambeson, path, normalisation, threads, n, *more)  # noqa: E731, B023
+
+            def ours(runtime, n, *more):
+                return gambeson(options.gambeson, path, normalisation, threads, n, "--runtime", runtime, *more)  # noqa: B023
+
+            runtimes = list(supported(ours, options.runtimes))
+            if not runtimes:
+                continue
+            draws = min(MANY * threads, max(1000, int(loop(network, x[0]) * 2 * SECONDS / IMAGES)))
+            counted = differing(ours, runtimes) if len(runtimes) == 2 else None
             for number in range(options.rounds):
                 record = {"network": name, "threads": threads, "round": number, "load": os.getloadavg()[0]}
-                record |= {"onnxruntime": onnxruntime.__version__, "cores": os.cpu_count()}
-                sides = {
-                    "rate": lambda: ours(MANY * threads)["rate"],  # noqa: B023
+                record |= {"onnxruntime": onnxruntime.__version__, "cores": os.cpu_count(), "differing": counted}
+                sides = {runtime: lambda runtime=runtime: ours(runtime, draws)["rate"] for runtime in runtimes}  # noqa: B023
+                sides |= {
                     "loop": lambda: loop(network, x[0]),  # noqa: B023
                     "noisy_loop": lambda: loop(network, x[0], noise=True),  # noqa: B023
                 }
                 turn = number % len(sides)
                 for side in [*sides][turn:] + [*sides][:turn]:
+                    time.sleep(PAUSE)
                     record[side] = sides[side]()
-                if threads == max(options.threads):
-                    sequential = ours(N, "--sequential", "--target", TARGETS)["seconds"]
-                    record |= {"seconds": ours(N)["seconds"], "sequential_seconds": sequential}
+                if threads == max(options.threads) and importlib.util.find_spec("art"):
+                    sequential = ours(runtimes[0], N, "--sequential", "--target", TARGETS)["seconds"]
+                    record |= {"seconds": ours(runtimes[0], N)["seconds"], "sequential_seconds": sequential}
                     record |= {"art_seconds": art(network, x)}
                 yield record
 
 
 def ratio(records, ours, theirs):
-    """The median of the rounds, with the least and the most."""
+    """The median of the rounds, with the least and the most; nothing where a side is missing."""
+    if ours(records[0]) is None or theirs(records[0]) is None:
+        return ""
     ratios = [ours(record) / theirs(record) for record in records]
     return f"**{statistics.median(ratios):.2f}** ({min(ratios):.2f} .. {max(ratios):.2f})"
 
@@ -161,17 +214,24 @@ def table(records):
     for record in records:
         groups.setdefault((record["threads"], record["network"]), []).append(record)
     median = lambda own, key: statistics.median(record[key] for record in own)  # noqa: E731
-    get = lambda key: lambda record: record[key]  # noqa: E731
+    get = lambda key: lambda record: record.get(key)  # noqa: E731
     lines += ["## Forward passes a second", ""]
-    lines += ["Ours with all its noise. The loop draws none; beside it, one that draws numpy's. Ratios above 1: ours is "
-              "faster. Best: the best rate of ours to the best of the loop.", ""]
-    lines += ["| threads | network | gambeson | loop | loop, noise | ours / loop | best | ours / loop, noise |"]
-    lines += ["|---:|---|---:|---:|---:|---:|---:|---:|"]
+    lines += ["Ours with all its noise, on our engine (own) and on ONNX Runtime (onnx). The loop draws none; beside it, one "
+              "that draws numpy's. Ratios above 1: ours is faster. Best: the best rate of own to the best of the loop. "
+              "Differing: draws that own and onnx count differently.", ""]
+    lines += ["| threads | network | own | onnx | loop | loop, noise | own / loop | best | own / onnx | onnx / loop | "
+              "own / loop, noise | differing |"]
+    lines += ["|---:|---|" + "---:|" * 10]
     for (threads, name), own in groups.items():
-        rates = [f"{median(own, key):,.0f}" for key in ("rate", "loop", "noisy_loop")]
-        plain, noisy = (ratio(own, get("rate"), get(key)) for key in ("loop", "noisy_loop"))
-        best = max(map(get("rate"), own)) / max(map(get("loop"), own))
-        lines.append("| " + " | ".join([str(threads), name, *rates, plain, f"{best:.2f}", noisy]) + " |")
+        keys = ("own", "onnx", "loop", "noisy_loop")
+        rates = [f"{median(own, key):,.0f}" if key in own[0] else "" for key in keys]
+        pairs = [("own", "loop"), ("own", "onnx"), ("onnx", "loop"), ("own", "noisy_loop")]
+        plain, *others = (ratio(own, get(ours), get(theirs)) for ours, theirs in pairs)
+        best = f"{max(map(get('own'), own)) / max(map(get('loop'), own)):.2f}" if plain else ""
+        differ = "{:,} of {:,}".format(*own[0]["differing"]) if own[0]["differing"] else ""
+        lines.append("| " + " | ".join([str(threads), name, *rates, plain, best, *others, differ]) + " |")
+    if not any("art_seconds" in record for record in records):
+        return "\n".join(lines) + "\n"
     lines += ["", "## Against ART, from images to radii", ""]
     lines += [f"{N:,} draws an image; sequential: targets {TARGETS}. Seconds; ratios above 1: ours is faster.", ""]
     lines += ["| threads | network | gambeson | sequential | ART | ART / ours | ART / sequential |"]
@@ -188,6 +248,8 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, nargs="+", default=[2, 1])
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--models", nargs="+", default=[*NETWORKS], metavar="NAME | FILE[:MEANS:DEVIATIONS]")
+    parser.add_argument("--runtimes", nargs="+", choices=["own", "onnx"], default=["own", "onnx"])
     files.add_arguments(parser, "results/peers-smoothing.jsonl")
     parser.add_argument("--gambeson", default="target/release/gambeson")
     return parser.parse_args()

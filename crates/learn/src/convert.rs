@@ -110,20 +110,15 @@ pub fn read(path: &Path, shape: Option<Shape>) -> Result<Source, ConvertError> {
 
 fn parse(bytes: &[u8], shape: Option<Shape>, named_onnx: bool) -> Result<Source, ConvertProblem> {
     let sha256 = sha256(bytes);
-    let problem = match Network::parse(bytes, shape) {
-        Ok(network) => {
-            let kind = if is_own(bytes) { Kind::Own } else { Kind::StateDict };
-            return match shape {
-                Some(asked) if asked != network.architecture.input => {
-                    Err(ConvertProblem::Shape { network: network.architecture.input, asked })
-                }
-                _ => Ok(Source { network, kind, sha256, channels_last: false }),
-            };
-        }
-        Err(problem) => problem,
-    };
-    if !matches!(problem, NetworkProblem::Unknown) {
-        return Err(problem.into());
+    if Network::recognises(bytes) {
+        let network = Network::parse(bytes, shape)?;
+        let kind = if is_own(bytes) { Kind::Own } else { Kind::StateDict };
+        return match shape {
+            Some(asked) if asked != network.architecture.input => {
+                Err(ConvertProblem::Shape { network: network.architecture.input, asked })
+            }
+            _ => Ok(Source { network, kind, sha256, channels_last: false }),
+        };
     }
     match has_graph(bytes) {
         Ok(true) => {}

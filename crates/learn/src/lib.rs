@@ -4,6 +4,7 @@
 //!
 //! - [`net`]: networks of our own, computed by an explicit engine: layers with hand-written forward and backward passes.
 //!   Read [`net::architecture`] first, then [`net::pass`] for training and [`net::inference`] for answers.
+//! - [`runtime`]: networks from files as classifiers, computed by our engine or by ONNX Runtime.
 //! - [`weights`]: their numbers in files: our own, and state dicts of PyTorch.
 //! - [`convert`]: from files of any kind to files of another.
 //! - [`onnx`]: loading a file and running it with ONNX Runtime; its [`OnnxModel`] is a
@@ -14,6 +15,7 @@
 pub mod convert;
 pub mod net;
 pub mod onnx;
+pub mod runtime;
 pub mod weights;
 
 pub use onnx::{Normalisation, OnnxError, OnnxModel};

@@ -6,6 +6,16 @@ use crate::input_map::InputMap;
 /// its own, against every other.
 pub const NONE: u32 = u32::MAX;
 
+/// The class of the highest score, the lowest of equals; [`NONE`] where a score is NaN.
+pub fn highest(scores: &[f32]) -> u32 {
+    if scores.iter().any(|score| score.is_nan()) {
+        return NONE;
+    }
+    let highest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let place = scores.iter().position(|&score| score == highest);
+    place.and_then(|class| u32::try_from(class).ok()).unwrap_or(NONE)
+}
+
 /// A function from vectors to classes. What it computes need not be exact, only always the same: a batch of one size
 /// gets the same answers whichever thread asks.
 pub trait Classifier: Sync {

@@ -12,6 +12,7 @@
 //! 3. [`limit`]: from counts to a radius: limits and quantiles are looked for here and verified by the checker.
 //!    [`smoother`]: PREDICT and CERTIFY for one input. `draw` makes the draws on all threads; [`sequential`] ends them
 //!    early once the answer is settled.
+//!    [`clean`]: the classifier without noise, for comparison.
 //! 4. [`record`]: counts as lines of JSON that anybody can check. [`runs`]: records of many inputs, resumable.
 //! 5. [`analysis`]: certified accuracy and the like, from our records and from the logs of others.
 //!
@@ -20,7 +21,7 @@
 //! ```
 //! use gambeson_checker::{FailureProbability, NoiseLevel};
 //! use gambeson_smooth::toys::HalfSpace;
-//! use gambeson_smooth::{Row, RunParams, Smoother, SmoothingParams, Space, certify_inputs};
+//! use gambeson_smooth::{Names, Row, RunParams, Smoother, SmoothingParams, Space, certify_inputs};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let classifier = HalfSpace::new(vec![1.0, 0.0], 0.0)?; // class 1 where the first coordinate is positive
 //! let space = Space::identity(2); // noise in both coordinates
@@ -36,8 +37,7 @@
 //! let smoother = Smoother::new(&classifier, &space, params)?;
 //! let rows = [[0.7, 0.2], [-0.3, 0.9]];
 //! let run = RunParams {
-//!     model: "half-space".into(),
-//!     data: "two points".into(),
+//!     names: Names { model: "half-space".into(), runtime: None, data: "two points".into() },
 //!     classes: 2,
 //!     indices: vec![0, 1],
 //!     out: None, // or a file to append to and to resume from
@@ -53,6 +53,7 @@
 
 pub mod analysis;
 pub mod classifier;
+pub mod clean;
 mod draw;
 pub mod input_map;
 pub mod limit;
@@ -66,7 +67,7 @@ pub mod toys;
 
 pub use analysis::{LoggedRun, read_logs};
 pub use classifier::Classifier;
-pub use record::{PredictionRecord, Record};
+pub use record::{Names, PredictionRecord, Record};
 pub use runs::{Row, RunParams, certify_inputs, predict_inputs};
 pub use smoother::{Smoother, SmoothingParams};
 pub use space::Space;

@@ -10,7 +10,9 @@
 //! seed and the index of an input alone, so it does not matter who makes them, or when.
 
 use crate::classifier::Classifier;
-use crate::record::{Entry, Log, PredictionRecord, PredictionRun, Record, RecordError, RecordProblem, Run};
+use crate::record::{
+    Entry, Log, Names, PredictionRecord, PredictionRun, Record, RecordError, RecordProblem, Run,
+};
 use crate::smoother::{Drawn, Smoother, SmoothingError};
 use gambeson_checker::CheckError;
 use gambeson_lowrank::observe::Observer;
@@ -22,10 +24,8 @@ use thiserror::Error;
 /// What a run over inputs is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunParams {
-    /// Name of the classifier in records: its hash, or a text that says all.
-    pub model: String,
-    /// Name of the data in records.
-    pub data: String,
+    /// What records call the classifier and the data.
+    pub names: Names,
     /// Classes of the data. Counts have at least this many, so that every label is a class.
     pub classes: usize,
     /// Indices of the inputs asked for, in the order in which they are done.
@@ -134,7 +134,7 @@ pub fn certify_inputs<C: Classifier>(
     row: impl Fn(u64) -> Row,
     observer: &mut (impl Observer<RunProgress> + Send),
 ) -> Result<Finished<Record>, RunError<C::Error>> {
-    let run = Run::new(smoother, &params.model, &params.data);
+    let run = Run::new(smoother, &params.names);
     let task = Task { params, dim: smoother.space().input_dim(), row };
     let accept = |record: &Record, row: &Row| match smoother.encoding_error(&row.values) {
         Ok(proven) if record.encoding_error >= proven => Ok(()),
@@ -159,7 +159,7 @@ pub fn predict_inputs<C: Classifier>(
     row: impl Fn(u64) -> Row,
     observer: &mut (impl Observer<RunProgress> + Send),
 ) -> Result<Finished<PredictionRecord>, RunError<C::Error>> {
-    let run = PredictionRun::new(smoother, &params.model, &params.data);
+    let run = PredictionRun::new(smoother, &params.names);
     let task = Task { params, dim: smoother.space().input_dim(), row };
     let make = |index: u64, row: &Row, started: Instant, observer: &mut Batches<'_, _>| {
         let found = smoother.predict(index, &row.values, observer)?;

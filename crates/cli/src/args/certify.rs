@@ -2,8 +2,9 @@
 
 use super::data::SplitName;
 use super::shared::{OUTPUT, seconds};
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use gambeson_data::format::audio::FrameParams;
+use gambeson_learn::runtime::RuntimeChoice;
 use gambeson_smooth::sequential::RadiusNorm;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,8 +14,10 @@ macro_rules! help {
     ($projection:literal, $table:literal) => {
         concat!(
             "\
-MODEL is an ONNX file, run by ONNX Runtime (`pip install onnxruntime`, or set ORT_DYLIB_PATH), or a toy classifier with \
-two classes. toy:half-space,offset=B answers 1 if the mean of the values is above B; with cosine=K it uses the K-th \
+MODEL is a network or a toy. Networks are files of gambeson, state dicts of CIFAR ResNets as PyTorch saves them (.th, \
+.pth, .safetensors), and ONNX graphs. Our own engine computes all of these, except graphs with operators that it lacks: \
+these need ONNX Runtime (`pip install onnxruntime`, or set ORT_DYLIB_PATH). --runtime chooses; a run that is continued \
+keeps the runtime it began with. Toys have two classes: toy:half-space,offset=B answers 1 if the mean of the values is above B; with cosine=K it uses the K-th \
 cosine coefficient of the first channel instead of the mean, with normal=FILE.npy the product with any vector. \
 toy:ball,radius=R,centre=C answers 1 if |x - C| <= R.
 
@@ -50,9 +53,12 @@ const INPUTS: &str = "Which inputs";
 /// What is smoothed, and on what.
 #[derive(Debug, Args)]
 pub(crate) struct SmoothArguments {
-    /// FILE.onnx or toy:...; see below.
+    /// A network's file, or toy:...; see below.
     #[arg(long, help_heading = MODEL)]
     pub(crate) model: String,
+    /// What computes the network.
+    #[arg(long, value_enum, default_value_t = RuntimeName::Auto, help_heading = MODEL)]
+    pub(crate) runtime: RuntimeName,
     /// Name or path of a data set, as in `gambeson data`.
     #[arg(long, value_name = "NAME|PATH", help_heading = MODEL)]
     pub(crate) data: String,
@@ -88,7 +94,6 @@ pub(crate) struct SmoothArguments {
         long,
         value_name = "S",
         allow_negative_numbers = true,
-        required_unless_present = "noise_levels",
         help_heading = SMOOTHING
     )]
     pub(crate) sigma: Option<f64>,
@@ -97,7 +102,6 @@ pub(crate) struct SmoothArguments {
         long,
         value_name = "FILE.npy",
         requires = "projection",
-        conflicts_with = "sigma",
         help_heading = SMOOTHING
     )]
     pub(crate) noise_levels: Option<PathBuf>,
@@ -163,6 +167,7 @@ pub(crate) struct SmoothArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("noise").args(["sigma", "noise_levels"]).required(true))]
 pub(crate) struct CertifyArguments {
     #[command(flatten)]
     pub(crate) smooth: SmoothArguments,
@@ -208,12 +213,36 @@ pub(crate) struct CertifyArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("noise").args(["sigma", "noise_levels", "clean"]).required(true))]
 pub(crate) struct PredictArguments {
     #[command(flatten)]
     pub(crate) smooth: SmoothArguments,
     /// Draws per input.
     #[arg(long, value_name = "N", default_value_t = 1000, help_heading = SAMPLING)]
     pub(crate) n: u64,
+    /// Ask the network itself, once per input and without noise.
+    #[arg(long, conflicts_with_all = ["out", "tsv", "n", "alpha", "seed"], help_heading = SMOOTHING)]
+    pub(crate) clean: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RuntimeName {
+    /// Our engine if it can, else ONNX Runtime; compared where both can
+    Auto,
+    /// Our engine
+    Own,
+    /// ONNX Runtime
+    Onnx,
+}
+
+impl From<RuntimeName> for RuntimeChoice {
+    fn from(name: RuntimeName) -> Self {
+        match name {
+            RuntimeName::Auto => Self::Auto,
+            RuntimeName::Own => Self::Own,
+            RuntimeName::Onnx => Self::Onnx,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

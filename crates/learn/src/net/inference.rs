@@ -138,24 +138,39 @@ impl Inference {
         &self.architecture
     }
 
-    /// The scores of images in the order channel, row, column: images × classes. May be called from several threads.
+    /// The scores of images in the order channel, row, column: images × classes, on all threads.
     ///
     /// Panics unless `x` holds whole images and `scores` a row for each.
     pub fn scores(&self, x: &[f32], scores: &mut [f32]) {
-        let (size, classes) = (self.architecture.input.len(), self.architecture.classes);
-        assert!(x.len().is_multiple_of(size) && scores.len() == x.len() / size * classes, "whole images");
+        let (size, classes) = self.sizes(x, scores);
         scores
             .par_chunks_mut(TOGETHER * classes)
             .zip(x.par_chunks(TOGETHER * size))
             .with_max_len(1)
-            .for_each(|(scores, x)| {
-                let idle = self.idle.lock().map(|mut idle| idle.pop()).ok().flatten();
-                let mut memory = idle.unwrap_or_else(|| self.memory());
-                self.some(x, scores, &mut memory);
-                if let Ok(mut idle) = self.idle.lock() {
-                    idle.push(memory);
-                }
-            });
+            .for_each(|(scores, x)| self.with_memory(|memory| self.some(x, scores, memory)));
+    }
+
+    /// The same on the thread that asks: for callers that ask from several at once.
+    pub fn scores_on_one_thread(&self, x: &[f32], scores: &mut [f32]) {
+        let (size, classes) = self.sizes(x, scores);
+        let parts = scores.chunks_mut(TOGETHER * classes).zip(x.chunks(TOGETHER * size));
+        self.with_memory(|memory| parts.for_each(|(scores, x)| self.some(x, scores, memory)));
+    }
+
+    /// Numbers per image and per row of scores.
+    fn sizes(&self, x: &[f32], scores: &[f32]) -> (usize, usize) {
+        let (size, classes) = (self.architecture.input.len(), self.architecture.classes);
+        assert!(x.len().is_multiple_of(size) && scores.len() == x.len() / size * classes, "whole images");
+        (size, classes)
+    }
+
+    fn with_memory(&self, work: impl FnOnce(&mut Memory)) {
+        let idle = self.idle.lock().map(|mut idle| idle.pop()).ok().flatten();
+        let mut memory = idle.unwrap_or_else(|| self.memory());
+        work(&mut memory);
+        if let Ok(mut idle) = self.idle.lock() {
+            idle.push(memory);
+        }
     }
 
     fn memory(&self) -> Memory {

@@ -1,6 +1,11 @@
 //! What images a graph takes, and in which order.
 
 use super::error::OnnxError;
+use super::schema::{
+    DIMENSION_SIZE, GRAPH_INITIALIZER, GRAPH_INPUT, MODEL_GRAPH, SHAPE_DIMENSION, TENSOR_NAME, TENSOR_SHAPE,
+    TYPE_TENSOR, VALUE_NAME, VALUE_TYPE,
+};
+use super::wire::{Message, Value, WireError};
 use gambeson_data::dataset::Shape;
 use gambeson_smooth::input_map::Layout;
 use ort::session::Session;
@@ -9,6 +14,36 @@ use std::path::Path;
 
 /// Larger fixed batches are not believed, since memory is reserved for what a file says.
 const LARGEST_BATCH: i64 = 4096;
+
+/// The dimensions that a file declares for its first input that is no constant, −1 where they are free.
+pub(crate) fn declared_dimensions(model: &[u8]) -> Result<Vec<i64>, WireError> {
+    let Some(graph) = Message::whole(model).bytes_of(MODEL_GRAPH)? else { return Ok(Vec::new()) };
+    let mut constants = Vec::new();
+    for tensor in graph.all_bytes_of(GRAPH_INITIALIZER)? {
+        constants.extend(tensor.bytes_of(TENSOR_NAME)?.map(|name| name.bytes));
+    }
+    for input in graph.all_bytes_of(GRAPH_INPUT)? {
+        let name = input.bytes_of(VALUE_NAME)?.map_or(&[][..], |name| name.bytes);
+        if constants.contains(&name) {
+            continue;
+        }
+        let mut shape = Some(input);
+        for part in [VALUE_TYPE, TYPE_TENSOR, TENSOR_SHAPE] {
+            shape = shape.map(|message| message.bytes_of(part)).transpose()?.flatten();
+        }
+        let Some(shape) = shape else { break };
+        let mut dimensions = Vec::new();
+        for dimension in shape.all_bytes_of(SHAPE_DIMENSION)? {
+            let size = dimension.fields()?.into_iter().find_map(|field| match field.value {
+                Value::Varint(size) if field.number == DIMENSION_SIZE => Some(size.cast_signed()),
+                _ => None,
+            });
+            dimensions.push(size.unwrap_or(-1));
+        }
+        return Ok(dimensions);
+    }
+    Ok(Vec::new())
+}
 
 /// Name and dimensions of the one input, −1 where they are free; there is at least the first.
 pub(super) fn input_of(path: &Path, session: &Session) -> Result<(String, Vec<i64>), OnnxError> {
@@ -31,7 +66,7 @@ pub(super) fn input_of(path: &Path, session: &Session) -> Result<(String, Vec<i6
 }
 
 /// The images a graph takes, for data of some shape: the data's own, or smaller ones with as many channels.
-pub(super) fn image_shape(dims: &[i64], data: Shape) -> Option<(Shape, Layout)> {
+pub(crate) fn image_shape(dims: &[i64], data: Shape) -> Option<(Shape, Layout)> {
     let (batch, dims) = dims.split_first()?;
     if *batch == 0 || *batch > LARGEST_BATCH {
         return None;

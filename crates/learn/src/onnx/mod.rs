@@ -27,6 +27,8 @@ mod schema;
 mod wire;
 
 pub use error::{LibraryProblem, OnnxError};
+pub(crate) use input::{declared_dimensions, image_shape};
 pub use model::{Batching, OnnxModel};
+pub(crate) use normalisation::affine;
 pub use normalisation::{Normalisation, NormalisationError};
 pub use wire::WireError;

@@ -7,7 +7,7 @@ use super::library::environment;
 use super::normalisation::Normalisation;
 use gambeson_data::dataset::Shape;
 use gambeson_lowrank::file::sha256;
-use gambeson_smooth::classifier::{Classifier, NONE};
+use gambeson_smooth::classifier::{Classifier, highest};
 use gambeson_smooth::input_map::{Affine, InputMap, InputMapError, Layout};
 use ort::session::Session;
 use ort::session::builder::GraphOptimizationLevel;
@@ -125,7 +125,7 @@ impl OnnxModel {
     }
 
     /// Rows of numbers between 0 and 1 that look random, always the same, as the graph takes them.
-    fn probe(&self, rows: usize) -> Vec<f32> {
+    pub(crate) fn probe(&self, rows: usize) -> Vec<f32> {
         let mut state = 0x2545_f491_4f6c_dd1d_u64;
         let mut next = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -138,6 +138,19 @@ impl OnnxModel {
         let both = plain.chunks_exact(length).zip(mapped.chunks_exact_mut(length));
         both.for_each(|(plain, mapped)| map.apply(plain, mapped));
         mapped
+    }
+
+    /// The scores of as many rows of the probe.
+    pub(crate) fn probe_scores(&self, rows: usize) -> Result<Vec<f32>, OnnxError> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let worker = idle.last_mut().expect("nobody else asks yet");
+        let Batching::Fixed(part) = self.batching else {
+            return self.scores(worker, &self.probe(rows), rows);
+        };
+        let whole = rows.next_multiple_of(part);
+        let mut scores = self.scores_in_parts(worker, &self.probe(whole), whole)?;
+        scores.truncate(rows * self.classes);
+        Ok(scores)
     }
 
     /// The graph for any number of rows, if it computes what the file does on the probe.
@@ -253,7 +266,7 @@ impl OnnxModel {
     ) -> Result<(), OnnxError> {
         let classes = self.classes;
         self.run(worker, batch, rows, |scores| {
-            out.iter_mut().zip(scores.chunks_exact(classes)).for_each(|(out, row)| *out = best(row));
+            out.iter_mut().zip(scores.chunks_exact(classes)).for_each(|(out, row)| *out = highest(row));
         })
     }
 
@@ -279,16 +292,6 @@ impl OnnxModel {
         }
         Ok(())
     }
-}
-
-/// The class of the highest score, the lowest of equals; [`NONE`] where a score is NaN.
-fn best(scores: &[f32]) -> u32 {
-    if scores.iter().any(|score| score.is_nan()) {
-        return NONE;
-    }
-    let highest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let place = scores.iter().position(|&score| score == highest);
-    place.and_then(|class| u32::try_from(class).ok()).unwrap_or(NONE)
 }
 
 impl Classifier for OnnxModel {

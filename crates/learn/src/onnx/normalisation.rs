@@ -40,6 +40,11 @@ pub enum NormalisationError {
     },
 }
 
+/// x ↦ x/std − mean/std.
+pub(crate) fn affine(mean: f64, std: f64) -> Affine {
+    Affine { scale: 1.0 / std, shift: -mean / std }
+}
+
 impl Normalisation {
     /// From one number for all channels or one per channel.
     pub fn new(mean: &[f32], std: &[f32], channels: usize) -> Result<Self, NormalisationError> {
@@ -71,10 +76,7 @@ impl Normalisation {
 
     /// x ↦ x/std − mean/std, channel by channel.
     pub fn maps(&self) -> Vec<Affine> {
-        let map = |(&mean, &std): (&f32, &f32)| {
-            let (mean, std) = (f64::from(mean), f64::from(std));
-            Affine { scale: 1.0 / std, shift: -mean / std }
-        };
+        let map = |(&mean, &std): (&f32, &f32)| affine(mean.into(), std.into());
         self.mean.iter().zip(&self.std).map(map).collect()
     }
 }

@@ -194,6 +194,12 @@ impl Network {
         Ok(sha256(&bytes))
     }
 
+    /// Whether bytes begin like one of the files that [`read`](Self::read) reads: safetensors, an archive or a pickle.
+    pub fn recognises(bytes: &[u8]) -> bool {
+        const PICKLE: u8 = 0x80;
+        torch::recognises(bytes) || looks_like(bytes) || bytes.first() == Some(&PICKLE)
+    }
+
     /// Reads a file: ours, or a state dict of a network for images of the shape `input`. Also its hash.
     pub fn read(path: &Path, input: Shape) -> Result<(Self, String), NetworkError> {
         let problem = |problem| NetworkError { path: path.to_path_buf(), problem: Box::new(problem) };

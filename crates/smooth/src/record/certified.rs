@@ -2,14 +2,14 @@
 
 use super::entry::{Entry, Sealed};
 use super::error::RecordProblem;
-use super::run::{Rule, Run, VERSION};
+use super::run::{Rule, Run, VERSION, first_runtime};
 use crate::smoother::{Certification, Certified, Counts};
 use serde::{Deserialize, Serialize};
 
 /// What was counted for one input, and what followed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// [`VERSION`].
+    /// [`VERSION`], or 1.
     pub version: u32,
     /// Which input, from 0.
     pub index: u64,
@@ -202,6 +202,12 @@ impl Entry for Record {
 
     fn run(&self) -> &Run {
         &self.run
+    }
+
+    fn complete(&mut self) {
+        if self.version == 1 {
+            self.run.runtime = first_runtime(&self.run.model);
+        }
     }
 
     fn validate(&self) -> Result<(), RecordProblem> {

@@ -15,6 +15,8 @@ pub trait Entry: Sealed + Serialize + DeserializeOwned + Clone {
     fn index(&self) -> u64;
     /// What all entries of the run have in common.
     fn run(&self) -> &Self::Run;
+    /// Fills in what its version leaves unsaid.
+    fn complete(&mut self);
     /// What is wrong with it in itself.
     fn validate(&self) -> Result<(), RecordProblem>;
     /// Whether its counts prove what is stored beside them.

@@ -106,7 +106,7 @@ pub enum RecordProblem {
     #[error(transparent)]
     Statistics(#[from] StatisticsError),
     /// An unknown version, of a newer program for example.
-    #[error("version {found} of records is unknown; this program reads version {VERSION}")]
+    #[error("version {found} of records is unknown; this program reads 1 to {VERSION}")]
     Version {
         /// Its version.
         found: u32,

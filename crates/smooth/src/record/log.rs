@@ -3,11 +3,11 @@
 use super::certified::Record;
 use super::entry::Entry;
 use super::error::{RecordError, RecordProblem};
-use super::run::VERSION;
+use super::run::{VERSION, first_runtime};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
@@ -93,6 +93,21 @@ pub fn merge_records(paths: &[PathBuf]) -> Result<Vec<Record>, RecordError> {
         }
     }
     Ok(merged.map_or_else(Vec::new, |merged| merged.into_lines().map(|(_, line)| line.record).collect()))
+}
+
+/// What computed the network of the run that a file of records or predictions holds; none where it names nothing, or
+/// holds no record.
+pub fn recorded_runtime(path: &Path) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        version: u32,
+        model: String,
+        runtime: Option<String>,
+    }
+    let mut line = Vec::new();
+    BufReader::new(File::open(path).ok()?).read_until(b'\n', &mut line).ok()?;
+    let Named { version, model, runtime } = serde_json::from_slice(&line).ok()?;
+    if version == 1 { first_runtime(&model) } else { runtime }
 }
 
 /// The entries of a file with their line numbers, and the number of a last line that was broken off and left out.
@@ -191,10 +206,11 @@ fn parse_line<E: Entry>(line: &[u8]) -> Result<E, Fault> {
         version: u32,
     }
     let Version { version } = serde_json::from_slice(line).map_err(Fault::Malformed)?;
-    if version != VERSION {
+    if !(1..=VERSION).contains(&version) {
         return Err(Fault::Invalid(RecordProblem::Version { found: version }));
     }
-    let record: E = serde_json::from_slice(line).map_err(Fault::Malformed)?;
+    let mut record: E = serde_json::from_slice(line).map_err(Fault::Malformed)?;
+    record.complete();
     record.validate().map_err(Fault::Invalid)?;
     Ok(record)
 }
@@ -224,7 +240,7 @@ fn difference<R: Serialize>(expected: &R, found: &R) -> (String, String, String)
     let value =
         |fields: &serde_json::Map<_, _>, field| fields.get(field).map_or("none".into(), ToString::to_string);
     // What explains the rest comes first: another projection has another κ.
-    let telling = ["model", "data", "projection", "noise"].map(ToOwned::to_owned);
+    let telling = ["model", "runtime", "data", "projection", "noise"].map(ToOwned::to_owned);
     let mut names = telling.iter().chain(expected.keys()).chain(found.keys());
     let differs = names.find(|field| expected.get(*field) != found.get(*field));
     differs.map_or_else(

@@ -7,7 +7,7 @@ use super::certified::padded;
 use super::entry::{Entry, Sealed};
 use super::error::RecordProblem;
 use super::log::Log;
-use super::run::{Run, VERSION};
+use super::run::{Names, Run, VERSION, first_runtime};
 use crate::classifier::Classifier;
 use crate::smoother::{Counts, Prediction, Smoother, predicted};
 use gambeson_checker::FailureProbability;
@@ -39,6 +39,9 @@ pub struct PredictionRun {
     pub generator: Option<String>,
     /// The classifier.
     pub model: String,
+    /// What computed the network; see [`Run::runtime`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<String>,
     /// The data.
     pub data: String,
     /// Hash of the projection.
@@ -70,11 +73,11 @@ pub struct PredictionRecord {
 }
 
 impl PredictionRun {
-    /// The run of a smoother on named data: `model` names the classifier, by its hash or a text that says all.
-    pub fn new<C: Classifier>(smoother: &Smoother<C>, model: &str, data: &str) -> Self {
-        let Run { n, sigma, alpha, seed, generator, model, data, projection, noise, .. } =
-            Run::new(smoother, model, data);
-        Self { n, sigma, alpha, seed, generator, model, data, projection, noise }
+    /// The run of a smoother on things with these names.
+    pub fn new<C: Classifier>(smoother: &Smoother<C>, names: &Names) -> Self {
+        let Run { n, sigma, alpha, seed, generator, model, runtime, data, projection, noise, .. } =
+            Run::new(smoother, names);
+        Self { n, sigma, alpha, seed, generator, model, runtime, data, projection, noise }
     }
 }
 
@@ -115,6 +118,12 @@ impl Entry for PredictionRecord {
 
     fn run(&self) -> &PredictionRun {
         &self.run
+    }
+
+    fn complete(&mut self) {
+        if self.version == 1 {
+            self.run.runtime = first_runtime(&self.run.model);
+        }
     }
 
     fn validate(&self) -> Result<(), RecordProblem> {

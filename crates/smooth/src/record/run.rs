@@ -8,8 +8,22 @@ use gambeson_checker::{InfToTwoBound, SamplingRule, SpectralBound};
 use gambeson_lowrank::projection::representation::Representation;
 use serde::{Deserialize, Serialize};
 
-/// The version this code writes and reads.
-pub const VERSION: u32 = 1;
+/// The version this code writes. It reads version 1 too, which differs in one point: `runtime` is missing.
+pub const VERSION: u32 = 2;
+
+/// The name of ONNX Runtime in records. It computed all networks of version 1.
+pub const ONNX_RUNTIME: &str = "onnxruntime";
+
+/// What records call the things that a run was made with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Names {
+    /// The classifier: its hash, or a text that says all.
+    pub model: String,
+    /// What computes the classifier, where the model does not say it.
+    pub runtime: Option<String>,
+    /// The data.
+    pub data: String,
+}
 
 /// When the number of estimation draws was decided, and so which limits are valid for the counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,6 +63,10 @@ pub struct Run {
     pub generator: Option<String>,
     /// Hash or name of the classifier.
     pub model: String,
+    /// What computed the network: programs differ in rounding, and so in answers to near-ties. None where the model names
+    /// all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<String>,
     /// Name of the data.
     pub data: String,
     /// Hash of the projection; none where noise is added to the input itself.
@@ -80,8 +98,8 @@ impl From<&SamplingRule> for Rule {
 }
 
 impl Run {
-    /// The run of a smoother on named data: `model` names the classifier, by its hash or a text that says all.
-    pub fn new<C: Classifier>(smoother: &Smoother<C>, model: &str, data: &str) -> Self {
+    /// The run of a smoother, on things with these names.
+    pub fn new<C: Classifier>(smoother: &Smoother<C>, names: &Names) -> Self {
         let (params, space) = (smoother.params(), smoother.space());
         Self {
             rule: Rule::from(&smoother.rule()),
@@ -92,8 +110,9 @@ impl Run {
             alpha: params.failure.value(),
             seed: params.seed,
             generator: Some(GENERATOR.to_owned()),
-            model: model.to_owned(),
-            data: data.to_owned(),
+            model: names.model.clone(),
+            runtime: names.runtime.clone(),
+            data: names.data.clone(),
             projection: space.projection_sha256().map(ToOwned::to_owned),
             representation: space.representation(),
             noise: space.levels_sha256().map(ToOwned::to_owned),
@@ -102,4 +121,10 @@ impl Run {
             dimension: space.input_dim() as u64,
         }
     }
+}
+
+/// The runtime of a record of version 1: networks, named by their hash, were computed by ONNX Runtime.
+pub(super) fn first_runtime(model: &str) -> Option<String> {
+    let hash = model.as_bytes().get(..64)?;
+    hash.iter().all(u8::is_ascii_hexdigit).then(|| ONNX_RUNTIME.to_owned())
 }

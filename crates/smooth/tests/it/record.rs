@@ -3,8 +3,8 @@
 use gambeson_checker::FailureProbability;
 use gambeson_lowrank::projection::representation::Representation;
 use gambeson_smooth::record::{
-    Derived, LimitChoice, Record, RecordError, RecordLog, RecordProblem, Rule, Run, VERSION, merge_records,
-    read_records,
+    Derived, LimitChoice, ONNX_RUNTIME, Record, RecordError, RecordLog, RecordProblem, Rule, Run, VERSION,
+    merge_records, read_records, recorded_runtime,
 };
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,7 @@ pub(crate) fn run() -> Run {
         seed: 7,
         generator: Some("g 1".to_owned()),
         model: "toy".to_owned(),
+        runtime: None,
         data: "toy-test".to_owned(),
         projection: None,
         representation: None,
@@ -63,9 +64,37 @@ fn write(path: &Path, records: &[Record]) {
 }
 
 #[test]
+fn version_one_is_read_and_continued_by_what_computed_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.jsonl");
+    let old = |record: &Record, model: &str| {
+        let run = Run { model: model.to_owned(), ..record.run.clone() };
+        Record { version: 1, run, ..record.clone() }
+    };
+    let hash = "0123456789abcdef".repeat(4) + " mean [0.5] std [0.5]";
+    let records = three();
+    write(&path, &[old(&records[0], &hash)]);
+    assert_eq!(recorded_runtime(&path).as_deref(), Some(ONNX_RUNTIME));
+    let mut same = Run { model: hash.clone(), runtime: Some(ONNX_RUNTIME.to_owned()), ..run() };
+    assert_eq!(read_records(&path).expect("read")[0].run, same);
+    let (mut log, present) = RecordLog::open_to_append(&path, &same).expect("continued");
+    assert_eq!(present.len(), 1);
+    log.append(&Record { run: same.clone(), ..records[1].clone() }).expect("appended");
+    drop(log);
+    assert_eq!(merge_records(std::slice::from_ref(&path)).expect("merged").len(), 2);
+    same.runtime = Some("another".to_owned());
+    let error = RecordLog::open_to_append(&path, &same).expect_err("another runtime");
+    assert!(error.to_string().contains("its runtime is \"onnxruntime\", not \"another\""), "{error}");
+    // A toy is all that its name says.
+    write(&path, &[old(&records[0], "toy:ball,radius=1")]);
+    assert_eq!(recorded_runtime(&path), None);
+    assert_eq!(read_records(&path).expect("read")[0].run.runtime, None);
+}
+
+#[test]
 fn a_record_is_one_line_with_the_counts_first() {
     let line = serde_json::to_string(&three()[0]).expect("JSON");
-    let start = "{\"version\":1,\"index\":0,\"label\":1,\"selection\":[1,9,0],\"estimation\":[5,990,5],\
+    let start = "{\"version\":2,\"index\":0,\"label\":1,\"selection\":[1,9,0],\"estimation\":[5,990,5],\
                  \"rule\":{\"kind\":\"fixed\"},\"n0\":10,\"n\":1000,\"sigma\":0.25,\"alpha\":0.001,\"seed\":7,\"generator\":\"g 1\",\
                  \"model\":\"toy\",\"data\":\"toy-test\",\"projection\":null,\"representation\":null,\"noise\":null,\"kappa\":null,\
                  \"spectral\":null,\"dimension\":3072,\"encoding_error\":0.0,\"class\":1,\"latent\":";
@@ -155,7 +184,7 @@ fn a_broken_line_is_named_and_contradictions_are_refused() {
     assert!(error.to_string().contains("run.jsonl, line 2: not a record"), "{error}");
 
     let changes: [(Change, &str); 13] = [
-        (|record| record.version = 2, "version 2"),
+        (|record| record.version = 3, "version 3"),
         (|record| record.estimation[0] += 1, "add up to 1001"),
         (|record| record.selection[0] += 1, "add up to 11"),
         (|record| record.estimation_none = 1, "add up to 1001"),

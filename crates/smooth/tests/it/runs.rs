@@ -3,7 +3,7 @@
 use crate::smoothing::params;
 use gambeson_smooth::classifier::Classifier;
 use gambeson_smooth::record::{
-    Derived, Entry, PredictionRecord, PredictionRun, ProjectionMismatch, Record, RecordProblem, Run,
+    Derived, Entry, Names, PredictionRecord, PredictionRun, ProjectionMismatch, Record, RecordProblem, Run,
     read_records,
 };
 use gambeson_smooth::runs::{
@@ -28,10 +28,13 @@ fn row(index: u64) -> Row {
     Row { values, label: Some(u32::try_from(index % 3).expect("small")) }
 }
 
+fn names() -> Names {
+    Names { model: "toy".to_owned(), runtime: None, data: "points".to_owned() }
+}
+
 fn run_params(out: Option<&Path>) -> RunParams {
     RunParams {
-        model: "toy".to_owned(),
-        data: "points".to_owned(),
+        names: names(),
         classes: 3,
         indices: (0..INPUTS).rev().collect(),
         out: out.map(Path::to_path_buf),
@@ -66,7 +69,7 @@ fn records_are_those_of_one_input_at_a_time() {
     assert_eq!((finished.resumed, finished.stopped), (0, false));
     assert_eq!(finished.draws, INPUTS * 410);
     with_smoother(|smoother| {
-        let run = Run::new(smoother, "toy", "points");
+        let run = Run::new(smoother, &names());
         assert_eq!((run.n0, run.n, run.sigma, run.alpha, run.dimension), (10, 400, 0.5, 0.01, 2));
         assert!(run.projection.is_none() && run.kappa.is_none() && run.noise.is_none());
         for (index, record) in &finished.records {
@@ -187,7 +190,7 @@ fn predictions_are_resumed_too() {
     let finished = predict(7);
     assert_eq!((finished.resumed, finished.draws, finished.stopped), (2, 5 * 400, false));
     with_smoother(|smoother| {
-        let run = PredictionRun::new(smoother, "toy", "points");
+        let run = PredictionRun::new(smoother, &names());
         for (index, record) in &finished.records {
             let Row { values, label } = row(*index);
             let found = smoother.predict(*index, &values, &mut ()).expect("drawn").expect("not stopped");
@@ -202,7 +205,7 @@ fn predictions_are_resumed_too() {
 #[test]
 fn runs_without_a_projection_rest_on_none() {
     let proven = crate::smoothing::example_projection(None);
-    let run = with_smoother(|smoother| Run::new(smoother, "toy", "points"));
+    let run = with_smoother(|smoother| Run::new(smoother, &names()));
     let mismatch = run.check_projection(&proven).expect_err("made without");
     assert!(matches!(mismatch, ProjectionMismatch::Projection { recorded: None, .. }), "{mismatch}");
 }
@@ -216,7 +219,7 @@ fn what_a_run_names_is_proven_by_its_projection_or_refused() {
     let toy = HalfSpace::new(vec![1.0; 12], 0.0).expect("a half-space");
     let run = |proven| {
         let space = Space::projected(proven, None).expect("a space");
-        Run::new(&Smoother::new(&toy, &space, params(1.0, 100, 0.01)).expect("it fits"), "toy", "points")
+        Run::new(&Smoother::new(&toy, &space, params(1.0, 100, 0.01)).expect("it fits"), &names())
     };
     let (one, many) = (run(&plain), run(&levelled));
     assert_eq!((one.check_projection(&plain), many.check_projection(&levelled)), (Ok(()), Ok(())));

@@ -1,6 +1,7 @@
 //! `gambeson certify`: counts and radii for the inputs of a data set, one record each.
 
 mod accuracy;
+mod clean;
 mod inputs;
 mod live;
 mod model;

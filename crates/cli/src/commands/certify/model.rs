@@ -1,19 +1,23 @@
 //! What `--model` names.
 
-use anyhow::{Context, bail};
+use crate::args::SmoothArguments;
+use crate::progress::say;
+use anyhow::{Context, anyhow, bail};
 use gambeson_data::dataset::Shape;
-use gambeson_learn::onnx::{Batching, Normalisation, OnnxError, OnnxModel};
+use gambeson_learn::onnx::{Batching, Normalisation, OnnxError};
+use gambeson_learn::runtime::{self, LoadParams, LoadedModel, ModelError, NetworkModel, RuntimeChoice};
 use gambeson_lowrank::file::sha256_of_numbers;
 use gambeson_lowrank::matrix_file::npy;
 use gambeson_lowrank::projection::representation::{Representation, Transform};
 use gambeson_smooth::classifier::Classifier;
 use gambeson_smooth::input_map::InputMap;
+use gambeson_smooth::record::recorded_runtime;
 use gambeson_smooth::toys::{Ball, HalfSpace};
 use std::path::Path;
 
 /// A classifier from the command line.
 pub(super) enum Model {
-    Onnx(Box<OnnxModel>),
+    Network(NetworkModel),
     HalfSpace(HalfSpace),
     Ball(Ball),
 }
@@ -23,7 +27,7 @@ impl Classifier for Model {
 
     fn classes(&self) -> usize {
         match self {
-            Self::Onnx(model) => model.classes(),
+            Self::Network(model) => model.classes(),
             Self::HalfSpace(toy) => toy.classes(),
             Self::Ball(toy) => toy.classes(),
         }
@@ -31,7 +35,7 @@ impl Classifier for Model {
 
     fn dim(&self) -> usize {
         match self {
-            Self::Onnx(model) => model.dim(),
+            Self::Network(model) => model.dim(),
             Self::HalfSpace(toy) => toy.dim(),
             Self::Ball(toy) => toy.dim(),
         }
@@ -39,14 +43,14 @@ impl Classifier for Model {
 
     fn input_map(&self) -> Option<&InputMap> {
         match self {
-            Self::Onnx(model) => model.input_map(),
+            Self::Network(model) => model.input_map(),
             Self::HalfSpace(_) | Self::Ball(_) => None,
         }
     }
 
     fn classify(&self, batch: &[f32], rows: usize, out: &mut [u32]) -> Result<(), OnnxError> {
         match self {
-            Self::Onnx(model) => return model.classify(batch, rows, out),
+            Self::Network(model) => return model.classify(batch, rows, out),
             Self::HalfSpace(toy) => toy.classify(batch, rows, out),
             Self::Ball(toy) => toy.classify(batch, rows, out),
         }
@@ -55,21 +59,17 @@ impl Classifier for Model {
     }
 }
 
-/// A model, its name in records, and the size of images it takes.
+/// A model, its name in records, what computes it, and the size of images it takes.
 pub(super) struct Loaded {
     pub(super) model: Model,
     pub(super) name: String,
+    pub(super) runtime: Option<&'static str>,
     pub(super) shape: Shape,
 }
 
-pub(super) fn load(
-    text: &str,
-    shape: Shape,
-    mean: &[f32],
-    std: &[f32],
-    threads: usize,
-) -> anyhow::Result<Loaded> {
-    let normalisation = match (mean, std) {
+pub(super) fn load(arguments: &SmoothArguments, shape: Shape, threads: usize) -> anyhow::Result<Loaded> {
+    let text = arguments.model.as_str();
+    let normalisation = match (&arguments.mean[..], &arguments.std[..]) {
         ([], []) => None,
         (mean, std) => Some(Normalisation::new(mean, std, shape.channels).context("--mean and --std")?),
     };
@@ -78,18 +78,53 @@ pub(super) fn load(
             bail!("--mean and --std are for networks: a toy takes its inputs unchanged");
         }
         let (model, name) = toy_model(toy, shape).with_context(|| format!("--model {text}"))?;
-        return Ok(Loaded { model, name, shape });
+        return Ok(Loaded { model, name, runtime: None, shape });
     }
-    let model = OnnxModel::load(Path::new(text), shape, normalisation.clone(), threads)?;
-    if let Batching::Fixed(rows) = model.batching() {
-        crate::progress::say(&format!("{text}: the graph takes batches of {rows} only, which is slow"));
+    let params = LoadParams {
+        data: shape,
+        normalisation: normalisation.clone(),
+        runtime: runtime_choice(arguments),
+        threads,
+    };
+    let LoadedModel { model, sha256, shape, unsupported } =
+        runtime::load(Path::new(text), &params).map_err(hinted)?;
+    if let Some(unsupported) = unsupported {
+        say(&format!("{text}: run by ONNX Runtime, since our engine does not have {unsupported}"));
+    }
+    if let NetworkModel::Onnx(model) = &model
+        && let Batching::Fixed(rows) = model.batching()
+    {
+        say(&format!("{text}: the graph takes batches of {rows} only, which is slow"));
     }
     let name = match &normalisation {
-        None => model.sha256().to_owned(),
-        Some(both) => format!("{} mean {:?} std {:?}", model.sha256(), both.mean(), both.std()),
+        None => sha256,
+        Some(both) => format!("{sha256} mean {:?} std {:?}", both.mean(), both.std()),
     };
-    let shape = model.shape();
-    Ok(Loaded { model: Model::Onnx(Box::new(model)), name, shape })
+    let runtime = Some(model.runtime().name());
+    Ok(Loaded { model: Model::Network(model), name, runtime, shape })
+}
+
+/// What --runtime says; left to itself, a run goes on with what computed its records.
+fn runtime_choice(arguments: &SmoothArguments) -> RuntimeChoice {
+    let recorded = || {
+        let name = recorded_runtime(arguments.out.as_deref()?)?;
+        RuntimeChoice::recorded(&name)
+    };
+    match RuntimeChoice::from(arguments.runtime) {
+        RuntimeChoice::Auto => recorded().unwrap_or_default(),
+        chosen => chosen,
+    }
+}
+
+/// The error, with what to do about it.
+fn hinted(error: ModelError) -> anyhow::Error {
+    let hint = match &error {
+        ModelError::Unsupported { .. } => "--runtime onnx leaves the graph to ONNX Runtime",
+        ModelError::Disagree { .. } => "--runtime own or --runtime onnx takes one of them without comparing",
+        ModelError::NormalisedTwice { .. } => "leave out --mean and --std",
+        _ => return error.into(),
+    };
+    anyhow!("{error}; {hint}")
 }
 
 /// `half-space,offset=B,cosine=K` and so on.

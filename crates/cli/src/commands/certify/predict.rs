@@ -3,6 +3,7 @@
 //! Records are lines of JSON like those of `certify`, with counts of one kind of draws and no radius; they begin with
 //! `{"kind":"prediction"`, so that neither is taken for the other.
 
+use super::clean;
 use super::inputs::{ended, interruptible};
 use super::live::{Draws, Live};
 use super::setup::{self, Setup};
@@ -39,7 +40,12 @@ pub(crate) fn run(
     stdout: &mut impl Write,
     threads: usize,
 ) -> anyhow::Result<Ended> {
-    interruptible(|| predict(arguments, stdout, threads))
+    interruptible(|| {
+        if arguments.clean {
+            return clean::run(&arguments.smooth, stdout, threads);
+        }
+        predict(arguments, stdout, threads)
+    })
 }
 
 fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize) -> anyhow::Result<Ended> {

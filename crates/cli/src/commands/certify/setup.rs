@@ -10,8 +10,10 @@ use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_data::dataset::{Dataset, Shape};
 use gambeson_data::format::audio::FrameParams;
 use gambeson_data::source::{self, LoadOptions};
+use gambeson_learn::runtime::Runtime;
 use gambeson_lowrank::projection::proven::ProvenProjection;
 use gambeson_smooth::classifier::Classifier;
+use gambeson_smooth::record::Names;
 use gambeson_smooth::runs::{Row, RunParams};
 use gambeson_smooth::space::Space;
 use std::path::Path;
@@ -19,6 +21,8 @@ use std::path::Path;
 pub(super) struct Setup {
     pub(super) model: Model,
     pub(super) model_name: String,
+    /// What computes it; none for toys.
+    pub(super) runtime: Option<&'static str>,
     pub(super) space: Space,
     data: Dataset,
     /// Inputs asked for, rising.
@@ -48,8 +52,7 @@ impl Setup {
         }
         let indices = indices(arguments, data.len())?;
         let shape = data.shape();
-        let (mean, std) = (&arguments.mean, &arguments.std);
-        let Loaded { model, name, shape: taken } = model::load(&arguments.model, shape, mean, std, threads)?;
+        let Loaded { model, name, runtime, shape: taken } = model::load(arguments, shape, threads)?;
         let classes = data.classes().len();
         if classes > model.classes() {
             crate::progress::say(&format!(
@@ -61,6 +64,7 @@ impl Setup {
         let mut setup = Self {
             model,
             model_name: name,
+            runtime,
             space: Space::identity(shape.len()),
             data,
             indices,
@@ -101,8 +105,11 @@ impl Setup {
     /// What the run over the inputs asked for is about.
     pub(super) fn run_params(&self, arguments: &SmoothArguments) -> RunParams {
         RunParams {
-            model: self.model_name.clone(),
-            data: format!("{} sha256:{}", self.data.name(), self.data.sha256()),
+            names: Names {
+                model: self.model_name.clone(),
+                runtime: self.runtime.map(ToOwned::to_owned),
+                data: format!("{} sha256:{}", self.data.name(), self.data.sha256()),
+            },
             classes: self.data.classes().len(),
             indices: self.indices.iter().map(|&index| index as u64).collect(),
             out: arguments.out.clone(),
@@ -121,6 +128,15 @@ impl Setup {
         self.data.labels().is_some()
     }
 
+    /// What is asked about what, and by which program.
+    pub(super) fn computed(&self) -> String {
+        match self.runtime {
+            None => self.title.clone(),
+            Some(name) if name == Runtime::Onnx.name() => format!("{}, by ONNX Runtime", self.title),
+            Some(_) => format!("{}, by our engine", self.title),
+        }
+    }
+
     /// One line on what is done.
     pub(super) fn describe(&self) -> String {
         let noise = match self.space.kappa() {
@@ -131,7 +147,7 @@ impl Setup {
                 crate::report::decimal::up(kappa.value(), 7)
             ),
         };
-        format!("{}, {noise}", self.title)
+        format!("{}, {noise}", self.computed())
     }
 }
 

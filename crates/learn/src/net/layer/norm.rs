@@ -30,6 +30,7 @@ pub(crate) struct Norm {
     kc: Vec<f32>,
     /// What sums are taken about: the running mean.
     pub(crate) about: Vec<f32>,
+    running_variance: Vec<f32>,
     /// Variance of the batch, for the running statistics.
     pub(crate) variance: Vec<f32>,
     gamma: Vec<f32>,
@@ -58,6 +59,7 @@ impl Norm {
             kb: zeros.clone(),
             kc: zeros.clone(),
             about: zeros.clone(),
+            running_variance: zeros.clone(),
             variance: zeros.clone(),
             gamma: zeros.clone(),
             beta: zeros,
@@ -73,8 +75,15 @@ impl Norm {
                 continue;
             };
             (self.gamma[c], self.beta[c]) = (gamma, beta);
-            self.about[c] = weights.mean[c];
+            (self.about[c], self.running_variance[c]) = (weights.mean[c], weights.variance[c]);
             self.set(c, f64::from(weights.mean[c]), f64::from(weights.variance[c]));
+        }
+    }
+
+    /// The lines of evaluation again, after a batch had its own.
+    pub(crate) fn take_running(&mut self, channels: usize) {
+        for c in 0..channels {
+            self.set(c, f64::from(self.about[c]), f64::from(self.running_variance[c]));
         }
     }
 

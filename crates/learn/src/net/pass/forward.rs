@@ -18,6 +18,11 @@ impl Pass {
         assert!(x.len() == images * size && images > 0 && images <= self.batch, "a batch of whole images");
         (self.images, self.mode) = (images, mode);
         self.take_input(x);
+        if mode == Mode::Evaluation {
+            for (norm, plan) in self.norms.iter_mut().zip(&self.plan.convolutions) {
+                plan.iter().filter(|plan| plan.norm).for_each(|plan| norm.take_running(plan.to.channels));
+            }
+        }
         for layer in 0..self.architecture.layers.len() {
             match self.architecture.layers[layer].kind {
                 LayerKind::Convolution(_) => self.convolve(layer),

@@ -59,6 +59,9 @@ pub enum Unsupported {
         /// The number.
         factor: f64,
     },
+    /// The order of the input's numbers is not the one that its dimensions suggest.
+    #[error("an input whose channels lie elsewhere than its dimensions suggest")]
+    Layout,
     /// The layers do not fit together.
     #[error(transparent)]
     Architecture(#[from] ArchitectureError),

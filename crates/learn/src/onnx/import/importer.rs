@@ -1,11 +1,10 @@
 //! What is known of a graph so far: its names, and the layers made of it.
 
 use super::integers::Integers;
-use super::known::Known;
+use super::known::{Known, Line};
 use crate::net::architecture::{Layer, LayerKind};
 use crate::onnx::graph::{Constant, Graph, Node, Numbers};
 use gambeson_data::dataset::Shape;
-use gambeson_smooth::input_map::Affine;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -37,7 +36,7 @@ pub(super) struct Importer<'a> {
     /// Whether the graph takes images with channels innermost; `None` until it is seen.
     pub(super) input_last: Option<bool>,
     /// What is done to the input's channels first, once a layer has taken it.
-    pub(super) input_scaled: Option<Rc<[Affine]>>,
+    pub(super) input_scaled: Option<Rc<[Line]>>,
     /// Images in a batch, if the file says so.
     pub(super) batch: Option<usize>,
 }
@@ -127,7 +126,7 @@ impl<'a> Importer<'a> {
             };
         }
         self.input_last.get_or_insert(false);
-        let as_is = || vec![Affine::IDENTITY; from.shape.channels].into();
+        let as_is = || vec![Line::IDENTITY; from.shape.channels].into();
         let own = from.scaled.clone().unwrap_or_else(as_is);
         let first = self.input_scaled.get_or_insert_with(|| own.clone());
         if *first == own { Ok(()) } else { Err("an input that is scaled in two ways") }

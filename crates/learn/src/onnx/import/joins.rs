@@ -1,11 +1,10 @@
 //! Operations that become part of the layer before them: normalisation, ReLU, biases and scales, shortcuts.
 
 use super::importer::{Importer, Numbered};
-use super::known::{Known, Sampled};
+use super::known::{Known, Line, Sampled};
 use crate::net::architecture::{Convolution, Layer, LayerKind, Linear, Shortcut, ShortcutKind};
 use crate::net::layer::norm::EPSILON;
 use crate::onnx::graph::{Node, Numbers};
-use gambeson_smooth::input_map::Affine;
 
 #[allow(clippy::cast_possible_truncation)] // networks are f32
 impl Importer<'_> {
@@ -44,12 +43,12 @@ impl Importer<'_> {
             (numbers.gamma, numbers.bias, numbers.mean, numbers.variance) = (gamma, beta, mean, variance);
             return Ok(from);
         }
-        let maps = (0..gamma.len()).map(|c| {
+        let lines = (0..gamma.len()).map(|c| {
             let scale = f64::from(gamma[c]) / (f64::from(variance[c]) + epsilon).sqrt();
-            Affine { scale, shift: f64::from(beta[c]) - f64::from(mean[c]) * scale }
+            Line { scale, shift: f64::from(beta[c]) - f64::from(mean[c]) * scale }
         });
-        let maps: Vec<Affine> = maps.collect();
-        Ok(self.scale(from, &maps))
+        let lines: Vec<Line> = lines.collect();
+        Ok(self.scale(from, &lines))
     }
 
     /// A sum, difference, product or quotient: of a value and a constant per channel, or a shortcut.
@@ -64,24 +63,24 @@ impl Importer<'_> {
         let (shape, numbers) = self.floats(node, constant)?;
         let numbers =
             from.per_channel(shape, numbers).ok_or("a constant that is not one number per channel")?;
-        let map = |number: f64| match (node.operator.as_str(), constant) {
-            ("Add", _) => Some(Affine { scale: 1.0, shift: number }),
-            ("Sub", 1) => Some(Affine { scale: 1.0, shift: -number }),
-            ("Sub", _) => Some(Affine { scale: -1.0, shift: number }),
-            ("Mul", _) => Some(Affine { scale: number, shift: 0.0 }),
-            ("Div", 1) if number != 0.0 => Some(Affine { scale: 1.0 / number, shift: 0.0 }),
+        let line = |number: f64| match (node.operator.as_str(), constant) {
+            ("Add", _) => Some(Line { scale: 1.0, shift: number }),
+            ("Sub", 1) => Some(Line { scale: 1.0, shift: -number }),
+            ("Sub", _) => Some(Line { scale: -1.0, shift: number }),
+            ("Mul", _) => Some(Line { scale: number, shift: 0.0 }),
+            ("Div", 1) if number != 0.0 => Some(Line { scale: 1.0 / number, shift: 0.0 }),
             _ => None,
         };
-        let maps: Option<Vec<Affine>> = numbers.into_iter().map(map).collect();
-        Ok(self.scale(from, &maps.ok_or("a division by 0, or of a constant")?))
+        let lines: Option<Vec<Line>> = numbers.into_iter().map(line).collect();
+        Ok(self.scale(from, &lines.ok_or("a division by 0, or of a constant")?))
     }
 
     /// A scale of channels: part of the layer before it, where that is open, else of what takes it.
-    fn scale(&mut self, from: Known, maps: &[Affine]) -> Known {
+    fn scale(&mut self, from: Known, lines: &[Line]) -> Known {
         let Some((layer, Numbered { weight, bias, gamma, .. })) = self.joined(&from) else {
-            return from.then(maps);
+            return from.then(lines);
         };
-        let channels = maps.len();
+        let channels = lines.len();
         let norm = match &mut layer.kind {
             LayerKind::Convolution(Convolution { relu: false, shortcut: None, bias, norm, .. }) => {
                 *bias = !*norm;
@@ -91,18 +90,18 @@ impl Importer<'_> {
                 *bias = true;
                 false
             }
-            _ => return from.then(maps),
+            _ => return from.then(lines),
         };
         bias.resize(channels, 0.0);
-        for ((c, bias), map) in bias.iter_mut().enumerate().zip(maps) {
-            *bias = (f64::from(*bias) * map.scale + map.shift) as f32;
+        for ((c, bias), line) in bias.iter_mut().enumerate().zip(lines) {
+            *bias = (f64::from(*bias) * line.scale + line.shift) as f32;
             let factors = if norm {
                 &mut gamma[c..=c]
             } else {
                 let each = weight.len() / channels;
                 &mut weight[c * each..][..each]
             };
-            factors.iter_mut().for_each(|factor| *factor = (f64::from(*factor) * map.scale) as f32);
+            factors.iter_mut().for_each(|factor| *factor = (f64::from(*factor) * line.scale) as f32);
         }
         from
     }

@@ -1,7 +1,6 @@
 //! What a name of the graph stands for: a value of our network, seen in some way.
 
 use gambeson_data::dataset::Shape;
-use gambeson_smooth::input_map::Affine;
 use std::rc::Rc;
 
 /// A value of our network as the graph has it under some name.
@@ -18,9 +17,21 @@ pub(super) struct Known {
     /// Whether something else takes it too, so that nothing may be joined to the layer that makes it.
     pub(super) shared: bool,
     /// What is done to every channel, and not yet part of any layer.
-    pub(super) scaled: Option<Rc<[Affine]>>,
+    pub(super) scaled: Option<Rc<[Line]>>,
     /// As the other end of a shortcut of option A.
     pub(super) sampled: Option<Sampled>,
+}
+
+/// x ↦ scale·x + shift, any numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Line {
+    pub(super) scale: f64,
+    pub(super) shift: f64,
+}
+
+impl Line {
+    /// x ↦ x.
+    pub(super) const IDENTITY: Self = Self { scale: 1.0, shift: 0.0 };
 }
 
 /// Every s-th row and column, and channels of zeros around the others.
@@ -106,11 +117,11 @@ impl Known {
     }
 
     /// With more done to its channels.
-    pub(super) fn then(self, maps: &[Affine]) -> Self {
+    pub(super) fn then(self, lines: &[Line]) -> Self {
         let before = self.scaled.as_deref();
-        let joined = maps.iter().enumerate().map(|(c, map)| {
-            let first = before.map_or(Affine::IDENTITY, |before| before[c]);
-            Affine { scale: map.scale * first.scale, shift: map.scale * first.shift + map.shift }
+        let joined = lines.iter().enumerate().map(|(c, line)| {
+            let first = before.map_or(Line::IDENTITY, |before| before[c]);
+            Line { scale: line.scale * first.scale, shift: line.scale * first.shift + line.shift }
         });
         let scaled = Some(joined.collect());
         Self { scaled, ..self }

@@ -1,11 +1,10 @@
 //! Operations that are layers of ours: convolution, pooling, matrices.
 
 use super::importer::{Importer, Numbered};
-use super::known::Known;
+use super::known::{Known, Line};
 use super::window::window;
 use crate::net::architecture::{Convolution, LayerKind, Linear, Window};
 use crate::onnx::graph::Node;
-use gambeson_smooth::input_map::Affine;
 use std::rc::Rc;
 
 impl Importer<'_> {
@@ -27,9 +26,9 @@ impl Importer<'_> {
         // Zeros around the image are not scaled, so only without them a scale of the input is one of the weights.
         if from.value > 0
             && padding == 0
-            && let Some(maps) = from.scaled.take()
+            && let Some(lines) = from.scaled.take()
         {
-            absorb(&maps, kernel * kernel, channels, &mut weight, &mut bias);
+            absorb(&lines, kernel * kernel, channels, &mut weight, &mut bias);
         }
         self.take(&from)?;
         let bias_given = !bias.is_empty();
@@ -121,9 +120,9 @@ impl Importer<'_> {
             .collect();
         let mut bias = if node.operator == "Gemm" { self.bias(node, outputs, beta)? } else { Vec::new() };
         if from.value > 0
-            && let Some(maps) = from.scaled.take()
+            && let Some(lines) = from.scaled.take()
         {
-            absorb(&maps, plane, outputs, &mut weight, &mut bias);
+            absorb(&lines, plane, outputs, &mut weight, &mut bias);
         }
         self.take(&from)?;
         let kind = LayerKind::Linear(Linear { outputs, bias: !bias.is_empty(), relu: false });
@@ -135,14 +134,14 @@ impl Importer<'_> {
 /// Takes a scale of the input's channels into weights, `each` to a channel, and bias: w·(scale·x + shift) is
 /// (w·scale)·x + Σ w·shift. Sums are in double precision and rounded once.
 #[allow(clippy::cast_possible_truncation)] // networks are f32
-fn absorb(maps: &Rc<[Affine]>, each: usize, outputs: usize, weight: &mut [f32], bias: &mut Vec<f32>) {
+fn absorb(lines: &Rc<[Line]>, each: usize, outputs: usize, weight: &mut [f32], bias: &mut Vec<f32>) {
     let mut sums: Vec<f64> = bias.iter().map(|&bias| bias.into()).collect();
     sums.resize(outputs, 0.0);
-    for (row, sum) in weight.chunks_exact_mut(maps.len() * each).zip(&mut sums) {
-        for (weights, map) in row.chunks_exact_mut(each).zip(maps.iter()) {
+    for (row, sum) in weight.chunks_exact_mut(lines.len() * each).zip(&mut sums) {
+        for (weights, line) in row.chunks_exact_mut(each).zip(lines.iter()) {
             for weight in weights {
-                *sum += f64::from(*weight) * map.shift;
-                *weight = (f64::from(*weight) * map.scale) as f32;
+                *sum += f64::from(*weight) * line.shift;
+                *weight = (f64::from(*weight) * line.scale) as f32;
             }
         }
     }

@@ -33,10 +33,9 @@ use crate::net::architecture::Architecture;
 use crate::net::parameters::{Places, Weights};
 use crate::weights::network::Network;
 use gambeson_data::dataset::Shape;
-use gambeson_smooth::input_map::Affine;
 use importer::Importer;
 use integers::Integers;
-use known::Known;
+use known::{Known, Line};
 
 /// A graph as a network.
 #[derive(Clone, Debug)]
@@ -97,8 +96,8 @@ fn translate(graph: &Graph, shape: Shape) -> Result<Imported, Unsupported> {
     if !end.channels_first() {
         return Err(output("in the order row, column, channel"));
     }
-    let scaled = importer.input_scaled.filter(|maps| maps.iter().any(|map| *map != Affine::IDENTITY));
-    let normalisation = scaled.map(|maps| normalisation(&maps)).transpose()?;
+    let scaled = importer.input_scaled.filter(|lines| lines.iter().any(|line| *line != Line::IDENTITY));
+    let normalisation = scaled.map(|lines| normalisation(&lines)).transpose()?;
     let architecture = Architecture { input: shape, classes: end.shape.len(), layers: importer.layers };
     let places = Places::new(&architecture)?;
     let mut weights =
@@ -148,15 +147,15 @@ fn seen(input: &Input, shape: Shape) -> Result<(Known, Option<bool>), Unsupporte
 
 /// scale·x + shift as (x − mean)/std.
 #[allow(clippy::cast_possible_truncation)] // of a graph in single precision
-fn normalisation(maps: &[Affine]) -> Result<(Vec<f64>, Vec<f64>), Unsupported> {
+fn normalisation(lines: &[Line]) -> Result<(Vec<f64>, Vec<f64>), Unsupported> {
     // 0.485 in single precision was meant as 0.485.
     let decimal = |number: f64| (number as f32).to_string().parse::<f64>().unwrap_or(number);
-    let pairs = maps.iter().enumerate().map(|(channel, map)| {
-        let (mean, std) = (decimal(-map.shift / map.scale + 0.0), decimal(1.0 / map.scale));
+    let pairs = lines.iter().enumerate().map(|(channel, line)| {
+        let (mean, std) = (decimal(-line.shift / line.scale + 0.0), decimal(1.0 / line.scale));
         if mean.is_finite() && std.is_finite() && std > 0.0 {
             Ok((mean, std))
         } else {
-            Err(Unsupported::Normalisation { channel, factor: map.scale })
+            Err(Unsupported::Normalisation { channel, factor: line.scale })
         }
     });
     pairs.collect()

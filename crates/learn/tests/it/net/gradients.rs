@@ -246,6 +246,35 @@ fn hash(threads: usize, isa: Isa) -> (u64, u64) {
     })
 }
 
+/// A pass leaves no trace in the next: neither its batch's statistics, nor a change of the running ones.
+#[test]
+fn evaluation_after_training_takes_the_running_statistics() {
+    let architecture = Model::ResNet { depth: 8, width: 8 }
+        .architecture(Shape { channels: 3, height: 8, width: 8 }, 10)
+        .expect("a model");
+    let weights = network(&architecture, 5);
+    let images = 5;
+    let (x, functional) = (normal(images * architecture.input.len(), 6), normal(images * 10, 7));
+    let mut pass = Pass::new(&architecture, images, Choice::ByShape, Isa::detect()).expect("a network");
+    pass.load(&weights);
+    let mut step = |mode: Mode, wanted: Wanted| {
+        let scores = pass.forward(&x, mode).to_vec();
+        pass.backward(&functional, wanted);
+        let mut statistics = weights.statistics.clone();
+        pass.update_statistics(0.1, &mut statistics);
+        let mut by_input = vec![0.0; x.len()];
+        pass.input_gradient(&mut by_input);
+        (scores, by_input, statistics)
+    };
+    let attack = Wanted { weights: false, input: true };
+    let fresh = step(Mode::Evaluation, attack);
+    assert_eq!(fresh.2, weights.statistics, "an evaluation pass has no statistics");
+    let trained = step(Mode::Training, Wanted { weights: true, input: true });
+    assert!(trained.0 != fresh.0 && trained.2 != weights.statistics);
+    assert_eq!(step(Mode::Evaluation, attack), fresh);
+    assert_eq!(step(Mode::Training, Wanted { weights: true, input: true }), trained);
+}
+
 #[test]
 fn threads_and_instruction_sets_change_no_bit() {
     let first = hash(1, Isa::detect());

@@ -29,6 +29,7 @@ fn shape(entry: &Value) -> Shape {
 }
 
 /// The images of the script, as the engine takes them.
+#[allow(clippy::cast_possible_truncation)] // networks are f32
 fn images(shape: Shape, imported: &Imported) -> Vec<f32> {
     let Shape { channels, height, width } = shape;
     let plane = height * width;

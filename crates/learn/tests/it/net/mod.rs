@@ -8,6 +8,8 @@ mod gradients;
 mod graphs;
 /// The formulas.
 mod reference;
+/// Gradients against PyTorch's.
+mod torch;
 /// Files.
 mod weights;
 

@@ -1,0 +1,104 @@
+//! Whether our engine computes what ONNX Runtime does.
+
+use super::error::ModelError;
+use super::own::OwnModel;
+use crate::onnx::OnnxModel;
+use gambeson_smooth::classifier::Classifier;
+use gambeson_smooth::input_map::{Affine, Layout};
+use std::path::Path;
+
+/// Rows that both are asked about.
+const ROWS: usize = 8;
+
+/// Differences of scores that are rounding, relative to the largest score of the probe. Single precision loses some 1e-6
+/// over a deep network, Winograd's transforms some 1e-5.
+const ROUNDING: f32 = 1e-3;
+
+/// Compares the two on a few rows of noise: an error where scores differ beyond rounding. `inner` is what the graph does to
+/// each channel first, and whoever makes rows for the engine does to them.
+#[allow(clippy::cast_possible_truncation)] // rows are f32
+pub(super) fn compare(
+    path: &Path,
+    own: &OwnModel,
+    inner: Option<&[Affine]>,
+    other: &OnnxModel,
+) -> Result<(), ModelError> {
+    let classes = own.classes();
+    if classes != other.classes() {
+        return Err(ModelError::Classes { path: path.to_path_buf(), own: classes, onnx: other.classes() });
+    }
+    let theirs = other.probe_scores(ROWS)?;
+    // Their rows may have channels innermost, ours never.
+    let mut rows = plain_probe(own, other, ROWS);
+    if let Some(maps) = inner {
+        let shape = own.shape();
+        for (at, plane) in rows.chunks_exact_mut(shape.height * shape.width).enumerate() {
+            let Affine { scale, shift } = maps[at % shape.channels];
+            plane.iter_mut().for_each(|x| *x = (f64::from(*x) * scale + shift) as f32);
+        }
+    }
+    let mut ours = vec![0.0; ROWS * classes];
+    own.scores(&rows, &mut ours);
+    let worst = [Ending::Scores, Ending::Softmax, Ending::LogSoftmax]
+        .map(|ending| difference(&ending.of(&ours, classes), &theirs))
+        .into_iter()
+        .fold(f32::INFINITY, f32::min);
+    if worst <= ROUNDING {
+        return Ok(());
+    }
+    Err(ModelError::Disagree { path: path.to_path_buf(), difference: worst, allowed: ROUNDING })
+}
+
+/// The rows of the probe, as the engine takes them.
+fn plain_probe(own: &OwnModel, other: &OnnxModel, rows: usize) -> Vec<f32> {
+    let shape = own.shape();
+    let theirs = other.probe(rows);
+    if other.layout() == Layout::ChannelsFirst {
+        return theirs;
+    }
+    let (plane, mut ours) = (shape.height * shape.width, vec![0.0; theirs.len()]);
+    for (ours, theirs) in ours.chunks_exact_mut(shape.len()).zip(theirs.chunks_exact(shape.len())) {
+        for (index, value) in ours.iter_mut().enumerate() {
+            *value = theirs[index % plane * shape.channels + index / plane];
+        }
+    }
+    ours
+}
+
+/// What a graph makes of its scores last. The engine leaves it out: it changes no answer.
+#[derive(Clone, Copy)]
+enum Ending {
+    Scores,
+    Softmax,
+    LogSoftmax,
+}
+
+impl Ending {
+    fn of(self, scores: &[f32], classes: usize) -> Vec<f32> {
+        let row = |row: &[f32]| -> Vec<f32> {
+            let highest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            let sum: f32 = row.iter().map(|score| (score - highest).exp()).sum();
+            let one = |score: &f32| match self {
+                Self::Scores => *score,
+                Self::Softmax => (score - highest).exp() / sum,
+                Self::LogSoftmax => score - highest - sum.ln(),
+            };
+            row.iter().map(one).collect()
+        };
+        scores.chunks_exact(classes).flat_map(row).collect()
+    }
+}
+
+/// The largest difference, relative to the largest score; infinite where only one is NaN.
+fn difference(ours: &[f32], theirs: &[f32]) -> f32 {
+    let largest = theirs.iter().fold(f32::MIN_POSITIVE, |most, score| most.max(score.abs()));
+    let one = |(a, b): (&f32, &f32)| match (a.is_nan(), b.is_nan()) {
+        (true, true) => 0.0,
+        (false, false) => (a - b).abs() / largest,
+        _ => f32::INFINITY,
+    };
+    if ours.len() != theirs.len() {
+        return f32::INFINITY;
+    }
+    ours.iter().zip(theirs).map(one).fold(0.0, f32::max)
+}

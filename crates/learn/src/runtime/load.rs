@@ -1,0 +1,162 @@
+//! From a file to a classifier.
+
+use super::agree::compare;
+use super::error::ModelError;
+use super::own::OwnModel;
+use super::{NetworkModel, RuntimeChoice};
+use crate::net::architecture::Architecture;
+use crate::net::parameters::Weights;
+use crate::onnx::import::{ImportError, Imported, Unsupported, import};
+use crate::onnx::{Normalisation, OnnxError, OnnxModel, affine, declared_dimensions, image_shape};
+use crate::weights::network::Network;
+use gambeson_data::dataset::Shape;
+use gambeson_lowrank::file::sha256;
+use gambeson_smooth::classifier::Classifier;
+use gambeson_smooth::input_map::{Affine, InputMap, Layout};
+use std::path::Path;
+
+/// How to load a network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadParams {
+    /// Shape of the samples. The network may take smaller images with as many channels: something has to make them (a
+    /// projection can).
+    pub data: Shape,
+    /// What is done to rows first, unless the network says it itself.
+    pub normalisation: Option<Normalisation>,
+    /// What computes it.
+    pub runtime: RuntimeChoice,
+    /// Threads that will ask at the same time.
+    pub threads: usize,
+}
+
+/// A network, ready to be asked.
+#[derive(Debug)]
+pub struct LoadedModel {
+    /// The classifier.
+    pub model: NetworkModel,
+    /// SHA-256 of the file.
+    pub sha256: String,
+    /// Shape of the images it takes.
+    pub shape: Shape,
+    /// What our engine lacks, where a graph went to ONNX Runtime for it.
+    pub unsupported: Option<Unsupported>,
+}
+
+/// Loads a file: a network of ours, a state dict of PyTorch, or an ONNX graph.
+pub fn load(path: &Path, params: &LoadParams) -> Result<LoadedModel, ModelError> {
+    let bytes = std::fs::read(path)
+        .map_err(|reason| ModelError::Onnx(OnnxError::Read { path: path.to_path_buf(), reason }))?;
+    let loaded = match (Network::recognises(&bytes), params.runtime) {
+        (false, _) => graph(path, &bytes, params)?,
+        (true, RuntimeChoice::Onnx) => return Err(ModelError::NotGraph { path: path.to_path_buf() }),
+        (true, _) => network(path, params)?,
+    };
+    if loaded.model.classes() < 2 {
+        return Err(ModelError::OneScore { path: path.to_path_buf() });
+    }
+    Ok(loaded)
+}
+
+/// A file of ours, or a state dict.
+fn network(path: &Path, params: &LoadParams) -> Result<LoadedModel, ModelError> {
+    let (network, sha256) = Network::read(path, params.data)?;
+    let (taken, data) = (network.architecture.input, params.data);
+    if taken.channels != data.channels || taken.height > data.height || taken.width > data.width {
+        return Err(ModelError::InputShape { path: path.to_path_buf(), taken, data });
+    }
+    let maps = match (&network.normalisation, &params.normalisation) {
+        (Some(_), Some(_)) => return Err(ModelError::NormalisedTwice { path: path.to_path_buf() }),
+        (None, None) => None,
+        (None, Some(given)) => Some(given.maps()),
+        (Some(own), None) => Some(maps_of(own)),
+    };
+    let model = own(path, &network.architecture, &network.weights, maps)?;
+    let model = NetworkModel::Own(Box::new(model));
+    Ok(LoadedModel { model, sha256, shape: taken, unsupported: None })
+}
+
+/// An ONNX graph.
+fn graph(path: &Path, bytes: &[u8], params: &LoadParams) -> Result<LoadedModel, ModelError> {
+    let onnx = || OnnxModel::load(path, params.data, params.normalisation.clone(), params.threads);
+    let by_onnx = |model: OnnxModel, unsupported| LoadedModel {
+        sha256: model.sha256().to_owned(),
+        shape: model.shape(),
+        model: NetworkModel::Onnx(Box::new(model)),
+        unsupported,
+    };
+    if params.runtime == RuntimeChoice::Onnx {
+        return Ok(by_onnx(onnx()?, None));
+    }
+    let imported = match imported(path, bytes, params.data)? {
+        Ok(imported) => imported,
+        Err(reason) if params.runtime == RuntimeChoice::Own => {
+            return Err(ModelError::Unsupported { path: path.to_path_buf(), reason });
+        }
+        Err(unsupported) => {
+            return match onnx() {
+                Ok(model) => Ok(by_onnx(model, Some(unsupported))),
+                Err(onnx @ (OnnxError::NoLibrary | OnnxError::Library { .. })) => Err(ModelError::Neither {
+                    path: path.to_path_buf(),
+                    unsupported: Box::new(unsupported),
+                    onnx: Box::new(onnx),
+                }),
+                Err(onnx) => Err(onnx.into()),
+            };
+        }
+    };
+    // A graph that normalises by itself does so after what is asked for beside it.
+    let inner = imported.normalisation.as_ref().map(maps_of);
+    let maps = match (params.normalisation.as_ref().map(Normalisation::maps), &inner) {
+        (Some(outer), Some(inner)) => Some(outer.iter().zip(inner).map(|(a, b)| a.then(*b)).collect()),
+        (outer, inner) => outer.or_else(|| inner.clone()),
+    };
+    let model = own(path, &imported.architecture, &imported.weights, maps)?;
+    if params.runtime == RuntimeChoice::Auto {
+        match OnnxModel::load(path, params.data, params.normalisation.clone(), 1) {
+            Ok(other) => compare(path, &model, inner.as_deref(), &other)?,
+            // Nothing to compare with.
+            Err(OnnxError::NoLibrary | OnnxError::Library { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let shape = model.shape();
+    let model = NetworkModel::Own(Box::new(model));
+    Ok(LoadedModel { model, sha256: sha256(bytes), shape, unsupported: None })
+}
+
+fn maps_of((mean, std): &(Vec<f64>, Vec<f64>)) -> Vec<Affine> {
+    mean.iter().zip(std).map(|(mean, std)| affine(*mean, *std)).collect()
+}
+
+/// The graph as a network of ours, or what stands in the way.
+fn imported(path: &Path, bytes: &[u8], data: Shape) -> Result<Result<Imported, Unsupported>, ModelError> {
+    let broken = |reason| OnnxError::Broken { path: path.to_path_buf(), reason };
+    let dims = declared_dimensions(bytes).map_err(broken)?;
+    let (shape, layout) = image_shape(&dims, data).ok_or_else(|| OnnxError::InputShape {
+        path: path.to_path_buf(),
+        expected: dims,
+        data,
+    })?;
+    match import(bytes, shape) {
+        Ok(None) => Err(OnnxError::NotOnnx { path: path.to_path_buf() }.into()),
+        Ok(Some(imported)) if imported.channels_last != (layout == Layout::ChannelsLast) => {
+            Ok(Err(Unsupported::Layout))
+        }
+        Ok(Some(imported)) => Ok(Ok(imported)),
+        Err(ImportError::Wire(reason)) => Err(broken(reason).into()),
+        Err(ImportError::Unsupported(reason)) => Ok(Err(reason)),
+    }
+}
+
+fn own(
+    path: &Path,
+    architecture: &Architecture,
+    weights: &Weights,
+    maps: Option<Vec<Affine>>,
+) -> Result<OwnModel, ModelError> {
+    let Shape { height, width, .. } = architecture.input;
+    let map = maps.map(|maps| InputMap::new(maps, height * width, Layout::ChannelsFirst)).transpose();
+    let map = map.map_err(|reason| ModelError::InputMap { path: path.to_path_buf(), reason })?;
+    OwnModel::new(architecture, weights, map)
+        .map_err(|reason| ModelError::Architecture { path: path.to_path_buf(), reason })
+}

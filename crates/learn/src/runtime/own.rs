@@ -1,0 +1,83 @@
+//! A network as a classifier, computed by our engine.
+//!
+//! Rows are normalised by whoever makes them ([`InputMap`]), after noise and projection. Batches are computed on the thread
+//! that asks, a few images at a time: draws are parallel already. Answers do not depend on what shares a batch, nor on its
+//! size.
+
+use crate::net::architecture::{Architecture, ArchitectureError};
+use crate::net::inference::Inference;
+use crate::net::kernel::Isa;
+use crate::net::parameters::Weights;
+use gambeson_data::dataset::Shape;
+use gambeson_smooth::classifier::{Classifier, highest};
+use gambeson_smooth::input_map::InputMap;
+use std::convert::Infallible;
+use std::sync::{Mutex, PoisonError};
+
+/// A network and how it takes its rows.
+pub struct OwnModel {
+    inference: Inference,
+    /// `None`: rows are taken as they are.
+    input_map: Option<InputMap>,
+    /// Scores of batches that are done.
+    idle: Mutex<Vec<Vec<f32>>>,
+}
+
+impl std::fmt::Debug for OwnModel {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Architecture { input, classes, layers } = self.inference.architecture();
+        write!(formatter, "OwnModel({} layers, {input} to {classes})", layers.len())
+    }
+}
+
+impl OwnModel {
+    /// The map is for images of the architecture's input.
+    pub fn new(
+        architecture: &Architecture,
+        weights: &Weights,
+        input_map: Option<InputMap>,
+    ) -> Result<Self, ArchitectureError> {
+        let inference = Inference::new(architecture, weights, Isa::detect())?;
+        Ok(Self { inference, input_map, idle: Mutex::new(Vec::new()) })
+    }
+
+    /// Shape of the images it takes.
+    pub fn shape(&self) -> Shape {
+        self.inference.architecture().input
+    }
+
+    /// Scores of rows as [`classify`](Classifier::classify) takes them, rows × classes.
+    ///
+    /// Panics unless there is room for each.
+    pub fn scores(&self, batch: &[f32], scores: &mut [f32]) {
+        self.inference.scores_on_one_thread(batch, scores);
+    }
+}
+
+impl Classifier for OwnModel {
+    type Error = Infallible;
+
+    fn classes(&self) -> usize {
+        self.inference.architecture().classes
+    }
+
+    fn dim(&self) -> usize {
+        self.shape().len()
+    }
+
+    fn input_map(&self) -> Option<&InputMap> {
+        self.input_map.as_ref()
+    }
+
+    fn classify(&self, batch: &[f32], rows: usize, out: &mut [u32]) -> Result<(), Infallible> {
+        assert!(batch.len() == rows * self.dim() && out.len() == rows, "a batch of {rows} rows");
+        let lock = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut scores = lock().pop().unwrap_or_default();
+        scores.resize(rows * self.classes(), 0.0);
+        self.scores(batch, &mut scores);
+        let answers = out.iter_mut().zip(scores.chunks_exact(self.classes()));
+        answers.for_each(|(out, row)| *out = highest(row));
+        lock().push(scores);
+        Ok(())
+    }
+}
