@@ -6,10 +6,13 @@
 //!   Read [`net::architecture`] first, then [`net::pass`] for training and [`net::inference`] for answers.
 //! - [`runtime`]: networks from files as classifiers, computed by our engine or by ONNX Runtime.
 //! - [`weights`]: their numbers in files: our own, and state dicts of PyTorch.
+//! - [`convert`]: from files of any kind to files of another.
 //! - [`onnx`]: loading a file and running it with ONNX Runtime; its [`OnnxModel`] is a
 //!   [`Classifier`](gambeson_smooth::classifier::Classifier). Read it first, then [`onnx::library`] for finding the
-//!   run-time and [`onnx::batch`] for files that take one row only.
+//!   run-time and [`onnx::batch`] for files that take one row only; [`onnx::import`] and [`onnx::export`]
+//!   for graphs made of the engine's layers.
 
+pub mod convert;
 pub mod net;
 pub mod onnx;
 pub mod runtime;

@@ -26,6 +26,12 @@ pub struct Affine {
 impl Affine {
     /// x ↦ x.
     pub const IDENTITY: Self = Self { scale: 1.0, shift: 0.0 };
+
+    /// This one first, then another.
+    #[must_use]
+    pub fn then(self, next: Self) -> Self {
+        Self { scale: next.scale * self.scale, shift: next.scale * self.shift + next.shift }
+    }
 }
 
 /// From rows of data, in the order channel, row, column, to rows as a classifier takes them.

@@ -5,30 +5,13 @@
 //! (hints, dropped here), and the constant shapes that Reshape nodes are given, whose first number becomes 0: "as in the
 //! input". Whether the rewritten graph computes the same, the caller must try.
 
+use super::schema::{
+    ATTRIBUTE_TENSOR, DIMENSION_NAME, GRAPH_INITIALIZER, GRAPH_INPUT, GRAPH_NODE, GRAPH_OUTPUT,
+    GRAPH_VALUE_INFO, MODEL_GRAPH, NODE_ATTRIBUTE, NODE_INPUT, NODE_OPERATOR, NODE_OUTPUT, SHAPE_DIMENSION,
+    TENSOR_INTEGERS, TENSOR_NAME, TENSOR_RAW, TENSOR_SHAPE, TYPE_TENSOR, VALUE_NAME, VALUE_TYPE,
+};
 use super::wire::{Message, Value, WireError, bytes_field, packed_field};
 use std::collections::HashSet;
-
-// Numbers of fields in onnx.proto.
-const MODEL_GRAPH: u64 = 7;
-const GRAPH_NODE: u64 = 1;
-const GRAPH_INITIALIZER: u64 = 5;
-const GRAPH_INPUT: u64 = 11;
-const GRAPH_OUTPUT: u64 = 12;
-const GRAPH_VALUE_INFO: u64 = 13;
-const NODE_INPUT: u64 = 1;
-const NODE_OUTPUT: u64 = 2;
-const NODE_OPERATOR: u64 = 4;
-const NODE_ATTRIBUTE: u64 = 5;
-const ATTRIBUTE_TENSOR: u64 = 5;
-const TENSOR_INTEGERS: u64 = 7;
-const TENSOR_NAME: u64 = 8;
-const TENSOR_RAW: u64 = 9;
-const VALUE_NAME: u64 = 1;
-const VALUE_TYPE: u64 = 2;
-const TYPE_TENSOR: u64 = 1;
-const TENSOR_SHAPE: u64 = 2;
-const SHAPE_DIMENSION: u64 = 1;
-const DIMENSION_NAME: u64 = 2;
 
 /// Whether bytes can be an ONNX file: a message with a graph, whole to the last node.
 pub fn has_graph(model: &[u8]) -> Result<bool, WireError> {

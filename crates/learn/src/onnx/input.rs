@@ -1,6 +1,10 @@
 //! What images a graph takes, and in which order.
 
 use super::error::OnnxError;
+use super::schema::{
+    DIMENSION_SIZE, GRAPH_INITIALIZER, GRAPH_INPUT, MODEL_GRAPH, SHAPE_DIMENSION, TENSOR_NAME, TENSOR_SHAPE,
+    TYPE_TENSOR, VALUE_NAME, VALUE_TYPE,
+};
 use super::wire::{Message, Value, WireError};
 use gambeson_data::dataset::Shape;
 use gambeson_smooth::input_map::Layout;
@@ -10,18 +14,6 @@ use std::path::Path;
 
 /// Larger fixed batches are not believed, since memory is reserved for what a file says.
 const LARGEST_BATCH: i64 = 4096;
-
-// Numbers of fields in onnx.proto.
-const MODEL_GRAPH: u64 = 7;
-const GRAPH_INITIALIZER: u64 = 5;
-const GRAPH_INPUT: u64 = 11;
-const TENSOR_NAME: u64 = 8;
-const VALUE_NAME: u64 = 1;
-const VALUE_TYPE: u64 = 2;
-const TYPE_TENSOR: u64 = 1;
-const TENSOR_SHAPE: u64 = 2;
-const SHAPE_DIMENSION: u64 = 1;
-const DIMENSION_SIZE: u64 = 1;
 
 /// The dimensions that a file declares for its first input that is no constant, −1 where they are free.
 pub(crate) fn declared_dimensions(model: &[u8]) -> Result<Vec<i64>, WireError> {

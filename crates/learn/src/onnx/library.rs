@@ -21,7 +21,7 @@ pub const VARIABLE: &str = "ORT_DYLIB_PATH";
 static STARTED: Mutex<Option<Environment>> = Mutex::new(None);
 
 /// The environment, started with the library that is found when first asked for.
-pub(super) fn environment() -> Result<Environment, OnnxError> {
+pub fn environment() -> Result<Environment, OnnxError> {
     let mut started = STARTED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(environment) = &*started {
         return Ok(environment.clone());

@@ -16,12 +16,14 @@
 
 pub mod batch;
 mod error;
+pub mod export;
 mod graph;
 pub mod import;
 mod input;
 pub mod library;
 mod model;
 mod normalisation;
+mod schema;
 mod wire;
 
 pub use error::{LibraryProblem, OnnxError};

@@ -1,4 +1,4 @@
-//! The wire format of protocol buffers, as far as it takes to change a few fields of an ONNX file.
+//! The wire format of protocol buffers, as far as it takes to read, change and write ONNX files.
 //!
 //! A message is a sequence of fields, each a number with a value; fields that are not understood are copied as they are.
 
@@ -29,7 +29,7 @@ pub(super) enum Value<'a> {
     Varint(u64),
     /// Text, bytes, a message, or packed numbers.
     Bytes(Message<'a>),
-    /// Four or eight bytes, which nothing here needs.
+    /// Four or eight bytes, the last of the field.
     Fixed,
 }
 
@@ -163,6 +163,22 @@ fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(u8::try_from(value).unwrap_or(0));
 }
 
+/// A field that holds an integer.
+pub(super) fn integer_field(number: u64, value: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    put_varint(&mut out, number << 3);
+    put_varint(&mut out, value);
+    out
+}
+
+/// A field that holds a number of single precision.
+pub(super) fn float_field(number: u64, value: f32) -> Vec<u8> {
+    let mut out = Vec::new();
+    put_varint(&mut out, number << 3 | 5);
+    out.extend(value.to_le_bytes());
+    out
+}
+
 /// A field that holds bytes.
 pub(super) fn bytes_field(number: u64, bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len() + 12);
@@ -191,6 +207,19 @@ mod tests {
             let Value::Bytes(packed) = field.value else { panic!("bytes") };
             assert_eq!((field.number, packed.varints()), (7, Ok(vec![value, 5])));
         }
+    }
+
+    #[test]
+    fn numbers_come_back() {
+        let bytes = [integer_field(3, 300), float_field(4, -1.5)].concat();
+        let [integer, float] = Message::whole(&bytes).fields().expect("fields")[..] else {
+            panic!("two fields")
+        };
+        assert_eq!((integer.number, integer.value), (3, Value::Varint(300)));
+        assert_eq!(
+            (float.number, float.value, float.raw.last_chunk()),
+            (4, Value::Fixed, Some(&(-1.5_f32).to_le_bytes()))
+        );
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::error::ModelError;
 use super::own::OwnModel;
 use crate::onnx::OnnxModel;
 use gambeson_smooth::classifier::Classifier;
+use gambeson_smooth::input_map::{Affine, Layout};
 use std::path::Path;
 
 /// Rows that both are asked about.
@@ -13,15 +14,34 @@ const ROWS: usize = 8;
 /// over a deep network, Winograd's transforms some 1e-5.
 const ROUNDING: f32 = 1e-3;
 
-/// Compares the two on a few rows of noise: an error where scores differ beyond rounding.
-pub(super) fn compare(path: &Path, own: &OwnModel, other: &OnnxModel) -> Result<(), ModelError> {
+/// Compares the two on a few rows of noise: an error where scores differ beyond rounding. `inner` is what the graph does to
+/// each channel first, and whoever makes rows for the engine does to them.
+#[allow(clippy::cast_possible_truncation)] // rows are f32
+pub(super) fn compare(
+    path: &Path,
+    own: &OwnModel,
+    inner: Option<&[Affine]>,
+    other: &OnnxModel,
+) -> Result<(), ModelError> {
     let classes = own.classes();
     if classes != other.classes() {
         return Err(ModelError::Classes { path: path.to_path_buf(), own: classes, onnx: other.classes() });
     }
     let theirs = other.probe_scores(ROWS)?;
+    let mut rows = other.probe(ROWS);
+    if let Some(maps) = inner {
+        let (channels, plane) = (maps.len(), own.shape().height * own.shape().width);
+        for (at, x) in rows.iter_mut().enumerate() {
+            let channel = match other.layout() {
+                Layout::ChannelsFirst => at / plane % channels,
+                Layout::ChannelsLast => at % channels,
+            };
+            let Affine { scale, shift } = maps[channel];
+            *x = (f64::from(*x) * scale + shift) as f32;
+        }
+    }
     let mut ours = vec![0.0; ROWS * classes];
-    own.scores(&other.probe(ROWS), &mut ours);
+    own.scores(&rows, &mut ours);
     let worst = [Ending::Scores, Ending::Softmax, Ending::LogSoftmax]
         .map(|ending| difference(&ending.of(&ours, classes), &theirs))
         .into_iter()

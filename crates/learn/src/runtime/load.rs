@@ -68,9 +68,7 @@ fn network(path: &Path, params: &LoadParams) -> Result<LoadedModel, ModelError> 
         (Some(_), Some(_)) => return Err(ModelError::NormalisedTwice { path: path.to_path_buf() }),
         (None, None) => None,
         (None, Some(given)) => Some(given.maps()),
-        (Some((mean, std)), None) => {
-            Some(mean.iter().zip(std).map(|(mean, std)| affine(*mean, *std)).collect())
-        }
+        (Some(own), None) => Some(maps_of(own)),
     };
     let model = own(path, &network.architecture, &network.weights, maps, Layout::ChannelsFirst)?;
     let model = NetworkModel::Own(Box::new(model));
@@ -106,14 +104,19 @@ fn graph(path: &Path, bytes: &[u8], params: &LoadParams) -> Result<LoadedModel, 
             };
         }
     };
+    // A graph that normalises by itself does so after what is asked for beside it.
+    let inner = imported.normalisation.as_ref().map(maps_of);
+    let maps = match (params.normalisation.as_ref().map(Normalisation::maps), &inner) {
+        (Some(outer), Some(inner)) => Some(outer.iter().zip(inner).map(|(a, b)| a.then(*b)).collect()),
+        (outer, inner) => outer.or_else(|| inner.clone()),
+    };
     // Rows in the order of the graph: noise is drawn in that order, so both runtimes get the same draws.
-    let maps = params.normalisation.as_ref().map(Normalisation::maps);
     let plain = || vec![Affine::IDENTITY; imported.architecture.input.channels];
     let maps = if layout == Layout::ChannelsLast { maps.or_else(|| Some(plain())) } else { maps };
     let model = own(path, &imported.architecture, &imported.weights, maps, layout)?;
     if params.runtime == RuntimeChoice::Auto {
         match OnnxModel::load(path, params.data, params.normalisation.clone(), 1) {
-            Ok(other) => compare(path, &model, &other)?,
+            Ok(other) => compare(path, &model, inner.as_deref(), &other)?,
             // Nothing to compare with.
             Err(OnnxError::NoLibrary | OnnxError::Library { .. }) => {}
             Err(error) => return Err(error.into()),
@@ -122,6 +125,10 @@ fn graph(path: &Path, bytes: &[u8], params: &LoadParams) -> Result<LoadedModel, 
     let shape = model.shape();
     let model = NetworkModel::Own(Box::new(model));
     Ok(LoadedModel { model, sha256: sha256(bytes), shape, unsupported: None })
+}
+
+fn maps_of((mean, std): &(Vec<f64>, Vec<f64>)) -> Vec<Affine> {
+    mean.iter().zip(std).map(|(mean, std)| affine(*mean, *std)).collect()
 }
 
 /// The graph as a network of ours, or what stands in the way.

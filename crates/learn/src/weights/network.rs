@@ -9,6 +9,7 @@ use super::state_dict::{StateDictError, from_state_dict};
 use super::tensor::NamedTensor;
 use super::torch::{self, TorchError};
 use crate::net::architecture::{Architecture, ArchitectureError};
+use crate::net::layer::norm::EPSILON;
 use crate::net::parameters::{Place, Places, Weights};
 use gambeson_data::dataset::Shape;
 use gambeson_lowrank::file::{sha256, write_file};
@@ -89,6 +90,12 @@ pub enum NetworkProblem {
         /// Which.
         name: String,
     },
+    /// A variance that is none.
+    #[error("{name}: a variance is not positive")]
+    Variance {
+        /// Which.
+        name: String,
+    },
     /// Normalisation that is none.
     #[error("its normalisation is not one mean and one positive deviation per channel")]
     Normalisation,
@@ -112,9 +119,51 @@ fn lists(at: usize, place: &Place) -> impl Iterator<Item = (String, Range<usize>
 }
 
 impl Network {
+    /// Whether it is one: layers that fit together, as many numbers as they need, all of them finite, variances and
+    /// deviations positive. Also where the numbers lie.
+    pub fn check(&self) -> Result<Places, NetworkProblem> {
+        let places = self.check_lengths()?;
+        let Weights { parameters, statistics } = &self.weights;
+        for (at, place) in places.layers.iter().enumerate() {
+            for (name, range, statistic) in lists(at, place) {
+                let values = if statistic { &statistics[range] } else { &parameters[range] };
+                if values.iter().any(|value| !value.is_finite()) {
+                    return Err(NetworkProblem::NotFinite { name });
+                }
+            }
+            // Of another program's ε a little may be left over below 0.
+            let variances = &statistics[place.variance.clone()];
+            if variances.iter().any(|&variance| f64::from(variance) + EPSILON <= 0.0) {
+                return Err(NetworkProblem::Variance { name: format!("{at}.variance") });
+            }
+        }
+        if let Some((mean, std)) = &self.normalisation {
+            let channels = self.architecture.input.channels;
+            let finite = mean.iter().chain(std).all(|value| value.is_finite());
+            if !finite || mean.len() != channels || std.len() != channels || std.iter().any(|&std| std <= 0.0)
+            {
+                return Err(NetworkProblem::Normalisation);
+            }
+        }
+        Ok(places)
+    }
+
+    fn check_lengths(&self) -> Result<Places, NetworkProblem> {
+        let places = Places::new(&self.architecture)?;
+        for (name, expected, found) in [
+            ("the list of parameters", places.parameters, self.weights.parameters.len()),
+            ("the list of statistics", places.statistics, self.weights.statistics.len()),
+        ] {
+            if expected != found {
+                return Err(NetworkProblem::Length { name: name.to_owned(), expected, found });
+            }
+        }
+        Ok(places)
+    }
+
     /// The bytes of its file.
     pub fn to_bytes(&self) -> Result<Vec<u8>, NetworkProblem> {
-        let places = Places::new(&self.architecture)?;
+        let places = self.check_lengths()?;
         let mut file = Tensors::<f32>::default();
         for (at, place) in places.layers.iter().enumerate() {
             for (name, range, statistic) in lists(at, place) {
@@ -155,11 +204,13 @@ impl Network {
     pub fn read(path: &Path, input: Shape) -> Result<(Self, String), NetworkError> {
         let problem = |problem| NetworkError { path: path.to_path_buf(), problem: Box::new(problem) };
         let bytes = std::fs::read(path).map_err(|reason| problem(reason.into()))?;
-        let network = Self::parse(&bytes, input).map_err(problem)?;
+        let network = Self::parse(&bytes, Some(input)).map_err(problem)?;
         Ok((network, sha256(&bytes)))
     }
 
-    fn parse(bytes: &[u8], input: Shape) -> Result<Self, NetworkProblem> {
+    /// The network of a file's bytes: ours, or a state dict of one for images of the shape `input`. Without a shape a state
+    /// dict is taken for images of 32 × 32.
+    pub fn parse(bytes: &[u8], input: Option<Shape>) -> Result<Self, NetworkProblem> {
         let state_dict = |tensors| {
             let (architecture, weights) = from_state_dict(tensors, input)?;
             Ok(Self { architecture, weights, normalisation: None, training: None })
@@ -204,9 +255,6 @@ impl Network {
                 if values.len() != range.len() {
                     return Err(NetworkProblem::Length { name, expected: range.len(), found: values.len() });
                 }
-                if values.iter().any(|value| !value.is_finite()) {
-                    return Err(NetworkProblem::NotFinite { name });
-                }
                 let to = if statistic { &mut weights.statistics } else { &mut weights.parameters };
                 to[range].copy_from_slice(&values);
                 known.push(name);
@@ -218,16 +266,15 @@ impl Network {
         let numbers = |key: &str| -> Result<Option<Vec<f64>>, NetworkProblem> {
             let Some(text) = text(key) else { return Ok(None) };
             let values: Option<Vec<f64>> = text.split(',').map(|number| number.parse().ok()).collect();
-            let fits = |values: &Vec<f64>| {
-                values.len() == architecture.input.channels && values.iter().all(|value| value.is_finite())
-            };
-            values.filter(fits).map(Some).ok_or(NetworkProblem::Normalisation)
+            values.map(Some).ok_or(NetworkProblem::Normalisation)
         };
         let normalisation = match (numbers("input_mean")?, numbers("input_std")?) {
             (None, None) => None,
-            (Some(mean), Some(std)) if std.iter().all(|&std| std > 0.0) => Some((mean, std)),
+            (Some(mean), Some(std)) => Some((mean, std)),
             _ => return Err(NetworkProblem::Normalisation),
         };
-        Ok(Self { architecture, weights, normalisation, training: text("training") })
+        let network = Self { architecture, weights, normalisation, training: text("training") };
+        network.check()?;
+        Ok(network)
     }
 }

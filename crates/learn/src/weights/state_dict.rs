@@ -35,6 +35,14 @@ pub enum StateDictError {
         /// Names with the shape expected and the shape found.
         misshapen: Vec<(String, Vec<usize>, Vec<usize>)>,
     },
+    /// A network for other images.
+    #[error("its first convolution takes {network} channels, but the images have {images}")]
+    Channels {
+        /// Of the network.
+        network: usize,
+        /// Of the images.
+        images: usize,
+    },
     /// No such network.
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -114,10 +122,14 @@ fn slots(
     slots
 }
 
-/// A network from the tensors of a state dict, for images of this shape.
+/// Rows and columns of the images of CIFAR, for which these networks were made.
+const SIDE: usize = 32;
+
+/// A network from the tensors of a state dict, for images of this shape. They do not tell how large images are: without a
+/// shape they are 32 × 32, with as many channels as the first convolution takes.
 pub fn from_state_dict(
     tensors: Vec<NamedTensor>,
-    input: Shape,
+    input: Option<Shape>,
 ) -> Result<(Architecture, Weights), StateDictError> {
     let mut named: BTreeMap<String, NamedTensor> = tensors
         .into_iter()
@@ -125,10 +137,14 @@ pub fn from_state_dict(
         .filter(|(name, _)| !name.ends_with("num_batches_tracked"))
         .collect();
     let first = named.get("conv1.weight").map(|tensor| tensor.shape.clone());
-    let Some(&[width, ..]) = first.as_deref().filter(|shape| shape.len() == 4) else {
+    let Some(&[width, channels, _, _]) = first.as_deref() else {
         let found: Vec<&str> = named.keys().take(5).map(String::as_str).collect();
         return Err(StateDictError::Unknown { found: found.join(", ") });
     };
+    let input = input.unwrap_or(Shape { channels, height: SIDE, width: SIDE });
+    if input.channels != channels {
+        return Err(StateDictError::Channels { network: channels, images: input.channels });
+    }
     let blocks: BTreeSet<&str> = named
         .keys()
         .filter_map(|name| name.strip_prefix("layer1.")?.split_once('.'))

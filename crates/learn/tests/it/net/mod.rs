@@ -1,9 +1,15 @@
 //! Networks of the engine.
 
+/// Networks as ONNX files.
+mod export;
 /// Scores and gradients against formulas in double precision.
 mod gradients;
+/// Graphs of other programs.
+mod graphs;
 /// The formulas.
 mod reference;
+/// Gradients against PyTorch's.
+mod torch;
 /// Files.
 mod weights;
 

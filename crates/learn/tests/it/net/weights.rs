@@ -82,13 +82,12 @@ fn public_state_dicts_are_read() {
     let mut tensors = torch::read(&bytes).expect("tensors");
     tensors.retain(|tensor| tensor.name != "module.layer2.1.bn2.weight");
     tensors[0].name = "module.stem.weight".to_owned();
-    let error =
-        gambeson_learn::weights::state_dict::from_state_dict(tensors.clone(), CIFAR).expect_err("no stem");
+    let error = gambeson_learn::weights::state_dict::from_state_dict(tensors.clone(), Some(CIFAR))
+        .expect_err("no stem");
     assert!(matches!(error, StateDictError::Unknown { .. }), "{error}");
     tensors[0].name = "module.conv1.weight".to_owned();
     tensors[1].name = "module.bn1.gamma".to_owned();
-    let error =
-        gambeson_learn::weights::state_dict::from_state_dict(tensors, CIFAR).expect_err("other names");
+    let error = gambeson_learn::weights::state_dict::from_state_dict(tensors, None).expect_err("other names");
     let StateDictError::Mismatch { missing, unexpected, .. } = &error else { panic!("{error}") };
     assert!(missing.contains(&"layer2.1.bn2.weight".to_owned()) && unexpected == &["bn1.gamma"], "{error}");
     for cut in (0..bytes.len()).step_by(bytes.len() / 50) {
