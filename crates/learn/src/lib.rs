@@ -5,6 +5,8 @@
 //! - [`net`]: networks of our own, computed by an explicit engine: layers with hand-written forward and backward passes.
 //!   Read [`net::architecture`] first, then [`net::pass`] for training and [`net::inference`] for answers.
 //! - [`runtime`]: networks from files as classifiers, computed by our engine or by ONNX Runtime.
+//! - [`view`]: how a network sees an input, with or without a projection. [`attack`]: perturbations that raise its loss.
+//!   [`train`]: the loop that trains it, Algorithm 1 of the paper among what it trains against.
 //! - [`weights`]: their numbers in files: our own, and state dicts of PyTorch.
 //! - [`convert`]: from files of any kind to files of another.
 //! - [`onnx`]: loading a file and running it with ONNX Runtime; its [`OnnxModel`] is a
@@ -12,10 +14,13 @@
 //!   run-time and [`onnx::batch`] for files that take one row only; [`onnx::import`] and [`onnx::export`]
 //!   for graphs made of the engine's layers.
 
+pub mod attack;
 pub mod convert;
 pub mod net;
 pub mod onnx;
 pub mod runtime;
+pub mod train;
+pub mod view;
 pub mod weights;
 
 pub use onnx::{Normalisation, OnnxError, OnnxModel};

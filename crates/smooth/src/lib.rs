@@ -7,7 +7,7 @@
 //! # In which order to read it
 //! 1. [`classifier`]: what is smoothed, and [`input_map`]: how it takes its rows. [`toys`]: two classifiers whose
 //!    smoothed versions are known in closed form.
-//! 2. [`space`]: where noise is added, and how an input gets there and back. [`noise`]: the dice, a function of seed,
+//! 2. [`space`]: where noise is added, and how an input gets there and, by [`decoder`], back. [`noise`]: the dice, a function of seed,
 //!    input, draw and coordinate.
 //! 3. [`limit`]: from counts to a radius: limits and quantiles are looked for here and verified by the checker.
 //!    [`smoother`]: PREDICT and CERTIFY for one input. `draw` makes the draws on all threads; [`sequential`] ends them
@@ -54,6 +54,7 @@
 pub mod analysis;
 pub mod classifier;
 pub mod clean;
+pub mod decoder;
 mod draw;
 pub mod input_map;
 pub mod limit;

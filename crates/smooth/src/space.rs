@@ -4,7 +4,7 @@
 //! representation, z = Uᵀu is computed in f64 with a proven bound on its error, and whatever becomes of z + η is part of
 //! the classifier: here U(z + η) by a product in f32, back in the values a network was trained on. So the stored U need
 //! not be orthonormal, and a mean is no more than a constant that decoding adds: mean − UUᵀmean. An image may be decoded
-//! onto a smaller grid if the network works on one.
+//! onto a smaller grid if the network works on one and the projection keeps no frequency beyond it.
 //!
 //! **What the radius is around.** The input as given: the error of a computed cosine transform is proven too, and taken
 //! off together with that of z. Radii in ℓ∞ are for changes of u, so for cosine coefficients if that is what u is, not
@@ -14,19 +14,18 @@
 //! V = U·Diag(1/s), as rounded: V encodes, κ and σ_max are those of V ([`ProvenProjection`]), and decoding multiplies by s
 //! again.
 
+use crate::decoder::{DecodeError, Decoder};
 use gambeson_checker::{
     CheckError, Coordinates, CosineTransform, InfToTwoBound, L2Radius, LatentRadius, LinfRadius,
     SpectralBound, encode, encoding_error_of_blocks, encoding_error_of_moved,
 };
-use gambeson_lowrank::linalg::kernel::{Isa, ROWS, add_rows_times};
+use gambeson_lowrank::linalg::kernel::Isa;
 use gambeson_lowrank::linalg::matrix::DenseMatrix;
+use gambeson_lowrank::linalg::panels::Panels;
 use gambeson_lowrank::projection::Channel;
 use gambeson_lowrank::projection::proven::ProvenProjection;
 use gambeson_lowrank::projection::representation::{EmptyGrid, Representation, Transform};
 use thiserror::Error;
-
-/// Columns of the decoder multiplied at once: whole registers of every machine.
-const PANEL: usize = 64;
 
 /// The space in which noise is added, with what is proven about the way into it.
 #[derive(Clone, Debug)]
@@ -62,10 +61,8 @@ struct Projected {
 struct Coder {
     /// V, n × r.
     basis: DenseMatrix,
-    /// The values of the columns of U·Diag(s), r × plane, in panels of [`PANEL`] columns, the last filled with zeros.
-    decoder: Vec<f32>,
-    /// What decoding adds, as many as the panels are wide.
-    constant: Vec<f32>,
+    /// The values of the columns of U·Diag(s), r × plane, and what decoding adds.
+    decoder: Panels,
 }
 
 /// An input in the coordinates that noise is added to.
@@ -88,17 +85,8 @@ pub enum SpaceError {
     #[error(transparent)]
     Grid(#[from] EmptyGrid),
     /// Images of that size cannot be decoded.
-    #[error(
-        "images of {height} x {width} cannot be decoded from the {representation} coordinates of a projection"
-    )]
-    Onto {
-        /// Rows asked for.
-        height: usize,
-        /// Columns asked for.
-        width: usize,
-        /// pixel, dct1 or dct2.
-        representation: &'static str,
-    },
+    #[error(transparent)]
+    Onto(#[from] DecodeError),
 }
 
 impl Space {
@@ -247,29 +235,11 @@ impl Space {
             Kind::Identity { .. } => return out.copy_from_slice(codes),
             Kind::Projected(space) => space,
         };
-        let isa = Isa::detect();
-        let width = space.channels.len() * space.plane;
-        let mut block = [0.0; ROWS * PANEL];
+        let (isa, width) = (Isa::detect(), space.channels.len() * space.plane);
         let mut first = 0;
-        for (c, coder) in space.channels.iter().enumerate() {
-            let rank = coder.basis.columns;
-            let panels = coder.decoder.chunks_exact(rank * PANEL).zip(coder.constant.chunks_exact(PANEL));
-            for (p, (panel, constant)) in panels.enumerate() {
-                let kept = PANEL.min(space.plane - p * PANEL);
-                for top in (0..rows).step_by(ROWS) {
-                    let count = ROWS.min(rows - top);
-                    let code = |row: usize| &codes[(top + row) * space.rank + first..][..rank];
-                    let some: [&[f32]; ROWS] = std::array::from_fn(|row| code(row.min(count - 1)));
-                    let block = &mut block[..count * PANEL];
-                    block.chunks_exact_mut(PANEL).for_each(|row| row.copy_from_slice(constant));
-                    add_rows_times(isa, &some[..count], panel, PANEL, block);
-                    for (row, block) in block.chunks_exact(PANEL).enumerate() {
-                        let at = (top + row) * width + c * space.plane + p * PANEL;
-                        out[at..at + kept].copy_from_slice(&block[..kept]);
-                    }
-                }
-            }
-            first += rank;
+        for (c, Coder { decoder, .. }) in space.channels.iter().enumerate() {
+            decoder.multiply(isa, rows, (&codes[first..], space.rank), (&mut out[c * space.plane..], width));
+            first += decoder.depth();
         }
     }
 }
@@ -282,43 +252,11 @@ impl Coder {
         levels: Option<&[f64]>,
         onto: (usize, usize),
     ) -> Result<Self, SpaceError> {
-        let DenseMatrix { columns, entries, .. } = &channel.basis;
-        let level = |column: usize| levels.map_or(1.0, |levels| levels[column]);
-        let values = |coordinates: Vec<f64>| {
-            let (height, width) = onto;
-            if onto == transform.grid() {
-                let mut values = coordinates;
-                transform.inverse(&mut values);
-                return Ok(values);
-            }
-            let representation = transform.representation().name();
-            let impossible = SpaceError::Onto { height, width, representation };
-            transform.inverse_onto(&coordinates, height, width).ok_or(impossible)
-        };
-        let plane = onto.0 * onto.1;
-        let panels = plane.div_ceil(PANEL);
-        let mut decoder = vec![0.0; panels * PANEL * columns];
+        let Decoder { rank, plane, matrix, constant } = Decoder::new(channel, transform, levels, onto)?;
         #[allow(clippy::cast_possible_truncation)] // a network's numbers are f32
-        for a in 0..*columns {
-            let column = entries.iter().skip(a).step_by(*columns).map(|entry| entry * level(a)).collect();
-            for (at, value) in values(column)?.into_iter().enumerate() {
-                decoder[(at / PANEL * columns + a) * PANEL + at % PANEL] = value as f32;
-            }
-        }
-        let mut constant = vec![0.0; panels * PANEL];
-        if let Some(mean) = &channel.mean {
-            let mut code = vec![0.0; *columns];
-            for (row, mean) in entries.chunks_exact(*columns).zip(mean) {
-                code.iter_mut().zip(row).for_each(|(z, entry)| *z += entry * mean);
-            }
-            let lost = mean
-                .iter()
-                .zip(entries.chunks_exact(*columns))
-                .map(|(mean, row)| mean - row.iter().zip(&code).map(|(entry, z)| entry * z).sum::<f64>());
-            #[allow(clippy::cast_possible_truncation)]
-            let lost = values(lost.collect())?.into_iter().map(|value| value as f32);
-            constant.iter_mut().zip(lost).for_each(|(constant, lost)| *constant = lost);
-        }
-        Ok(Self { basis: encoder.clone(), decoder, constant })
+        let decoder = Panels::new(rank, plane, |a, at| matrix[a * plane + at] as f32);
+        #[allow(clippy::cast_possible_truncation)]
+        let constant: Vec<f32> = constant.into_iter().map(|value| value as f32).collect();
+        Ok(Self { basis: encoder.clone(), decoder: decoder.plus(&constant) })
     }
 }

@@ -167,7 +167,10 @@ pub(crate) struct SmoothArguments {
 }
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("noise").args(["sigma", "noise_levels"]).required(true))]
+#[command(
+    group = ArgGroup::new("noise").args(["sigma", "noise_levels"]).required(true),
+    override_usage = "gambeson certify [OPTIONS] --model <MODEL> --data <NAME|PATH> --sigma <S>"
+)]
 pub(crate) struct CertifyArguments {
     #[command(flatten)]
     pub(crate) smooth: SmoothArguments,
@@ -213,7 +216,10 @@ pub(crate) struct CertifyArguments {
 }
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("noise").args(["sigma", "noise_levels", "clean"]).required(true))]
+#[command(
+    group = ArgGroup::new("noise").args(["sigma", "noise_levels", "clean"]).required(true),
+    override_usage = "gambeson predict [OPTIONS] --model <MODEL> --data <NAME|PATH> --sigma <S>"
+)]
 pub(crate) struct PredictArguments {
     #[command(flatten)]
     pub(crate) smooth: SmoothArguments,

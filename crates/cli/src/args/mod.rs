@@ -3,17 +3,20 @@
 mod analyze;
 mod certify;
 mod data;
+mod export;
 mod figure;
 mod matrix;
 mod project;
 mod reproduce;
 mod shared;
+mod train;
 
 pub(crate) use analyze::{AnalyzeArguments, CertificationName, Radius};
 pub(crate) use certify::{CertifyArguments, PredictArguments, SmoothArguments};
 pub(crate) use data::{
     AudioArguments, DataCommand, FetchArguments, ImportArguments, InfoArguments, SourceName,
 };
+pub(crate) use export::ExportArguments;
 pub(crate) use figure::FigureFiles;
 pub(crate) use matrix::{BoundArguments, CheckArguments, DIMENSIONS, RandomInstance, RandomKind, SolverName};
 pub(crate) use project::{
@@ -22,6 +25,7 @@ pub(crate) use project::{
 };
 pub(crate) use reproduce::{ObjectName, ReproduceArguments, ScaleName};
 pub(crate) use shared::COLUMNS;
+pub(crate) use train::TrainArguments;
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -61,6 +65,9 @@ pub(crate) enum Command {
     /// Fit projections with a proven kappa, inspect them, compare methods.
     #[command(subcommand, after_help = project::HELP)]
     Project(ProjectCommand),
+    /// Train a network: Algorithm 1 of the paper, its baselines, or without any adversary.
+    #[command(after_help = train::HELP)]
+    Train(TrainArguments),
     /// Certify a smoothed classifier: a class for each input, and the radii within which it cannot change.
     #[command(after_help = certify::CERTIFY_HELP)]
     Certify(Box<CertifyArguments>),
@@ -70,6 +77,9 @@ pub(crate) enum Command {
     /// Compute certified accuracy from certification logs, our own or of other programs: tables and figures.
     #[command(after_help = analyze::HELP)]
     Analyze(Box<AnalyzeArguments>),
+    /// Convert a network: from a state dict, ONNX or gambeson's own format to ONNX or gambeson's own.
+    #[command(after_help = export::HELP)]
+    Export(ExportArguments),
     /// Reproduce an experiment of the paper: run it, keep the records, make its table or figure.
     #[command(after_help = reproduce::HELP)]
     Reproduce(ReproduceArguments),

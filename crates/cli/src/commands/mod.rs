@@ -5,11 +5,13 @@ mod bound;
 mod certify;
 mod check;
 mod data;
+mod export;
 mod man;
 mod matrix;
 mod project;
 mod quickstart;
 mod reproduce;
+mod train;
 
 use crate::args::{Arguments, Command};
 use crate::ended::Ended;
@@ -29,9 +31,11 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Ended> {
         Command::Check(arguments) => check::run(&arguments, &mut stdout, threads),
         Command::Data(command) => data::run(&command, &mut stdout),
         Command::Project(command) => project::run(&command, &mut stdout, threads),
+        Command::Train(arguments) => train::run(&arguments, &mut stdout, threads),
         Command::Certify(arguments) => certify::run(&arguments, &mut stdout, threads),
         Command::Predict(arguments) => certify::predict::run(&arguments, &mut stdout, threads),
         Command::Analyze(arguments) => analyze::run(&arguments, &mut stdout),
+        Command::Export(arguments) => export::run(&arguments, &mut stdout),
         Command::Reproduce(arguments) => reproduce::run(&arguments, &mut stdout, threads),
         Command::Completions { shell } => {
             let mut script = Vec::new(); // generators panic if a writer fails

@@ -4,6 +4,8 @@
 mod net;
 /// Networks in ONNX files.
 mod onnx;
+/// Networks from files as classifiers.
+mod runtime;
 /// Files and observers.
 #[path = "../../../data/tests/it/files.rs"]
 mod support;

@@ -211,6 +211,31 @@ impl Projection {
         file
     }
 
+    /// The smallest images that hold everything it keeps, as (height, width): of cosine coefficients the low block with
+    /// all entries that are not zero, its sides rounded up to multiples of 4 where the inputs are as large (networks halve
+    /// a plane twice); otherwise the inputs' own.
+    pub fn native_grid(&self) -> (usize, usize) {
+        let Shape { height, width, .. } = self.shape;
+        let columns = match self.representation {
+            Representation::Pixel => return (height, width),
+            Representation::Dct1 => height * width,
+            Representation::Dct2 => width,
+        };
+        let (mut rows_kept, mut columns_kept) = (1, 1);
+        for Channel { basis, .. } in &self.channels {
+            for (index, row) in basis.entries.chunks_exact(basis.columns).enumerate() {
+                if row.iter().any(|&entry| entry != 0.0) {
+                    rows_kept = rows_kept.max(index / columns + 1);
+                    columns_kept = columns_kept.max(index % columns + 1);
+                }
+            }
+        }
+        match self.representation {
+            Representation::Dct1 => (1, columns_kept.next_multiple_of(4).min(columns)),
+            _ => (rows_kept.next_multiple_of(4).min(height), columns_kept.next_multiple_of(4).min(width)),
+        }
+    }
+
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self, ProjectionError> {
         Self::from_tensors(path, Tensors::read(path)?)

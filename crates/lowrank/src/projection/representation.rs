@@ -192,13 +192,21 @@ impl Transform {
         }
     }
 
-    /// The coordinates inside the low block of `size` × `size` frequencies (of a spectrum in one dimension: the first
-    /// `size`).
+    /// Whether a coordinate lies inside the low block of `size` × `size` frequencies (of a spectrum in one dimension: the
+    /// first `size`).
     pub fn in_low_block(&self, index: usize, size: usize) -> bool {
         match self.representation {
             Representation::Dct1 => index < size,
+            Representation::Pixel | Representation::Dct2 => self.in_block(index, size, size),
+        }
+    }
+
+    /// Whether a coordinate lies inside the low block whose frequencies images of `height` × `width` have.
+    pub fn in_block(&self, index: usize, height: usize, width: usize) -> bool {
+        match self.representation {
+            Representation::Dct1 => index < height * width,
             Representation::Pixel | Representation::Dct2 => {
-                index / self.width < size && index % self.width < size
+                index / self.width < height && index % self.width < width
             }
         }
     }

@@ -14,6 +14,7 @@ use gambeson_lowrank::projection::{Channel, Origin, Projection};
 use gambeson_lowrank::sdp::bracket::BoundParams;
 use gambeson_lowrank::shape::Shape;
 use gambeson_smooth::classifier::Classifier;
+use gambeson_smooth::decoder::DecodeError;
 use gambeson_smooth::input_map::{Affine, InputMap, Layout};
 use gambeson_smooth::limit::{lower_limit, smoothing_radius};
 use gambeson_smooth::smoother::{Smoother, SmoothingError, SmoothingParams, SmoothingParamsError};
@@ -246,8 +247,14 @@ fn images_may_be_decoded_onto_a_smaller_grid() {
     let seen = decoded(&space, &[0.7; 64]);
     assert!(seen.iter().all(|x| (x - 0.7).abs() < 1e-5), "{seen:?}");
     assert!((space.kappa().expect("proven").value() - 4.0).abs() < 1e-6, "16 coordinates");
-    let larger = Space::projected(&proven, Some((16, 16)));
-    assert!(matches!(larger, Err(SpaceError::Onto { .. })));
+    assert_eq!(proven.projection().native_grid(), (4, 4));
+    let onto = |size| match Space::projected(&proven, Some((size, size))) {
+        Err(SpaceError::Onto(error)) => Some(error),
+        _ => None,
+    };
+    assert!(matches!(onto(16), Some(DecodeError::Size { .. })));
+    assert!(matches!(onto(3), Some(DecodeError::Outside { row: 0, column: 3, component: 3, .. })));
+    assert!(onto(8).is_none() && onto(5).is_none());
 }
 
 #[test]

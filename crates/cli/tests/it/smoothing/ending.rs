@@ -1,6 +1,6 @@
 //! What `certify` and `predict` end with: accuracies, against the records.
 
-use crate::certify::{TOY, lines, number, ok};
+use super::certify::{TOY, lines, number, ok};
 use crate::support::{Bench, unwrapped};
 use serde_json::Value;
 

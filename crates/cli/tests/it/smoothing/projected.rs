@@ -1,6 +1,6 @@
 //! `certify` with noise in the coordinates of a projection, and `analyze` that proves it again.
 
-use crate::certify::{TOY, lines, number, ok};
+use super::certify::{TOY, lines, number, ok};
 use crate::support::Bench;
 use serde_json::Value;
 

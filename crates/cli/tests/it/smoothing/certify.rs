@@ -149,14 +149,19 @@ fn a_run_that_was_killed_goes_on_where_it_was() {
     survives_kills(&bench, &format!("certify {TOY} --n 30000 --stop 50 {goal}"), "sequential");
 }
 
-/// A network of `crates/learn/tests/fixtures`, and images for it.
-fn network(bench: &Bench, name: &str) -> Option<String> {
+/// 40 images of 2 x 3 x 2.
+fn save_images(bench: &Bench) {
     let images: Vec<f64> = (0..40 * 12).map(|k| f64::from(k * 71 % 255) / 255.0).collect();
     let mut bytes = npy(40, 12, &images);
-    // The same numbers as 40 images of 2 x 3 x 2: the header has room to say so.
+    // The header has room to say of which shape.
     let place = bytes.windows(18).position(|text| text == b"(40, 12), }       ").expect("a header");
     bytes[place..place + 18].copy_from_slice(b"(40, 2, 3, 2), }  ");
     bench.write("images.npy", bytes);
+}
+
+/// A network of `crates/learn/tests/fixtures`, and images for it.
+fn network(bench: &Bench, name: &str) -> Option<String> {
+    save_images(bench);
     let path = format!("{}/../learn/tests/fixtures/{name}.onnx", env!("CARGO_MANIFEST_DIR"));
     bench.write(&format!("{name}.onnx"), std::fs::read(path).expect("the fixture"));
     let line = format!("--model {name}.onnx --data images.npy --sigma 0.3");
@@ -195,7 +200,7 @@ fn without_the_library_a_message_says_how_to_get_it() {
     let bench = Bench::new();
     let path = format!("{}/../learn/tests/fixtures/nan.onnx", env!("CARGO_MANIFEST_DIR"));
     bench.write("nan.onnx", std::fs::read(path).expect("the fixture"));
-    bench.save_npy("images.npy", 2, 12, &[0.5; 24]);
+    save_images(&bench);
     bench.write("libonnxruntime.so", "not a library");
     for (variable, words) in [
         ("", vec!["was not found"]),

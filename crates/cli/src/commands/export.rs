@@ -1,0 +1,86 @@
+//! `gambeson export`: a network as a file of another kind.
+
+use crate::args::ExportArguments;
+use crate::ended::Ended;
+use crate::output::writable;
+use anyhow::{Context, bail};
+use gambeson_learn::convert::{self, Kind, Source};
+use gambeson_learn::onnx::Normalisation;
+use serde::Serialize;
+use std::io::Write;
+
+/// What `export --json` prints.
+#[derive(Serialize)]
+struct Exported<'a> {
+    file: &'a str,
+    sha256: &'a str,
+    bytes: usize,
+    /// What the network was read from: gambeson, state-dict or onnx.
+    from: &'static str,
+    from_sha256: &'a str,
+    /// channels, height, width.
+    input: [usize; 3],
+    classes: usize,
+    layers: usize,
+    parameters: usize,
+    normalised: bool,
+}
+
+pub(super) fn run(arguments: &ExportArguments, stdout: &mut impl Write) -> anyhow::Result<Ended> {
+    convert::target(&arguments.out)?;
+    writable(&arguments.out)?;
+    let Source { mut network, kind, sha256: from, channels_last } =
+        convert::read(&arguments.network, arguments.shape)?;
+    if !arguments.mean.is_empty() {
+        if network.normalisation.is_some() {
+            bail!(
+                "{}: the network has its own mean and deviation; leave out --mean and --std",
+                arguments.network.display()
+            );
+        }
+        let channels = network.architecture.input.channels;
+        let given =
+            Normalisation::new(&arguments.mean, &arguments.std, channels).context("--mean and --std")?;
+        network.normalisation = {
+            let numbers = |of: &[f32]| of.iter().map(|&number| f64::from(number)).collect();
+            Some((numbers(given.mean()), numbers(given.std())))
+        };
+    }
+    let (sha256, bytes) = convert::write(&network, &arguments.out)?;
+    let input = network.architecture.input;
+    let exported = Exported {
+        file: &arguments.out.to_string_lossy(),
+        sha256: &sha256,
+        bytes,
+        from: match kind {
+            Kind::Own => "gambeson",
+            Kind::StateDict => "state-dict",
+            Kind::Onnx => "onnx",
+        },
+        from_sha256: &from,
+        input: [input.channels, input.height, input.width],
+        classes: network.architecture.classes,
+        layers: network.architecture.layers.len(),
+        parameters: network.weights.parameters.len(),
+        normalised: network.normalisation.is_some(),
+    };
+    if arguments.json {
+        writeln!(stdout, "{}", serde_json::to_string(&exported)?)?;
+    } else {
+        let from = match kind {
+            Kind::Own => "a file of gambeson",
+            Kind::StateDict => "a state dict",
+            Kind::Onnx => "an ONNX graph",
+        };
+        let Exported { layers, parameters, classes, .. } = exported;
+        writeln!(stdout, "network      {from}: {layers} layers, {parameters} parameters")?;
+        let normalised = if exported.normalised { ", normalised first" } else { "" };
+        writeln!(stdout, "takes        images of {input} to {classes} classes{normalised}")?;
+        if channels_last {
+            writeln!(stdout, "             (channels last before, channels first now)")?;
+        }
+        writeln!(stdout, "wrote        {} ({bytes} bytes)", arguments.out.display())?;
+    }
+    stdout.flush()?;
+    Ok(Ended::AsAsked)
+}

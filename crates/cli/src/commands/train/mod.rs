@@ -1,0 +1,225 @@
+//! `gambeson train`: a network from a spec.
+
+mod figure;
+mod live;
+
+use crate::args::TrainArguments;
+use crate::commands::data::data_dir;
+use crate::ended::Ended;
+use crate::live_data::LiveData;
+use crate::progress::{catch_interrupts, duration, say};
+use crate::screen::wrapped;
+use anyhow::{Context, bail};
+use gambeson_data::dataset::{Dataset, Split};
+use gambeson_data::source::{self, LoadOptions};
+use gambeson_learn::net::parameters::Places;
+use gambeson_learn::train::run::{Metrics, NETWORK};
+use gambeson_learn::train::setup::{self, Setup};
+use gambeson_learn::train::{Outcome, TrainSpec, Trainer, train};
+use live::LiveTraining;
+use serde::Serialize;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// What `train --json` prints.
+#[derive(Serialize)]
+struct Trained<'a> {
+    /// Folder of the run.
+    run: &'a Path,
+    /// Whether it came to its end.
+    finished: bool,
+    /// SHA-256 of its file; null before the end.
+    network: Option<&'a str>,
+    parameters: usize,
+    sigma: f64,
+    /// Numbers that noise is added to.
+    rank: usize,
+    /// channels, height, width of what the network is shown.
+    grid: [usize; 3],
+    /// Of training, without measuring.
+    seconds: f64,
+    /// The last epoch.
+    last: Option<&'a Metrics>,
+}
+
+/// What `train --dry-run --json` prints.
+#[derive(Serialize)]
+struct Cost {
+    parameters: usize,
+    sigma: f64,
+    rank: usize,
+    epochs: usize,
+    steps: usize,
+    /// Inputs per second, after a few steps.
+    rate: f64,
+    /// Of an epoch.
+    seconds_epoch: f64,
+    /// Of the run.
+    seconds: f64,
+}
+
+pub(super) fn run(
+    arguments: &TrainArguments,
+    stdout: &mut impl Write,
+    threads: usize,
+) -> anyhow::Result<Ended> {
+    let path = &arguments.spec;
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let spec = TrainSpec::parse(&text, &arguments.set).with_context(|| path.display().to_string())?;
+    let out = match &arguments.out {
+        Some(out) => out.clone(),
+        None if path.extension().is_some_and(|extension| extension == "toml") => path.with_extension(""),
+        None => bail!("{}: does not end with .toml; give a folder with --out", path.display()),
+    };
+    let setup = prepare(&spec, path, threads)?;
+    if arguments.dry_run {
+        return dry_run(&setup, arguments.json, stdout);
+    }
+    catch_interrupts("stopping after this step; the run can go on later (press Ctrl-C again to quit)");
+    let parameters = Places::new(&setup.architecture)?.parameters;
+    if !arguments.json {
+        writeln!(stdout, "{}", wrapped(&describe(&setup, parameters), 2))?;
+        stdout.flush()?;
+    }
+    let mut live = LiveTraining::new(&setup, arguments.time_limit, !arguments.json);
+    let outcome = train(&setup, &out, arguments.checkpoint, &mut live);
+    live.finish();
+    let outcome = outcome?;
+    if !outcome.metrics.is_empty() {
+        figure::draw(&outcome.metrics).write_to(&[out.join("training.svg"), out.join("training.png")])?;
+    }
+    report(&setup, &out, parameters, &outcome, arguments.json, stdout)
+}
+
+/// Data, projection, network. A projection's file is looked for beside the spec.
+pub(crate) fn prepare(spec: &TrainSpec, path: &Path, threads: usize) -> anyhow::Result<Setup> {
+    let mut spec = spec.clone();
+    if let Some(file) = spec.projection.as_mut().and_then(|projection| projection.file.as_mut())
+        && file.is_relative()
+        && let Some(folder) = path.parent()
+        && folder.join(&*file).exists()
+    {
+        *file = folder.join(&*file);
+    }
+    let (train, test) = load(&spec.data.name)?;
+    let train = setup::samples(&spec, train);
+    let projection = setup::projection(&spec, &train, threads)?;
+    Ok(Setup::new(&spec, train, test, projection)?)
+}
+
+/// Both parts of a data set; the second where there is one.
+pub(crate) fn load(name: &str) -> anyhow::Result<(Dataset, Option<Dataset>)> {
+    let options =
+        |split| -> anyhow::Result<LoadOptions> { Ok(LoadOptions { split, ..LoadOptions::new(data_dir()?) }) };
+    let train = options(Split::Train)?;
+    let has_parts = source::find(name, &train.data_dir)?.has_parts();
+    let test = options(Split::Test)?;
+    let train = LiveData::watch(|progress| source::load(name, &train, progress))?;
+    let test =
+        has_parts.then(|| LiveData::watch(|progress| source::load(name, &test, progress))).transpose()?;
+    Ok((train, test))
+}
+
+/// One line on what is trained.
+fn describe(setup: &Setup, parameters: usize) -> String {
+    let Setup { spec, train, view, sigma, .. } = setup;
+    let noise = match (*sigma > 0.0, setup.projection.is_some()) {
+        (false, _) => "without noise".to_owned(),
+        (true, false) => format!("noise {sigma:.4} on all {} values", view.rank()),
+        (true, true) => format!("noise {sigma:.4} on {} coordinates of a projection", view.rank()),
+    };
+    format!(
+        "{} samples of {}, {noise}; {} parameters on images of {}; {} epochs of {} steps",
+        train.len(),
+        train.name(),
+        parameters,
+        view.output(),
+        spec.optimiser.epochs,
+        train.len() / spec.optimiser.batch,
+    )
+}
+
+fn dry_run(setup: &Setup, json: bool, stdout: &mut impl Write) -> anyhow::Result<Ended> {
+    const SECONDS: f64 = 3.0;
+    let mut trainer = Trainer::new(setup)?;
+    trainer.step(); // memory is touched for the first time
+    let (started, mut inputs) = (Instant::now(), 0);
+    while started.elapsed().as_secs_f64() < SECONDS && trainer.state().step < trainer.steps() {
+        inputs += trainer.step().inputs;
+    }
+    let rate = inputs as f64 / started.elapsed().as_secs_f64();
+    let seconds_epoch = (trainer.per_epoch() * setup.spec.optimiser.batch) as f64 / rate;
+    let epochs = setup.spec.optimiser.epochs;
+    let cost = Cost {
+        parameters: trainer.state().weights.parameters.len(),
+        sigma: setup.sigma,
+        rank: setup.view.rank(),
+        epochs,
+        steps: trainer.steps(),
+        rate,
+        seconds_epoch,
+        seconds: seconds_epoch * epochs as f64,
+    };
+    if json {
+        writeln!(stdout, "{}", serde_json::to_string(&cost)?)?;
+    } else {
+        writeln!(stdout, "{}", wrapped(&describe(setup, cost.parameters), 2))?;
+        writeln!(stdout, "rate         {rate:.0} inputs per second")?;
+        writeln!(
+            stdout,
+            "time         {} per epoch, {} in all",
+            duration(seconds_epoch),
+            duration(cost.seconds)
+        )?;
+    }
+    stdout.flush()?;
+    Ok(Ended::AsAsked)
+}
+
+fn report(
+    setup: &Setup,
+    out: &Path,
+    parameters: usize,
+    outcome: &Outcome,
+    json: bool,
+    stdout: &mut impl Write,
+) -> anyhow::Result<Ended> {
+    let shape = setup.view.output();
+    let trained = Trained {
+        run: out,
+        finished: outcome.network.is_some(),
+        network: outcome.network.as_deref(),
+        parameters,
+        sigma: setup.sigma,
+        rank: setup.view.rank(),
+        grid: [shape.channels, shape.height, shape.width],
+        seconds: outcome.seconds,
+        last: outcome.metrics.last(),
+    };
+    if json {
+        writeln!(stdout, "{}", serde_json::to_string(&trained)?)?;
+    } else if trained.finished {
+        let network: PathBuf = out.join(NETWORK);
+        writeln!(stdout, "trained      {} in {}", network.display(), duration(outcome.seconds))?;
+        if setup.sigma > 0.0 {
+            let projection = if setup.projection.is_some() {
+                format!(" --projection {}", out.join(gambeson_learn::train::run::PROJECTION).display())
+            } else {
+                String::new()
+            };
+            let line = format!(
+                "certify it   gambeson certify --model {} --data {} --sigma {}{projection} --out {}",
+                network.display(),
+                setup.spec.data.name,
+                setup.sigma,
+                out.join("certified.jsonl").display()
+            );
+            writeln!(stdout, "{}", wrapped(&line, 13))?;
+        }
+    } else {
+        say(&format!("stopped; the same command goes on from {}", out.display()));
+    }
+    stdout.flush()?;
+    Ok(if trained.finished { Ended::AsAsked } else { Ended::FellShort })
+}

@@ -1,0 +1,10 @@
+//! `certify` and `predict`.
+
+/// Records, resumption.
+mod certify;
+/// What they end with.
+mod ending;
+/// What computes a network, and what it answers without noise.
+mod networks;
+/// Certification inside a projection, and its proof again.
+mod projected;

@@ -1,0 +1,17 @@
+//! Attacks: perturbations within a ball that raise the loss of a network, or of the soft smoothed classifier.
+//!
+//! - [`noisy`]: a batch of inputs under noise, and the gradient of a loss by their codes. Without noise, or for one draw at
+//!   σ = 0, it is the plain network.
+//! - [`ball`]: ℓ2 and ℓ∞ balls: steps along a gradient and back into the ball.
+//! - [`frame`]: the coordinates in which a ball is meant: codes, values or cosine coefficients.
+//! - [`pgd`]: projected gradient ascent, which joins the three; FGSM is its first step.
+
+pub mod ball;
+pub mod frame;
+pub mod noisy;
+pub mod pgd;
+
+pub use ball::Norm;
+pub use frame::Frame;
+pub use noisy::Noisy;
+pub use pgd::{PgdParams, PgdParamsError, pgd};

@@ -1,0 +1,253 @@
+//! From a spec and data to what is trained: network, view of inputs, projection, level of the noise.
+
+use super::check::SpecError;
+use super::spec::{Basis, FitMethodName, FitSpec, Grid, ProjectionSpec, TrainSpec};
+use crate::net::architecture::Architecture;
+use crate::net::models::ModelError;
+use crate::view::{View, ViewError};
+use gambeson_data::dataset::{Dataset, Shape};
+use gambeson_data::second_moments::{SecondMomentsError, second_moments};
+use gambeson_data::statistics::channel_statistics;
+use gambeson_lowrank::projection::certificate::{ProjectionCertificate, certificate_path};
+use gambeson_lowrank::projection::energy::{Energy, EnergyError};
+use gambeson_lowrank::projection::fit::{FitData, FitMethod, FitProjectionError, Target, fit_projection};
+use gambeson_lowrank::projection::representation::{EmptyGrid, Representation, Transform};
+use gambeson_lowrank::projection::{Projection, ProjectionError};
+use gambeson_lowrank::sdp::bracket::BoundParams;
+use gambeson_lowrank::sdp::certificate::CertificateFileError;
+use thiserror::Error;
+
+/// Everything a [`Trainer`](super::trainer::Trainer) needs.
+#[derive(Debug)]
+pub struct Setup {
+    /// What to train.
+    pub spec: TrainSpec,
+    /// What it learns from, with labels.
+    pub train: Dataset,
+    /// What its progress is measured on.
+    pub test: Option<Dataset>,
+    /// Where noise is added, if not to the values.
+    pub projection: Option<UsedProjection>,
+    /// How the network sees inputs.
+    pub view: View,
+    /// Mean and deviation per channel, taken off after noise and decoding.
+    pub normalisation: (Vec<f64>, Vec<f64>),
+    /// The network without its weights.
+    pub architecture: Architecture,
+    /// σ; 0 without noise.
+    pub sigma: f64,
+}
+
+/// A projection and, where it is at hand, the certificate of its κ.
+#[derive(Clone, Debug)]
+pub struct UsedProjection {
+    /// The projection.
+    pub projection: Projection,
+    /// Evidence for its κ.
+    pub certificate: Option<ProjectionCertificate>,
+}
+
+/// Why nothing can be trained.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SetupError {
+    /// The spec itself.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// Nothing to learn.
+    #[error("{data}: the data have no labels")]
+    NoLabels {
+        /// Name of the data.
+        data: String,
+    },
+    /// Nothing to tell apart.
+    #[error("{data}: the data have {classes} class; training needs two or more")]
+    Classes {
+        /// Name of the data.
+        data: String,
+        /// How many.
+        classes: usize,
+    },
+    /// The two parts of the data differ.
+    #[error("the training data are {train}, the test data {test}")]
+    Parts {
+        /// Shape of a training sample.
+        train: Shape,
+        /// Shape of a test sample.
+        test: Shape,
+    },
+    /// Fewer samples than a batch.
+    #[error("optimiser.batch = {batch}: there are only {samples} samples")]
+    Batch {
+        /// What was asked for.
+        batch: usize,
+        /// What there is.
+        samples: usize,
+    },
+    /// All values of a channel are the same.
+    #[error("{data}: all values of channel {channel} (counting from 0) are the same")]
+    Constant {
+        /// Name of the data.
+        data: String,
+        /// Which.
+        channel: usize,
+    },
+    /// A projection for other inputs.
+    #[error("the projection is for inputs of {projection}, but the data are {data}")]
+    Shape {
+        /// What it takes.
+        projection: Shape,
+        /// What there is.
+        data: Shape,
+    },
+    /// No such network.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// No such projection.
+    #[error(transparent)]
+    Projection(#[from] ProjectionError),
+    /// A certificate that cannot be read.
+    #[error(transparent)]
+    Certificate(#[from] CertificateFileError),
+    /// No such fit.
+    #[error(transparent)]
+    Fit(#[from] FitProjectionError),
+    /// Data that no projection can be fitted to.
+    #[error("channel {channel}: {reason}")]
+    Energy {
+        /// Counting from 0.
+        channel: usize,
+        /// Why not.
+        reason: EnergyError,
+    },
+    /// Data without second moments.
+    #[error(transparent)]
+    Moments(#[from] SecondMomentsError),
+    /// Inputs without values.
+    #[error(transparent)]
+    Grid(#[from] EmptyGrid),
+    /// The network cannot be shown what the projection keeps.
+    #[error(transparent)]
+    View(#[from] ViewError),
+}
+
+impl Setup {
+    /// Puts everything together. `test` may be missing; then nothing is measured on it. `projection` is
+    /// [`projection`] of the same spec and data.
+    pub fn new(
+        spec: &TrainSpec,
+        train: Dataset,
+        test: Option<Dataset>,
+        projection: Option<UsedProjection>,
+    ) -> Result<Self, SetupError> {
+        spec.validate()?;
+        let (shape, classes) = (train.shape(), train.classes().len());
+        if train.labels().is_none() {
+            return Err(SetupError::NoLabels { data: train.name().to_owned() });
+        }
+        if classes < 2 {
+            return Err(SetupError::Classes { data: train.name().to_owned(), classes });
+        }
+        if let Some(test) = &test
+            && test.shape() != shape
+        {
+            return Err(SetupError::Parts { train: shape, test: test.shape() });
+        }
+        if spec.optimiser.batch > train.len() {
+            return Err(SetupError::Batch { batch: spec.optimiser.batch, samples: train.len() });
+        }
+        let statistics = channel_statistics(&train);
+        if let Some(channel) = statistics.iter().position(|of| !(of.deviation > 0.0)) {
+            return Err(SetupError::Constant { data: train.name().to_owned(), channel });
+        }
+        let mean = statistics.iter().map(|of| of.mean).collect();
+        let normalisation = (mean, statistics.iter().map(|of| of.deviation).collect());
+        let view = match (&projection, &spec.projection) {
+            (Some(used), Some(ProjectionSpec { grid, .. })) => {
+                let own = used.projection.shape();
+                if own != shape {
+                    return Err(SetupError::Shape { projection: own, data: shape });
+                }
+                let onto = match grid {
+                    Grid::Full => (shape.height, shape.width),
+                    Grid::Native => used.projection.native_grid(),
+                };
+                View::projected(&used.projection, onto, Some(&normalisation))?
+            }
+            _ => View::values(shape, Some(&normalisation))?,
+        };
+        let architecture = spec.model.architecture(view.output(), classes)?;
+        let sigma = match &spec.noise {
+            Some(noise) if spec.objective.has_noise() => noise.level(shape.len(), view.rank()),
+            _ => 0.0,
+        };
+        let spec = spec.clone();
+        Ok(Self { spec, train, test, projection, view, normalisation, architecture, sigma })
+    }
+}
+
+/// The training samples of a spec: the first so many.
+pub fn samples(spec: &TrainSpec, train: Dataset) -> Dataset {
+    match spec.data.samples {
+        Some(count) if count < train.len() => {
+            let chosen: Vec<usize> = (0..count).collect();
+            let name = format!("{}, first {count}", train.name());
+            train.select(&chosen).unwrap_or(train).renamed(name) // a spec asks for at least one
+        }
+        _ => train,
+    }
+}
+
+/// The projection of a spec: from its file, or fitted to the training data (line 2 of Algorithm 1), with its κ proven.
+pub fn projection(
+    spec: &TrainSpec,
+    train: &Dataset,
+    threads: usize,
+) -> Result<Option<UsedProjection>, SetupError> {
+    let Some(ProjectionSpec { file, fit, .. }) = &spec.projection else { return Ok(None) };
+    if let Some(path) = file {
+        let projection = Projection::read(path)?;
+        let certificate = Some(certificate_path(path)).filter(|path| path.exists());
+        let certificate = certificate.map(|path| ProjectionCertificate::read(&path)).transpose()?;
+        return Ok(Some(UsedProjection { projection, certificate }));
+    }
+    fit.as_ref().map(|fit| fitted(fit, train, threads)).transpose()
+}
+
+fn fitted(fit: &FitSpec, train: &Dataset, threads: usize) -> Result<UsedProjection, SetupError> {
+    let shape = train.shape();
+    let representation = match (fit.basis, shape.height) {
+        (Basis::Pixel, _) => Representation::Pixel,
+        (Basis::Dct, 1) => Representation::Dct1,
+        (Basis::Dct, _) => Representation::Dct2,
+    };
+    let transform = Transform::new(representation, shape.height, shape.width)?;
+    let energies = second_moments(train, &mut ())?
+        .iter()
+        .enumerate()
+        .map(|(channel, moments)| {
+            Energy::new(moments, &transform, false).map_err(|reason| SetupError::Energy { channel, reason })
+        })
+        .collect::<Result<Vec<Energy>, SetupError>>()?;
+    let inside = |index: usize| fit.grid.is_none_or(|size| transform.in_low_block(index, size));
+    let data = FitData {
+        representation,
+        shape,
+        energies: &energies,
+        allowed: fit.grid.is_some().then_some(&inside),
+        name: train.name(),
+        sha256: train.sha256(),
+    };
+    let method = match fit.method {
+        FitMethodName::Robust => FitMethod::Robust,
+        FitMethodName::Axis => FitMethod::Axis,
+        FitMethodName::Pca => FitMethod::Pca,
+    };
+    let target = match (fit.rank, fit.error) {
+        (Some(rank), _) => Target::Rank(rank),
+        (None, error) => Target::Error(error.unwrap_or_default()), // one of them is there
+    };
+    let bound = BoundParams { threads, ..BoundParams::default() };
+    let fitted = fit_projection(&data, target, &method, &bound, &mut ())?;
+    Ok(UsedProjection { projection: fitted.projection, certificate: Some(fitted.certificate) })
+}
