@@ -2,8 +2,8 @@
 
 use super::agree::compare;
 use super::error::ModelError;
+use super::model::{NetworkModel, RuntimeChoice};
 use super::own::OwnModel;
-use super::{NetworkModel, RuntimeChoice};
 use crate::net::architecture::Architecture;
 use crate::net::parameters::Weights;
 use crate::onnx::import::{ImportError, Imported, Unsupported, import};

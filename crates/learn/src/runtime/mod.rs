@@ -11,104 +11,10 @@
 mod agree;
 mod error;
 mod load;
+mod model;
 mod own;
 
 pub use error::ModelError;
 pub use load::{LoadParams, LoadedModel, load};
+pub use model::{NetworkModel, Runtime, RuntimeChoice};
 pub use own::OwnModel;
-
-use crate::onnx::{OnnxError, OnnxModel};
-use gambeson_smooth::classifier::Classifier;
-use gambeson_smooth::input_map::InputMap;
-use gambeson_smooth::record::ONNX_RUNTIME;
-
-/// What may compute a network.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RuntimeChoice {
-    /// Our engine if it can, else ONNX Runtime.
-    #[default]
-    Auto,
-    /// Our engine only.
-    Own,
-    /// ONNX Runtime only.
-    Onnx,
-}
-
-/// What computes a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Runtime {
-    /// Our engine.
-    Own,
-    /// ONNX Runtime.
-    Onnx,
-}
-
-impl Runtime {
-    /// Its name in records. The number of the engine rises when its rounding changes.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Own => "gambeson 1",
-            Self::Onnx => ONNX_RUNTIME,
-        }
-    }
-}
-
-impl RuntimeChoice {
-    /// The choice with which a run goes on whose records name a runtime; none where the name is unknown.
-    pub fn recorded(name: &str) -> Option<Self> {
-        [(Runtime::Own, Self::Own), (Runtime::Onnx, Self::Onnx)]
-            .into_iter()
-            .find_map(|(runtime, choice)| (runtime.name() == name).then_some(choice))
-    }
-}
-
-/// A network as a classifier.
-#[derive(Debug)]
-pub enum NetworkModel {
-    /// Computed by our engine.
-    Own(Box<OwnModel>),
-    /// Computed by ONNX Runtime.
-    Onnx(Box<OnnxModel>),
-}
-
-impl NetworkModel {
-    /// What computes it.
-    pub fn runtime(&self) -> Runtime {
-        match self {
-            Self::Own(_) => Runtime::Own,
-            Self::Onnx(_) => Runtime::Onnx,
-        }
-    }
-}
-
-impl Classifier for NetworkModel {
-    type Error = OnnxError;
-
-    fn classes(&self) -> usize {
-        match self {
-            Self::Own(model) => model.classes(),
-            Self::Onnx(model) => model.classes(),
-        }
-    }
-
-    fn dim(&self) -> usize {
-        match self {
-            Self::Own(model) => model.dim(),
-            Self::Onnx(model) => model.dim(),
-        }
-    }
-
-    fn input_map(&self) -> Option<&InputMap> {
-        match self {
-            Self::Own(model) => model.input_map(),
-            Self::Onnx(model) => model.input_map(),
-        }
-    }
-
-    fn classify(&self, batch: &[f32], rows: usize, out: &mut [u32]) -> Result<(), OnnxError> {
-        match self {
-            Self::Own(model) => model.classify(batch, rows, out).map_err(|never| match never {}),
-            Self::Onnx(model) => model.classify(batch, rows, out),
-        }
-    }
-}

@@ -11,9 +11,10 @@
 //! minimised at the perturbed input is, unless asked otherwise, the mean of the losses of the draws instead of the loss of
 //! their mean: the authors of SmoothAdv found it better.
 
+use super::batches::{images, order};
 use super::schedule::{Place, epsilon, learning_rate};
 use super::setup::Setup;
-use super::{batches, sgd};
+use super::sgd::{average, descend};
 use crate::attack::frame::Frame;
 use crate::attack::noisy::Noisy;
 use crate::attack::pgd::{Attacked, Perturbed, PgdParams, Victims, pgd};
@@ -137,7 +138,7 @@ impl<'a> Trainer<'a> {
         let place = Place { step: self.state.step, per_epoch: self.per_epoch };
         let (epoch, at) = (place.step / self.per_epoch, place.step % self.per_epoch);
         if self.order.0 != epoch {
-            self.order = (epoch, batches::order(spec.seed, epoch, train.len()));
+            self.order = (epoch, order(spec.seed, epoch, train.len()));
         }
 
         // Line 5: a mini batch.
@@ -147,7 +148,7 @@ impl<'a> Trainer<'a> {
         let all_labels = train.labels().expect("labels");
         let labels: Vec<u16> = samples.iter().map(|&sample| all_labels[sample as usize]).collect();
         self.images.resize(batch * view.input().len(), 0.0);
-        batches::images(train, &spec.data, spec.seed, samples, first, &mut self.images);
+        images(train, &spec.data, spec.seed, samples, first, &mut self.images);
         self.codes.resize(batch * rank, 0.0);
         view.encode(&self.images, &mut self.codes);
         self.noisy.draw(spec.seed ^ NOISE, &numbers, *sigma, draws, rank);
@@ -186,17 +187,11 @@ impl<'a> Trainer<'a> {
         self.pass.backward(&self.by_scores, Wanted { weights: true, input: false });
         let rate = learning_rate(&spec.optimiser, place);
         let State { step, weights, velocity, mean } = &mut self.state;
-        sgd::descend(
-            &spec.optimiser,
-            rate,
-            self.pass.parameter_gradient(),
-            velocity,
-            &mut weights.parameters,
-        );
+        descend(&spec.optimiser, rate, self.pass.parameter_gradient(), velocity, &mut weights.parameters);
         self.pass.update_statistics(STATISTICS_MOMENTUM, &mut weights.statistics);
         *step += 1;
         if let (Some(mean), Some(old)) = (mean, spec.optimiser.average) {
-            sgd::average(old, *step, weights, mean);
+            average(old, *step, weights, mean);
         }
         StepReport {
             loss: value.sum,

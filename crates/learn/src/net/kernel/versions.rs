@@ -1,8 +1,8 @@
 //! One loop, compiled for every instruction set.
 
 /// Compiles a loop in [`Lanes`](super::lanes::Lanes) for every instruction set and writes the function that chooses:
-/// `fn name(isa, arguments)`. Eight channels fill a register of AVX2; allowed wider ones, the compiler only loses time
-/// with putting them together. The body may call functions that are `#[inline(always)]`.
+/// `fn name(isa, arguments)`. Eight channels fill a register of AVX2. AVX-512 brings twice as many registers, which the
+/// transforms can use; wider ones gain nothing. The body may call functions that are `#[inline(always)]`.
 macro_rules! versions {
     ($(#[$meta:meta])* fn $name:ident<$lanes:ident>($($argument:ident: $type:ty),* $(,)?) $body:block) => {
         $(#[$meta])*
@@ -17,6 +17,12 @@ macro_rules! versions {
             fn avx2($($argument: $type),*) {
                 body::<$crate::net::kernel::lanes::x86::Wide>($($argument),*);
             }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma,avx512f,avx512vl")]
+            #[allow(clippy::too_many_arguments)]
+            fn avx512($($argument: $type),*) {
+                body::<$crate::net::kernel::lanes::x86::Wide>($($argument),*);
+            }
             match isa.0 {
                 $crate::net::kernel::isa::Level::Portable => {
                     body::<$crate::net::kernel::lanes::Plain<{ $crate::net::kernel::isa::NATIVE_FMA }>>($($argument),*);
@@ -25,10 +31,11 @@ macro_rules! versions {
                     body::<$crate::net::kernel::lanes::Plain<true>>($($argument),*);
                 }
                 #[cfg(target_arch = "x86_64")]
-                // SAFETY: `Isa::detect` makes both only after finding AVX2 and FMA.
-                $crate::net::kernel::isa::Level::Avx2 | $crate::net::kernel::isa::Level::Avx512 => unsafe {
-                    avx2($($argument),*)
-                },
+                // SAFETY: `Isa::detect` makes it only after finding AVX2 and FMA.
+                $crate::net::kernel::isa::Level::Avx2 => unsafe { avx2($($argument),*) },
+                #[cfg(target_arch = "x86_64")]
+                // SAFETY: as before, with AVX-512 F and VL.
+                $crate::net::kernel::isa::Level::Avx512 => unsafe { avx512($($argument),*) },
             }
         }
     };
