@@ -35,7 +35,8 @@
 //!   Diag(d) ⪰ M by a factorisation), `cholesky` and `sparse` (the factorisations), `lower` (lower ends), `check` (the
 //!   proven numbers);
 //! * `statistics/`: `sampling`, `limit` and `tail`, `quantile`, `radius`, and below them `special` and `double`;
-//! * `encoding/`: z = Uᵀu (`product`) and the cosine transform (`cosine`), with their errors;
+//! * `encoding/`: z = Uᵀu (`product`) and the cosine transform (`cosine`), with their errors, those of storing z (`grid`),
+//!   and all of them for every input that a radius is about (`perturbed`);
 //! * [`kernel`]: the hot loops under the factorisations. Nothing there needs trust beyond its order of operations.
 //!
 //! # What is trusted
@@ -45,7 +46,8 @@
 //!   confined to [`kernel`], where it calls code compiled for instructions detected at run time.
 //! * Not trusted: certificates, candidates, orders of elimination, the logarithms of `std`. They can make a proof fail or
 //!   a bound loose, never wrong.
-//! * Taken on trust, because counts cannot show it: draws are independent and Gaussian, the class counted was
+//! * Taken on trust, because counts cannot show it: draws are independent, what is classified is an exact function of z
+//!   plus Gaussian noise (the sampler of `gambeson_smooth` proves that of itself, from random words), the class counted was
 //!   chosen without them, and the sampling rule is the one that was followed.
 //!
 //! # Proven numbers
@@ -106,9 +108,10 @@ mod statistics;
 mod threads;
 
 pub use encoding::cosine::CosineTransform;
+pub use encoding::grid::{MOST_STEPS, grid_error, grid_error_everywhere};
+pub use encoding::perturbed::{encoding_error_within, farthest_input, quotient_error};
 pub use encoding::product::{
     Coordinates, encode, encoding_error_of_blocks, encoding_error_of_both, encoding_error_of_moved,
-    storage_error,
 };
 pub use error::{CheckError, MatrixProblem, Rejected};
 pub use quadratic::check::{
@@ -120,7 +123,7 @@ pub use quadratic::gram::{PreparedBasis, PreparedFactor, WeightedGram};
 pub use quadratic::prepared::PreparedForm;
 pub use statistics::limit::{LimitAttempt, LimitCandidate, LimitTrial, LowerLimit, UpperLimit};
 pub use statistics::quantile::{NormalQuantile, QuantileTrial, Side};
-pub use statistics::radius::{L2Radius, LatentRadius, LinfRadius};
+pub use statistics::radius::{L2Radius, LatentRadius, LinfRadius, MOST_DEVIATIONS};
 pub use statistics::sampling::{
     FailureProbability, LimitMethod, Look, MOST_TRIALS, NoiseLevel, SamplingRule, StatisticsError, Tally,
 };

@@ -5,7 +5,7 @@ use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_data::dataset::Shape;
 use gambeson_learn::onnx::{Normalisation, OnnxModel};
 use gambeson_smooth::classifier::Classifier;
-use gambeson_smooth::noise::{Centre, Draw, Noise};
+use gambeson_smooth::noise::{Centre, Draw, Grid, Noise, Quantum, RoundedNoise};
 use gambeson_smooth::smoother::{Smoother, SmoothingParams};
 use gambeson_smooth::space::Space;
 use std::path::Path;
@@ -29,16 +29,27 @@ fn best(draws: usize, mut work: impl FnMut()) -> f64 {
 #[allow(clippy::print_stdout, clippy::unwrap_used)]
 fn main() {
     let shape = Shape { channels: 3, height: 32, width: 32 };
-    let centre: Vec<f64> = (0..shape.len()).map(|i| (i % 255) as f64 / 255.0).collect();
+    let centre: Vec<f64> = (0..shape.len()).map(|i| (i % 256) as f64).collect();
     let mut batch = vec![0.0; BATCH * shape.len()];
-    let noise = Noise::new(1, 2);
-    let around = Centre::new(&centre, 0.1, None);
+    let per_normal = |draw: f64| draw * 1e3 / shape.len() as f64;
     let draw = best(BATCH, || {
         for (row, out) in batch.chunks_exact_mut(shape.len()).enumerate() {
-            noise.perturb(Draw::Estimation(row as u64), &around, out);
+            Noise::new(1, 2).standard(Draw::Estimation(row as u64), out);
         }
     });
-    println!("noise: {draw:.2} us a draw, {:.2} ns a normal", draw * 1e3 / shape.len() as f64);
+    println!("plain normals: {draw:.2} us a draw, {:.2} ns a normal", per_normal(draw));
+    // By default 128 to 256 steps in one sigma; the last is 64 times finer.
+    for (sigma, exponent) in [(0.1, None), (0.25, None), (0.5, None), (0.25, Some(-8))] {
+        let grid = Grid::new(sigma, Quantum::Byte, exponent).unwrap();
+        let around = Centre::new(&centre, sigma, grid, None).unwrap();
+        let draw = best(BATCH, || {
+            for (row, out) in batch.chunks_exact_mut(shape.len()).enumerate() {
+                assert!(RoundedNoise::new(1, 2).perturb(Draw::Estimation(row as u64), &around, out));
+            }
+        });
+        let (cells, each) = (grid.cells(sigma), per_normal(draw));
+        println!("exact noise, {cells} steps in sigma: {draw:.2} us a draw, {each:.2} ns a normal");
+    }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     for path in std::env::args().skip(1).filter(|argument| !argument.starts_with("--")) {
         for normalised in [false, true] {
@@ -46,15 +57,14 @@ fn main() {
             let model = OnnxModel::load(Path::new(&path), shape, normalisation, 1).unwrap();
             let mut answers = vec![0; BATCH];
             let forward = best(BATCH, || model.classify(&batch, BATCH, &mut answers).unwrap());
-            let space = Space::identity(shape.len());
+            let space = Space::identity(shape.len()).of(Quantum::Byte);
             let params = SmoothingParams {
-                noise: NoiseLevel::new(0.1).unwrap(),
                 selection: 1,
                 estimation: (BATCHES * BATCH) as u64,
                 failure: FailureProbability::new(0.01).unwrap(),
                 batch: BATCH,
                 seed: 1,
-                goal: None,
+                ..SmoothingParams::new(NoiseLevel::new(0.1).unwrap()).unwrap()
             };
             let smoother = Smoother::new(&model, &space, params).unwrap();
             let all = pool

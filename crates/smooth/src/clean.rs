@@ -1,6 +1,6 @@
 //! The classifier itself: what it answers without noise.
 //!
-//! Inputs take the way that noisy ones take, through the space and the classifier's map, with σ = 0. Nothing is proven
+//! Inputs take the way that noisy ones take, through the space and the classifier's map, without noise or grid. Nothing is proven
 //! here; the answers say what a network is worth before it is smoothed.
 
 use crate::classifier::Classifier;
@@ -96,8 +96,9 @@ fn row<C: Classifier>(
         return Err(CleanError::Length { index, expected, found });
     }
     let code = space.encode(values).map_err(|reason| CleanError::Input { index, reason })?.code;
+    let unit = space.unit().inverse();
     #[allow(clippy::cast_possible_truncation)] // a network's numbers are f32
-    let code: Vec<f32> = code.into_iter().map(|number| number as f32).collect();
+    let code: Vec<f32> = code.into_iter().map(|number| (number / unit) as f32).collect();
     let mut decoded = vec![0.0; space.output_dim()];
     space.decode(&code, 1, &mut decoded);
     let Some(map) = classifier.input_map() else { return Ok(decoded) };

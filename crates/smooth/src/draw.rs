@@ -1,10 +1,10 @@
 //! The draws themselves: noise, decoding, the classifier, counting, one batch at a time on all threads.
 //!
-//! A batch is the draws between two multiples of its size, cut at the looks of a sequential run, so which draws share a
+//! A batch is the draws between two multiples of its size, cut at the rounds of a sequential run, so which draws share a
 //! batch depends on nothing else; counts are integers, so their sum does not depend on which thread adds first.
 
 use crate::classifier::Classifier;
-use crate::noise::{Centre, Draw, Noise};
+use crate::noise::{Centre, CentreError, Draw, Grid, RoundedNoise};
 use crate::space::Space;
 use gambeson_lowrank::observe::Observer;
 use rayon::prelude::*;
@@ -16,14 +16,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub struct Counts {
     /// By class.
     pub classes: Vec<u64>,
-    /// Draws without a class.
+    /// Draws to which the classifier gave no class.
     pub none: u64,
+    /// Draws that the sampler could not decide: they count for no class, and against every other (`statistics/radius.rs`
+    /// of the checker has the proof).
+    pub undecided: u64,
 }
 
 impl Counts {
     /// No draws yet.
     pub fn new(classes: usize) -> Self {
-        Self { classes: vec![0; classes], none: 0 }
+        Self { classes: vec![0; classes], none: 0, undecided: 0 }
     }
 
     /// Draws of a class.
@@ -33,7 +36,7 @@ impl Counts {
 
     /// All draws.
     pub fn draws(&self) -> u64 {
-        self.classes.iter().sum::<u64>() + self.none
+        self.classes.iter().sum::<u64>() + self.none + self.undecided
     }
 
     /// The most frequent class, the lowest of equals; none where draws without a class are more frequent, or there are
@@ -44,17 +47,18 @@ impl Counts {
         u32::try_from(class).ok()
     }
 
-    /// How frequent the second is, draws without a class counted as one.
+    /// How frequent the second may be: draws without a class counted as one, and all undecided draws as its own.
     pub fn second(&self) -> u64 {
         let mut all: Vec<u64> = self.classes.iter().copied().chain([self.none]).collect();
         all.sort_unstable();
-        all.iter().rev().nth(1).copied().unwrap_or(0)
+        all.iter().rev().nth(1).copied().unwrap_or(0) + self.undecided
     }
 
     /// Adds other draws.
     pub fn add(&mut self, other: &Self) {
         self.classes.iter_mut().zip(&other.classes).for_each(|(sum, count)| *sum += count);
         self.none += other.none;
+        self.undecided += other.undecided;
     }
 
     fn answer(&mut self, class: u32) {
@@ -92,6 +96,7 @@ pub(crate) struct Sampler<'a, C> {
     pub(crate) space: &'a Space,
     /// σ.
     sigma: f64,
+    grid: Grid,
     /// Draws given to the classifier at once.
     batch: usize,
     /// Memory of batches that are done.
@@ -105,66 +110,92 @@ struct Scratch {
     values: Vec<f32>,
     mapped: Vec<f32>,
     answers: Vec<u32>,
+    decided: Vec<bool>,
 }
 
 impl<'a, C: Classifier> Sampler<'a, C> {
     /// The classifier takes what the space gives; a batch has at least one draw.
-    pub(crate) fn new(classifier: &'a C, space: &'a Space, sigma: f64, batch: usize) -> Self {
-        Self { classifier, space, sigma, batch, idle: Mutex::new(Vec::new()) }
+    pub(crate) fn new(classifier: &'a C, space: &'a Space, sigma: f64, grid: Grid, batch: usize) -> Self {
+        Self { classifier, space, sigma, grid, batch, idle: Mutex::new(Vec::new()) }
     }
 
     /// What noise is added to: a code, as the classifier takes it where nothing is decoded.
-    pub(crate) fn centre(&self, code: &[f64]) -> Centre {
+    pub(crate) fn centre(&self, code: &[f64]) -> Result<Centre, CentreError> {
         let map = if self.space.is_identity() { self.classifier.input_map() } else { None };
-        Centre::new(code, self.sigma, map)
+        Centre::new(code, self.sigma, self.grid, map)
     }
 
     /// Counts of a range of draws around a centre. The observer is asked after every batch, by one thread at a time.
     pub(crate) fn counts(
         &self,
         centre: &Centre,
-        noise: Noise,
+        noise: RoundedNoise,
         series: Series,
         draws: Range<u64>,
         observer: &mut (impl Observer<Drawn> + Send),
     ) -> Result<Counts, Halt<C::Error>> {
-        let size = self.batch as u64;
-        let batches = draws.start / size..draws.end.div_ceil(size);
-        let observer = Mutex::new(observer);
-        let one = |batch: u64| {
-            let draws = (batch * size).max(draws.start)..((batch + 1) * size).min(draws.end);
-            let mut scratch = lock(&self.idle).pop().unwrap_or_default();
-            let drawn = Drawn { draws: draws.end - draws.start };
-            let counts = self.batch(centre, noise, series, draws, &mut scratch).map_err(Halt::Failed);
-            lock(&self.idle).push(scratch);
-            if lock(&observer).observe(&drawn).is_break() { Err(Halt::Stopped) } else { counts }
-        };
-        let add = |mut sum: Counts, counts: Counts| {
-            sum.add(&counts);
-            Ok(sum)
-        };
-        batches.into_par_iter().map(one).try_reduce(|| Counts::new(self.classifier.classes()), add)
+        let ends = [draws.end];
+        let mut counts = self.counts_between(centre, noise, series, draws.start, &ends, observer)?;
+        Ok(counts.swap_remove(0))
     }
 
+    /// The same for several ranges, one after the other: from `start` to the first of `ends`, and so on; they rise.
+    pub(crate) fn counts_between(
+        &self,
+        centre: &Centre,
+        noise: RoundedNoise,
+        series: Series,
+        start: u64,
+        ends: &[u64],
+        observer: &mut (impl Observer<Drawn> + Send),
+    ) -> Result<Vec<Counts>, Halt<C::Error>> {
+        let (size, end) = (self.batch as u64, ends.last().copied().unwrap_or(start));
+        let batches = start / size..end.div_ceil(size);
+        let observer = Mutex::new(observer);
+        let none = || vec![Counts::new(self.classifier.classes()); ends.len()];
+        let one = |batch: u64| {
+            let draws = (batch * size).max(start)..((batch + 1) * size).min(end);
+            let mut scratch = lock(&self.idle).pop().unwrap_or_default();
+            let drawn = Drawn { draws: draws.end - draws.start };
+            let done = self.batch(centre, noise, series, draws.clone(), &mut scratch).map_err(Halt::Failed);
+            let mut counts = none();
+            if done.is_ok() {
+                for (draw, (&class, &decided)) in draws.zip(scratch.answers.iter().zip(&scratch.decided)) {
+                    let range = ends.partition_point(|&end| end <= draw);
+                    if decided { counts[range].answer(class) } else { counts[range].undecided += 1 }
+                }
+            }
+            lock(&self.idle).push(scratch);
+            if lock(&observer).observe(&drawn).is_break() { Err(Halt::Stopped) } else { done.map(|()| counts) }
+        };
+        let add = |mut sums: Vec<Counts>, counts: Vec<Counts>| {
+            sums.iter_mut().zip(&counts).for_each(|(sum, counts)| sum.add(counts));
+            Ok(sums)
+        };
+        batches.into_par_iter().map(one).try_reduce(none, add)
+    }
+
+    /// Fills in the answers of a batch, and which of its draws were decided.
     fn batch(
         &self,
         centre: &Centre,
-        noise: Noise,
+        noise: RoundedNoise,
         series: Series,
         draws: Range<u64>,
         scratch: &mut Scratch,
-    ) -> Result<Counts, C::Error> {
-        let Scratch { codes, values, mapped, answers } = scratch;
+    ) -> Result<(), C::Error> {
+        let Scratch { codes, values, mapped, answers, decided } = scratch;
         let rows = usize::try_from(draws.end - draws.start).unwrap_or(0); // at most a batch
         let rank = self.space.rank();
         codes.resize(rows * rank, 0.0);
         answers.resize(rows, 0);
+        decided.clear();
         for (draw, row) in draws.zip(codes.chunks_exact_mut(rank)) {
             let draw = match series {
                 Series::Selection => Draw::Selection(draw),
                 Series::Estimation => Draw::Estimation(draw),
             };
-            noise.perturb(draw, centre, row);
+            decided.push(noise.perturb(draw, centre, row));
         }
         let batch = if self.space.is_identity() {
             &codes[..]
@@ -182,10 +213,8 @@ impl<'a, C: Classifier> Sampler<'a, C> {
                 }
             }
         };
-        self.classifier.classify(batch, rows, answers)?;
-        let mut counts = Counts::new(self.classifier.classes());
-        answers.iter().for_each(|&class| counts.answer(class));
-        Ok(counts)
+        // Undecided rows are asked about too, and their answers not looked at.
+        self.classifier.classify(batch, rows, answers)
     }
 }
 

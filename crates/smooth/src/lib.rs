@@ -7,8 +7,8 @@
 //! # In which order to read it
 //! 1. [`classifier`]: what is smoothed, and [`input_map`]: how it takes its rows. [`toys`]: two classifiers whose
 //!    smoothed versions are known in closed form.
-//! 2. [`space`]: where noise is added, and how an input gets there and, by [`decoder`], back. [`noise`]: the dice, a function of seed,
-//!    input, draw and coordinate.
+//! 2. [`space`]: where noise is added, and how an input gets there and, by [`decoder`], back. [`noise`]: the dice, an
+//!    exact function of seed, input, draw and coordinate. [`seed`]: where a seed comes from that nobody chose.
 //! 3. [`limit`]: from counts to a radius: limits and quantiles are looked for here and verified by the checker.
 //!    [`smoother`]: PREDICT and CERTIFY for one input. `draw` makes the draws on all threads; [`sequential`] ends them
 //!    early once the answer is settled.
@@ -26,18 +26,16 @@
 //! let classifier = HalfSpace::new(vec![1.0, 0.0], 0.0)?; // class 1 where the first coordinate is positive
 //! let space = Space::identity(2); // noise in both coordinates
 //! let params = SmoothingParams {
-//!     noise: NoiseLevel::new(0.5)?,
-//!     selection: 100,
 //!     estimation: 10_000,
 //!     failure: FailureProbability::new(0.001)?,
 //!     batch: 1000,
 //!     seed: 1,
-//!     goal: None,
+//!     ..SmoothingParams::new(NoiseLevel::new(0.5)?)?
 //! };
 //! let smoother = Smoother::new(&classifier, &space, params)?;
 //! let rows = [[0.7, 0.2], [-0.3, 0.9]];
 //! let run = RunParams {
-//!     names: Names { model: "half-space".into(), runtime: None, data: "two points".into() },
+//!     names: Names { model: "half-space".into(), runtime: None, data: "two points".into(), nonce: None },
 //!     classes: 2,
 //!     indices: vec![0, 1],
 //!     out: None, // or a file to append to and to resume from
@@ -61,6 +59,7 @@ pub mod limit;
 pub mod noise;
 pub mod record;
 pub mod runs;
+pub mod seed;
 pub mod sequential;
 pub mod smoother;
 pub mod space;

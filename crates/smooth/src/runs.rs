@@ -14,7 +14,6 @@ use crate::record::{
     Entry, Log, Names, PredictionRecord, PredictionRun, Record, RecordError, RecordProblem, Run,
 };
 use crate::smoother::{Drawn, Smoother, SmoothingError};
-use gambeson_checker::CheckError;
 use gambeson_lowrank::observe::Observer;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -34,10 +33,10 @@ pub struct RunParams {
     pub out: Option<PathBuf>,
 }
 
-/// An input: its values, channel after channel, and its class if known.
+/// An input: its numbers, channel after channel, and its class if known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// As many as the space of the smoother takes.
+    /// In units of the space's quantum ([`Space::of`](crate::space::Space::of)), as many as the space of the smoother takes.
     pub values: Vec<f64>,
     /// Its class, below the classes of the run.
     pub label: Option<u32>,
@@ -136,13 +135,15 @@ pub fn certify_inputs<C: Classifier>(
 ) -> Result<Finished<Record>, RunError<C::Error>> {
     let run = Run::new(smoother, &params.names);
     let task = Task { params, dim: smoother.space().input_dim(), row };
-    let accept = |record: &Record, row: &Row| match smoother.encoding_error(&row.values) {
-        Ok(proven) if record.encoding_error >= proven => Ok(()),
-        Ok(proven) => {
-            let (index, recorded) = (record.index, record.encoding_error);
-            Err(RunError::EncodingError { index, recorded, proven })
+    let accept = |record: &Record, row: &Row| {
+        let index = record.index;
+        let proven = smoother.errors(&row.values).map_err(|reason| RunError::Input { index, reason })?;
+        let pairs =
+            [(record.encoding_error, proven.encoding), (record.perturbed_error, proven.perturbed)];
+        match pairs.into_iter().find(|(recorded, proven)| !(recorded >= proven)) {
+            None => Ok(()),
+            Some((recorded, proven)) => Err(RunError::EncodingError { index, recorded, proven }),
         }
-        Err(reason) => Err(in_input(record.index, reason)),
     };
     let make = |index: u64, row: &Row, started: Instant, observer: &mut Batches<'_, _>| {
         let found = smoother.certify(index, &row.values, observer)?;
@@ -169,10 +170,6 @@ pub fn predict_inputs<C: Classifier>(
         Ok(found.map(record))
     };
     task.run(&run, |_, _| Ok(()), make, observer)
-}
-
-fn in_input<E: std::error::Error>(index: u64, reason: CheckError) -> RunError<E> {
-    RunError::Input { index, reason: reason.into() }
 }
 
 /// Passes batches on to the observer of a run, counting draws.

@@ -2,10 +2,12 @@
 //!
 //! **Problem.** Most inputs need few draws to decide whether a radius holds; n draws for all are wasted on them.
 //!
-//! **Method.** Counts are looked at after n₁ < n₂ < … < n_K = n draws, planned beforehand, rising by a factor of
-//! [`RATIO`] from about [`FIRST`]. Half of α is kept for the last look, the rest is shared evenly among the others
-//! (alpha spending by the union bound, `SamplingRule::Staged`), so the limits of all looks hold together with
-//! probability 1 − α and it does not matter when, or why, drawing stops.
+//! **Method.** Counts are looked at after every [`EVERY`] draws and after n. Half of α is for a limit that is valid at every
+//! moment (a mixture martingale), half for the exact limit at n (`SamplingRule::MixtureAndLast`, whose proof is in
+//! `statistics/limit.rs` of the checker). So all limits hold together with probability 1 − α, and it does not matter when, or
+//! why, drawing stops; nor whether it goes on later, beyond n, where the mixture stays valid. [`Plan::Staged`] is the rule of
+//! earlier records: looks at n₁ < n₂ < … < n_K = n, planned beforehand, rising by a factor of [`RATIO`] from about
+//! [`FIRST`], with shares of α (alpha spending by the union bound, `SamplingRule::Staged`).
 //!
 //! A target radius is *met* where the limit of the present look proves it. It is *refuted* where n draws would hardly
 //! prove it: with k of m draws and p = (k + 1)/(m + 2), the count after n draws is predicted as k + (n − m)p with
@@ -16,21 +18,28 @@
 //!
 //! **Guarantee.** With probability at least 1 − α every radius claimed at any look is true.
 //!
+//! **Cost.** A limit takes some 10 µs; at most looks none is computed, since the frequency itself is below what the target
+//! needs, or it is already refuted.
+//!
 //! **Deviation.** Decisions can differ from those of n draws and the whole of α: by the smaller α of a look near a
 //! target, and by a refutation that n draws would have contradicted (some 0.1 % of inputs near a target).
 
 use crate::limit::{CountedClass, LimitChoice, radius_of_counts};
-use gambeson_checker::{FailureProbability, LatentRadius, Look, NoiseLevel, SamplingRule, StatisticsError};
+use gambeson_checker::{
+    FailureProbability, LatentRadius, Look, LowerLimit, NoiseLevel, SamplingRule, StatisticsError,
+};
 use serde::{Deserialize, Serialize};
 
-/// Each look has this many times the draws of the one before.
+/// Draws between two looks.
+pub const EVERY: u64 = 64;
+/// Of staged looks, each has this many times the draws of the one before.
 pub const RATIO: f64 = 1.5;
-/// The first look has at least so many draws, if n has.
+/// The first staged look has at least so many draws, if n has.
 pub const FIRST: u64 = 100;
 /// Standard deviations of the prediction that count as certain.
 pub const DEVIATIONS: f64 = 3.0;
 
-/// The looks planned for at most `n` draws; n ≥ 1.
+/// The staged looks for at most `n` draws; n ≥ 1.
 pub fn looks(n: u64) -> Vec<Look> {
     let mut trials = vec![n];
     let mut at = n as f64 / RATIO;
@@ -81,16 +90,38 @@ impl RadiusNorm {
     }
 }
 
+/// When counts are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plan {
+    /// After every [`EVERY`] draws, with the exact limit at a number of draws set beforehand: n, or where an earlier run
+    /// of fewer draws is extended, the n of that.
+    Mixture {
+        /// That number.
+        last: u64,
+    },
+    /// At [`looks`], each with its share of α.
+    Staged,
+}
+
 /// A plan and a goal for inputs that are all measured alike.
 #[derive(Clone, Debug)]
 pub struct Sequential {
     rule: SamplingRule,
-    trials: Vec<u64>,
+    n: u64,
     failure: FailureProbability,
     noise: NoiseLevel,
     tolerance: Option<f64>,
-    /// The targets, and for each the least count that the last look needs; none where n draws cannot prove it.
-    targets: Vec<(f64, Option<u64>)>,
+    targets: Vec<Target>,
+}
+
+/// A radius to be met or refuted.
+#[derive(Clone, Copy, Debug)]
+struct Target {
+    radius: f64,
+    /// The least count that the last look needs; none where n draws cannot prove it.
+    needed: Option<u64>,
+    /// A class of no more than this share of the draws does not prove it: a limit is never above the share.
+    floor: f64,
 }
 
 /// What the counts say at a look.
@@ -106,15 +137,17 @@ impl Sequential {
     /// `measure` is the radius that a radius in z means, in the norm of the goal.
     pub fn new(
         n: u64,
+        plan: Plan,
         goal: &Goal,
         failure: FailureProbability,
         noise: NoiseLevel,
         measure: impl Fn(LatentRadius) -> f64,
     ) -> Result<Self, StatisticsError> {
-        let looks = looks(n);
-        let trials = looks.iter().map(|look| look.trials).collect();
-        let rule = SamplingRule::Staged { looks };
-        let mut plan = Self { rule, trials, failure, noise, tolerance: goal.tolerance, targets: Vec::new() };
+        let rule = match plan {
+            Plan::Mixture { last } => SamplingRule::MixtureAndLast { last },
+            Plan::Staged => SamplingRule::Staged { looks: looks(n) },
+        };
+        let mut plan = Self { rule, n, failure, noise, tolerance: goal.tolerance, targets: Vec::new() };
         for &target in &goal.targets {
             let proves = |count: u64| {
                 Ok::<bool, StatisticsError>(
@@ -135,14 +168,31 @@ impl Sequential {
             } else {
                 None
             };
-            plan.targets.push((target, needed));
+            // What a count too few proves is less than the target needs.
+            let floor = plan.limit(fails, n)?.0.value();
+            plan.targets.push(Target { radius: target, needed, floor });
         }
         Ok(plan)
     }
 
-    /// Numbers of draws at which to look, rising; the last is n.
-    pub fn trials(&self) -> &[u64] {
-        &self.trials
+    /// The next number of draws at which to look, after `done` < n.
+    pub fn next_look(&self, done: u64) -> u64 {
+        match &self.rule {
+            SamplingRule::Staged { looks } => {
+                looks.iter().map(|look| look.trials).find(|&trials| trials > done).unwrap_or(self.n)
+            }
+            SamplingRule::MixtureAndLast { last } => {
+                let next = (done / EVERY + 1) * EVERY;
+                let special = if done < *last { *last } else { self.n };
+                next.min(special).min(self.n)
+            }
+            SamplingRule::Fixed | SamplingRule::Anytime => self.n,
+        }
+    }
+
+    /// n.
+    pub fn most(&self) -> u64 {
+        self.n
     }
 
     /// The rule of the counts.
@@ -152,6 +202,10 @@ impl Sequential {
 
     /// The radius in z that a count proves at a look.
     pub fn radius(&self, count: u64, trials: u64) -> Result<Option<LatentRadius>, StatisticsError> {
+        self.limit(count, trials).map(|(_, radius)| radius)
+    }
+
+    fn limit(&self, count: u64, trials: u64) -> Result<(LowerLimit, Option<LatentRadius>), StatisticsError> {
         let counts = CountedClass {
             rule: &self.rule,
             count,
@@ -159,7 +213,7 @@ impl Sequential {
             trials,
             noise: self.noise,
         };
-        Ok(radius_of_counts(&counts, self.failure, LimitChoice::Natural)?.1)
+        radius_of_counts(&counts, self.failure, LimitChoice::Natural)
     }
 
     /// Whether the answer is settled, with `count` of `trials` draws for the class chosen.
@@ -171,23 +225,38 @@ impl Sequential {
         trials: u64,
         measure: impl Fn(LatentRadius) -> f64,
     ) -> Result<Verdict, StatisticsError> {
-        let Some(&n) = self.trials.last().filter(|&&n| trials < n) else { return Ok(Verdict::Settled) };
-        let now = self.radius(count, trials)?.map(&measure);
+        let n = self.n;
+        if trials >= n {
+            return Ok(Verdict::Settled);
+        }
         let (k, m, all) = (count as f64, trials as f64, n as f64);
         let p = (k + 1.0) / (m + 2.0);
         let expected = k + (all - m) * p;
         let deviation = ((all - m) * p * (1.0 - p) * all / m).sqrt();
         let highest = (expected + DEVIATIONS * deviation).min(k + (all - m));
-        let decided = |&(target, needed): &(f64, Option<u64>)| {
-            now.is_some_and(|radius| radius >= target) || needed.is_none_or(|needed| needed as f64 > highest)
+        let open: Vec<&Target> = self
+            .targets
+            .iter()
+            .filter(|target| target.needed.is_some_and(|needed| needed as f64 <= highest))
+            .collect();
+        let met = || -> Result<bool, StatisticsError> {
+            if open.iter().any(|target| k <= target.floor * m) {
+                return Ok(false);
+            }
+            let farthest = open.iter().map(|target| target.radius).fold(None, |most: Option<f64>, radius| {
+                Some(most.map_or(radius, |most| most.max(radius)))
+            });
+            let Some(farthest) = farthest else { return Ok(true) };
+            Ok(self.radius(count, trials)?.is_some_and(|radius| measure(radius) >= farthest))
         };
-        if !self.targets.is_empty() && self.targets.iter().all(decided) {
+        if !self.targets.is_empty() && met()? {
             return Ok(Verdict::Settled);
         }
         if let Some(tolerance) = self.tolerance {
+            let now = self.radius(count, trials)?.map_or(0.0, &measure);
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and n
             let best = self.radius(highest.ceil() as u64, n)?.map_or(0.0, measure);
-            if best - now.unwrap_or(0.0) <= tolerance {
+            if best - now <= tolerance {
                 return Ok(Verdict::Settled);
             }
         }

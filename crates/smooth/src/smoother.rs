@@ -1,32 +1,37 @@
 //! Randomized smoothing: PREDICT and CERTIFY, in the coordinates of a projection or on the input itself.
 //!
-//! **Problem.** For a classifier f and noise η ~ N(0, σ²I_r), the smoothed classifier g(z) is the class that f(z + η)
-//! takes most often. Find g(z), with a radius around z in which it is constant.
+//! **Problem.** For noise η ~ N(0, σ²I_r) the smoothed classifier g(z) is the class that f(z + η) takes most often, where
+//! f = F∘Q rounds to the nearest point of a fixed grid and then asks the classifier F. Find g(z), with a radius around z in
+//! which it is constant.
 //!
 //! **Reference.** Cohen, Rosenfeld, Kolter, *Certified adversarial robustness via randomized smoothing* (ICML 2019),
 //! the two boxes of section 3.2; Awasthi et al. (NeurIPS 2020), Prop. 2.2 and section 2, for the projection.
 //!
 //! **Guarantee.** CERTIFY: with probability at least 1 − α over the draws of an input, it abstains or the class is g(z)
-//! and constant within the radius, which is proven by the checker from the counts. PREDICT: with probability at least
-//! 1 − α it abstains or the class is g of z as stored, which is off by the encoding error: it has no radius to take that
-//! from. Assumed is what no count can show: that the noise is exactly Gaussian and its draws independent; `noise/mod.rs`
-//! states how close they come.
+//! and constant within the radius, which is proven by the checker from the counts. Two errors are taken off it: the
+//! distance of what noise was added to from the true coordinates of the input, and a bound on the same distance for every
+//! input that the radius is about. So it holds for g of true coordinates and for a program that computes them. PREDICT: with
+//! probability at least 1 − α it abstains or the class is g of z as stored, which is what the second error is taken off
+//! for. Draws have the exact law (`noise/mod.rs` has the proof). Assumed is that the words of the generator are random, and
+//! that they were not known to whoever chose classifier and input.
 //!
 //! **This file's duty.** Counts cannot be recomputed from themselves. Draws are made here (by `draw.rs`) and nowhere
 //! else: those that choose the class and those that are counted come from different streams, every draw planned is
 //! counted, and a sequential run looks at its counts only where it planned to.
 //!
-//! **Deviations.** An answer [`NONE`](crate::classifier::NONE) counts as a class of its own. PREDICT's test is the
-//! binomial one of the box (n_A of n_A + n_B against ½, two-sided), with the proven limit of the checker. Counts do not
-//! depend on the number of threads, the size of a batch or the order of inputs, provided that f does not.
+//! **Deviations.** An answer [`NONE`](crate::classifier::NONE) counts as a class of its own. Undecided draws (some 10⁻⁸ of
+//! them) count for no class, and against A. PREDICT's test is the binomial one of the box (n_A of n_A + n_B against ½,
+//! two-sided), with the proven limit of the checker; undecided draws are added to n_B: whatever they would have been, the
+//! test on the true counts is then passed too. Counts do not depend on the number of threads, the size of a batch or the
+//! order of inputs, provided that F does not.
 
 use crate::classifier::Classifier;
 pub use crate::draw::{Counts, Drawn};
 use crate::draw::{Halt, Sampler, Series};
 use crate::input_map::InputMap;
 use crate::limit::{CountedClass, LimitChoice, lower_limit, radius_of_counts};
-use crate::noise::{self, Centre, Noise};
-use crate::sequential::{Goal, RadiusNorm, Sequential, Verdict};
+use crate::noise::{Centre, CentreError, Grid, GridError, RoundedNoise};
+use crate::sequential::{EVERY, Goal, Plan, RadiusNorm, Sequential, Verdict};
 use crate::space::{Encoded, Space};
 use gambeson_checker::{
     CheckError, FailureProbability, L2Radius, LatentRadius, LinfRadius, NoiseLevel, Rejected, SamplingRule,
@@ -52,6 +57,27 @@ pub struct SmoothingParams {
     pub seed: u64,
     /// When to stop before n draws; without a goal, never.
     pub goal: Option<Goal>,
+    /// The last look of an earlier run with a goal, of fewer draws, that this one goes on from: [`Smoother::extend`].
+    pub extended_from: Option<u64>,
+    /// e of the grid h = quantum·2^e; by default the one with σ/h in [128, 256).
+    pub grid_exponent: Option<i32>,
+}
+
+impl SmoothingParams {
+    /// n₀ = 100, n = 100,000, α = 0.001, batches of 64 draws, seed 0, no goal, the default grid.
+    pub fn new(noise: NoiseLevel) -> Result<Self, StatisticsError> {
+        Ok(Self {
+            noise,
+            selection: 100,
+            estimation: 100_000,
+            failure: FailureProbability::new(0.001)?,
+            batch: 64,
+            seed: 0,
+            goal: None,
+            extended_from: None,
+            grid_exponent: None,
+        })
+    }
 }
 
 /// Why inputs cannot be smoothed like that.
@@ -83,12 +109,17 @@ pub enum SmoothingParamsError {
         /// Of the space.
         space: usize,
     },
-    /// Single precision cannot represent such noise.
-    #[error("noise of level {level} is beyond the range of single precision")]
-    Level {
-        /// On the scale of what the classifier takes.
-        level: f64,
+    /// Only a sequential run can be extended, and only to more draws.
+    #[error("a run of {from} draws cannot be extended to {to}: it needs a goal, and more draws")]
+    Extended {
+        /// Of the earlier run.
+        from: u64,
+        /// Asked for.
+        to: u64,
     },
+    /// There is no such grid for such noise.
+    #[error(transparent)]
+    Grid(#[from] GridError),
     /// The classifier and its input map differ in the length of rows.
     #[error("the classifier takes {classifier} numbers, but its input map gives {map}")]
     InputMap {
@@ -112,6 +143,9 @@ pub enum SmoothingError<E: std::error::Error + 'static> {
     /// The error of the coordinates of the input could not be bounded.
     #[error(transparent)]
     Encoding(#[from] CheckError),
+    /// There is no room for noise around the input.
+    #[error(transparent)]
+    Centre(#[from] CentreError),
     /// The checker refuses the limit.
     #[error(transparent)]
     Statistics(#[from] StatisticsError),
@@ -124,11 +158,26 @@ pub struct Certification {
     pub selection: Counts,
     /// Counts of the other draws.
     pub estimation: Counts,
-    /// Proven: the distance of what noise was added to from Uᵀu, or from the input itself, is at most this. Taken off
-    /// the radius.
-    pub encoding_error: f64,
+    /// Proven bounds on distances, taken off the radius.
+    pub errors: Errors,
     /// The class and its radii; none where the smoothed classifier abstains.
     pub certified: Option<Certified>,
+}
+
+/// What is taken off radii in z.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Errors {
+    /// Proven: the distance of what noise was added to from Uᵀu, or from the input itself, is at most this.
+    pub encoding: f64,
+    /// Proven: the same for every input that a radius around this one can be about.
+    pub perturbed: f64,
+}
+
+impl Errors {
+    /// Both, rounded up.
+    pub fn sum(self) -> f64 {
+        encoding_error_of_both(self.encoding, self.perturbed)
+    }
 }
 
 /// A class with its radii.
@@ -136,7 +185,7 @@ pub struct Certification {
 pub struct Certified {
     /// g(z).
     pub class: u32,
-    /// In z, the encoding error taken off.
+    /// In z, both errors taken off.
     pub latent: LatentRadius,
     /// Of the input, in ℓ2.
     pub l2: L2Radius,
@@ -157,6 +206,7 @@ pub struct Prediction {
 pub struct Smoother<'a, C> {
     sampler: Sampler<'a, C>,
     space: &'a Space,
+    grid: Grid,
     params: SmoothingParams,
     sequential: Option<Sequential>,
 }
@@ -188,13 +238,19 @@ impl<'a, C: Classifier> Smoother<'a, C> {
         }
         // Noise in a projection is on the scale of its coordinates; what is decoded from it is mapped later.
         let map = map.filter(|_| space.is_identity());
-        let (sigma, largest) = (params.noise.value(), map.map_or(1.0, InputMap::largest_scale));
-        let least = map.map_or(1.0, InputMap::smallest_scale);
-        for scale in [least, largest] {
-            let level = noise::level(sigma, scale);
-            if !(level.is_finite() && level >= f32::MIN_POSITIVE) {
-                return Err(SmoothingParamsError::Level { level: sigma * scale });
+        let sigma = params.noise.value();
+        let grid = Grid::new(sigma, space.unit(), params.grid_exponent)?;
+        for scale in [map.map_or(1.0, InputMap::smallest_scale), map.map_or(1.0, InputMap::largest_scale)] {
+            // A step must be a normal number on the scale of the classifier, and so must 2²⁴ of them.
+            let step = scale * grid.step();
+            if !(step >= f64::from(f32::MIN_POSITIVE) && step <= f64::from(f32::MAX) / 33_554_432.0) {
+                return Err(GridError::Level { sigma: sigma * scale }.into());
             }
+        }
+        if let Some(from) = params.extended_from
+            && (params.goal.is_none() || from >= params.estimation)
+        {
+            return Err(SmoothingParamsError::Extended { from, to: params.estimation });
         }
         let sequential = match &params.goal {
             None => None,
@@ -209,11 +265,12 @@ impl<'a, C: Classifier> Smoother<'a, C> {
                     return Err(SmoothingParamsError::NoGoal);
                 }
                 let measure = |latent| measure(space, goal.norm, latent, 0.0);
-                Some(Sequential::new(params.estimation, goal, params.failure, params.noise, measure)?)
+                let plan = Plan::Mixture { last: params.extended_from.unwrap_or(params.estimation) };
+                Some(Sequential::new(params.estimation, plan, goal, params.failure, params.noise, measure)?)
             }
         };
-        let sampler = Sampler::new(classifier, space, sigma, params.batch);
-        Ok(Self { sampler, space, params, sequential })
+        let sampler = Sampler::new(classifier, space, sigma, grid, params.batch);
+        Ok(Self { sampler, space, grid, params, sequential })
     }
 
     /// The classifier that is smoothed.
@@ -226,6 +283,11 @@ impl<'a, C: Classifier> Smoother<'a, C> {
         self.space
     }
 
+    /// What noisy inputs are rounded to.
+    pub fn grid(&self) -> Grid {
+        self.grid
+    }
+
     /// How it smooths.
     pub fn params(&self) -> &SmoothingParams {
         &self.params
@@ -236,62 +298,111 @@ impl<'a, C: Classifier> Smoother<'a, C> {
         self.sequential.as_ref().map_or(SamplingRule::Fixed, |plan| plan.rule().clone())
     }
 
-    /// CERTIFY for input `index`, given by its values. None where the observer, asked after every batch, ended it.
+    /// CERTIFY for input `index`, given by its numbers. None where the observer, asked after every batch, ended it.
     ///
-    /// Panics unless there are as many values as the space takes.
+    /// Panics unless there are as many numbers as the space takes.
     pub fn certify(
         &self,
         index: u64,
-        values: &[f64],
+        input: &[f64],
         observer: &mut (impl Observer<Drawn> + Send),
     ) -> Result<Option<Certification>, SmoothingError<C::Error>> {
-        let (centre, error) = self.encode(values)?;
-        let noise = Noise::new(self.params.seed, index);
-        let mut draws = |series, range| self.sampler.counts(&centre, noise, series, range, observer);
-        let Some(selection) = stopped(draws(Series::Selection, 0..self.params.selection))? else {
-            return Ok(None);
-        };
+        let (centre, errors) = self.encode(input)?;
+        let noise = RoundedNoise::new(self.params.seed, index);
+        let all = 0..self.params.selection;
+        let selection = self.sampler.counts(&centre, noise, Series::Selection, all, observer);
+        let Some(selection) = stopped(selection)? else { return Ok(None) };
+        let none = Counts::new(self.classifier().classes());
+        self.estimate(&centre, noise, errors, (selection, none), observer)
+    }
+
+    /// The same, going on from the counts of an earlier run of this classifier with the same seed and fewer draws.
+    /// [`SmoothingParams::extended_from`] must be what that run was planned for: the caller sees to it that its rule allows
+    /// to go on.
+    ///
+    /// Panics unless there are as many numbers as the space takes.
+    pub fn extend(
+        &self,
+        index: u64,
+        input: &[f64],
+        (selection, estimation): (Counts, Counts),
+        observer: &mut (impl Observer<Drawn> + Send),
+    ) -> Result<Option<Certification>, SmoothingError<C::Error>> {
+        let (centre, errors) = self.encode(input)?;
+        let noise = RoundedNoise::new(self.params.seed, index);
+        self.estimate(&centre, noise, errors, (selection, estimation), observer)
+    }
+
+    /// Draws on, up to the last look.
+    fn estimate(
+        &self,
+        centre: &Centre,
+        noise: RoundedNoise,
+        errors: Errors,
+        (selection, mut estimation): (Counts, Counts),
+        observer: &mut (impl Observer<Drawn> + Send),
+    ) -> Result<Option<Certification>, SmoothingError<C::Error>> {
         let class = selection.most();
-        let mut estimation = Counts::new(self.classifier().classes());
-        let all = [self.params.estimation];
-        let looks = self.sequential.as_ref().map_or(&all[..], Sequential::trials);
-        let mut done = 0;
-        for &trials in looks {
-            let Some(more) = stopped(draws(Series::Estimation, done..trials))? else { return Ok(None) };
-            estimation.add(&more);
-            done = trials;
-            if let Some(plan) = &self.sequential {
-                let norm = self.params.goal.as_ref().map_or(RadiusNorm::L2, |goal| goal.norm);
-                let measure = |latent| measure(self.space, norm, latent, error);
-                let verdict = match class {
-                    None => Verdict::Settled,
-                    Some(class) => plan.verdict(estimation.of(class), trials, measure)?,
-                };
-                if verdict == Verdict::Settled {
+        let n = self.params.estimation;
+        let mut done = estimation.draws();
+        let mut settled = done > 0 && self.settled(class, &estimation, errors)?;
+        while done < n && !settled {
+            let ends = self.round(done);
+            let counts =
+                self.sampler.counts_between(centre, noise, Series::Estimation, done, &ends, observer);
+            let Some(counts) = stopped(counts)? else { return Ok(None) };
+            // Look by look: what was drawn beyond the one that settles it is left out.
+            for (counts, end) in counts.iter().zip(ends) {
+                estimation.add(counts);
+                done = end;
+                settled = self.settled(class, &estimation, errors)?;
+                if settled {
                     break;
                 }
             }
         }
         let certified = match class {
             None => None,
-            Some(class) => self.certified(class, estimation.of(class), done, error)?,
+            Some(class) => self.certified(class, estimation.of(class), done, errors)?,
         };
-        Ok(Some(Certification { selection, estimation, encoding_error: error, certified }))
+        Ok(Some(Certification { selection, estimation, errors, certified }))
     }
 
-    /// What noise is added to for an input, and a proven bound on its distance from Uᵀu, or from the input itself.
-    fn encode(&self, values: &[f64]) -> Result<(Centre, f64), CheckError> {
-        let Encoded { code, error } = self.space.encode(values)?;
-        let centre = self.sampler.centre(&code);
-        let error = encoding_error_of_both(error, centre.error());
-        if error.is_finite() { Ok((centre, error)) } else { Err(Rejected::TooLarge.into()) }
+    /// The next looks, drawn together so that all threads have something to do: two, or a sixteenth of what is done.
+    fn round(&self, done: u64) -> Vec<u64> {
+        let Some(plan) = &self.sequential else { return vec![self.params.estimation] };
+        let enough = done + (done / 16).max(2 * EVERY);
+        let mut ends = vec![plan.next_look(done)];
+        while let Some(&last) = ends.last().filter(|&&last| last < plan.most() && last < enough) {
+            ends.push(plan.next_look(last));
+        }
+        ends
     }
 
-    /// The encoding error that [`certify`](Self::certify) takes off the radius of an input, given by its values.
+    /// Whether a sequential run ends here.
+    fn settled(&self, class: Option<u32>, counts: &Counts, errors: Errors) -> Result<bool, StatisticsError> {
+        let Some(plan) = &self.sequential else { return Ok(counts.draws() >= self.params.estimation) };
+        let norm = self.params.goal.as_ref().map_or(RadiusNorm::L2, |goal| goal.norm);
+        let measure = |latent| measure(self.space, norm, latent, errors.sum());
+        let Some(class) = class else { return Ok(true) };
+        Ok(plan.verdict(counts.of(class), counts.draws(), measure)? == Verdict::Settled)
+    }
+
+    /// What noise is added to for an input, and what is taken off its radii.
+    fn encode(&self, input: &[f64]) -> Result<(Centre, Errors), EncodingFailure> {
+        let Encoded { code, error } = self.space.encode(input)?;
+        let centre = self.sampler.centre(&code)?;
+        let encoding = encoding_error_of_both(error, centre.error());
+        let perturbed = self.space.perturbed_error(input, self.params.noise, self.grid);
+        let errors = Errors { encoding, perturbed };
+        if errors.sum().is_finite() { Ok((centre, errors)) } else { Err(CheckError::from(Rejected::TooLarge).into()) }
+    }
+
+    /// What [`certify`](Self::certify) takes off the radius of an input, given by its numbers.
     ///
-    /// Panics unless there are as many values as the space takes.
-    pub fn encoding_error(&self, values: &[f64]) -> Result<f64, CheckError> {
-        self.encode(values).map(|(_, error)| error)
+    /// Panics unless there are as many numbers as the space takes.
+    pub fn errors(&self, input: &[f64]) -> Result<Errors, SmoothingError<C::Error>> {
+        Ok(self.encode(input).map(|(_, errors)| errors)?)
     }
 
     /// What a count proves.
@@ -300,30 +411,30 @@ impl<'a, C: Classifier> Smoother<'a, C> {
         class: u32,
         count: u64,
         trials: u64,
-        error: f64,
+        errors: Errors,
     ) -> Result<Option<Certified>, StatisticsError> {
         let (rule, noise) = (self.rule(), self.params.noise);
         let counts =
             CountedClass { rule: &rule, count, runner_up: trials.saturating_sub(count), trials, noise };
         let (_, latent) = radius_of_counts(&counts, self.params.failure, LimitChoice::Natural)?;
-        Ok(latent.and_then(|latent| latent.less(error)).map(|latent| {
+        Ok(latent.and_then(|latent| latent.less(errors.sum())).map(|latent| {
             let (l2, linf) = self.space.radii(latent);
             Certified { class, latent, l2, linf }
         }))
     }
 
-    /// PREDICT for input `index` with n draws, given by its values. None where the observer, asked after every batch,
+    /// PREDICT for input `index` with n draws, given by its numbers. None where the observer, asked after every batch,
     /// ended it.
     ///
-    /// Panics unless there are as many values as the space takes.
+    /// Panics unless there are as many numbers as the space takes.
     pub fn predict(
         &self,
         index: u64,
-        values: &[f64],
+        input: &[f64],
         observer: &mut (impl Observer<Drawn> + Send),
     ) -> Result<Option<Prediction>, SmoothingError<C::Error>> {
-        let (centre, _) = self.encode(values)?;
-        let noise = Noise::new(self.params.seed, index);
+        let (centre, _) = self.encode(input)?;
+        let noise = RoundedNoise::new(self.params.seed, index);
         let draws = 0..self.params.estimation;
         let counts = self.sampler.counts(&centre, noise, Series::Estimation, draws, observer);
         let Some(counts) = stopped(counts)? else { return Ok(None) };
@@ -365,10 +476,37 @@ fn measure(space: &Space, norm: RadiusNorm, latent: LatentRadius, error: f64) ->
     })
 }
 
+/// Why there is nothing to add noise to.
+enum EncodingFailure {
+    Check(CheckError),
+    Centre(CentreError),
+}
+
+impl From<CheckError> for EncodingFailure {
+    fn from(error: CheckError) -> Self {
+        Self::Check(error)
+    }
+}
+
+impl From<CentreError> for EncodingFailure {
+    fn from(error: CentreError) -> Self {
+        Self::Centre(error)
+    }
+}
+
+impl<E: std::error::Error> From<EncodingFailure> for SmoothingError<E> {
+    fn from(failure: EncodingFailure) -> Self {
+        match failure {
+            EncodingFailure::Check(error) => Self::Encoding(error),
+            EncodingFailure::Centre(error) => Self::Centre(error),
+        }
+    }
+}
+
 /// Being stopped is not an error.
-fn stopped<E: std::error::Error>(
-    counts: Result<Counts, Halt<E>>,
-) -> Result<Option<Counts>, SmoothingError<E>> {
+fn stopped<T, E: std::error::Error>(
+    counts: Result<T, Halt<E>>,
+) -> Result<Option<T>, SmoothingError<E>> {
     match counts {
         Ok(counts) => Ok(Some(counts)),
         Err(Halt::Stopped) => Ok(None),

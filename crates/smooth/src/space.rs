@@ -10,14 +10,24 @@
 //! off together with that of z. Radii in ℓ∞ are for changes of u, so for cosine coefficients if that is what u is, not
 //! pixels; radii in ℓ2 are the same for both (Prop. B.3).
 //!
+//! **Inputs** are given as stored: whole numbers of bytes or 16-bit samples, or real numbers, and [`Quantum`] says what their
+//! unit means. Without a projection nothing is done to them, so that they lie exactly where the grid of the noise has them;
+//! with one, they are divided first, and the rounding of that is taken off as well.
+//!
+//! **Perturbed inputs.** A program that is given another input u' computes coordinates with an error of their own, so that
+//! a bound on it, for every u' that a radius can be about, is taken off too ([`Space::perturbed_error`]).
+//!
 //! **Levels.** Noise of a level s_i of its own in each coordinate is noise of level 1 in the coordinates of
 //! V = U·Diag(1/s), as rounded: V encodes, κ and σ_max are those of V ([`ProvenProjection`]), and decoding multiplies by s
 //! again.
 
 use crate::decoder::{DecodeError, Decoder};
+use crate::noise::{Grid, Quantum};
+use gambeson_checker::rounding::{add_up, mul_up};
 use gambeson_checker::{
-    CheckError, Coordinates, CosineTransform, InfToTwoBound, L2Radius, LatentRadius, LinfRadius,
-    SpectralBound, encode, encoding_error_of_blocks, encoding_error_of_moved,
+    CheckError, Coordinates, CosineTransform, InfToTwoBound, L2Radius, LatentRadius, LinfRadius, NoiseLevel,
+    SpectralBound, encode, encoding_error_of_blocks, encoding_error_of_both, encoding_error_of_moved,
+    encoding_error_within, farthest_input, grid_error_everywhere, quotient_error,
 };
 use gambeson_lowrank::linalg::kernel::Isa;
 use gambeson_lowrank::linalg::matrix::DenseMatrix;
@@ -31,6 +41,7 @@ use thiserror::Error;
 #[derive(Clone, Debug)]
 pub struct Space {
     kind: Kind,
+    quantum: Quantum,
 }
 
 #[derive(Clone, Debug)]
@@ -68,7 +79,7 @@ struct Coder {
 /// An input in the coordinates that noise is added to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Encoded {
-    /// z.
+    /// z; without a projection the input itself, in units of its quantum ([`Space::unit`]).
     pub code: Vec<f64>,
     /// Proven: |z − Uᵀu|₂ is at most this.
     pub error: f64,
@@ -92,7 +103,19 @@ pub enum SpaceError {
 impl Space {
     /// Noise on the input itself, `dim` numbers.
     pub fn identity(dim: usize) -> Self {
-        Self { kind: Kind::Identity { dim } }
+        Self { kind: Kind::Identity { dim }, quantum: Quantum::One }
+    }
+
+    /// The same for inputs whose numbers are in units of a quantum.
+    #[must_use]
+    pub fn of(mut self, quantum: Quantum) -> Self {
+        self.quantum = quantum;
+        self
+    }
+
+    /// What a unit of codes means: that of the inputs where they are codes themselves, else 1.
+    pub fn unit(&self) -> Quantum {
+        if self.is_identity() { self.quantum } else { Quantum::One }
     }
 
     /// Noise in the coordinates of a projection, of its levels where it has any.
@@ -130,7 +153,7 @@ impl Space {
             sha256: proven.sha256().to_owned(),
             levels_sha256: proven.levels_sha256().map(ToOwned::to_owned),
         };
-        Ok(Self { kind: Kind::Projected(Box::new(space)) })
+        Ok(Self { kind: Kind::Projected(Box::new(space)), quantum: Quantum::One })
     }
 
     fn as_projected(&self) -> Option<&Projected> {
@@ -200,28 +223,65 @@ impl Space {
         (l2, linf)
     }
 
-    /// z of an input, given by its values, channel after channel.
+    /// z of an input, given by its numbers, channel after channel.
     ///
     /// Panics unless there are [`input_dim`](Self::input_dim) of them.
-    pub fn encode(&self, values: &[f64]) -> Result<Encoded, CheckError> {
-        assert_eq!(values.len(), self.input_dim(), "one input");
+    pub fn encode(&self, input: &[f64]) -> Result<Encoded, CheckError> {
+        assert_eq!(input.len(), self.input_dim(), "one input");
         let space = match &self.kind {
-            Kind::Identity { .. } => return Ok(Encoded { code: values.to_vec(), error: 0.0 }),
+            Kind::Identity { .. } => return Ok(Encoded { code: input.to_vec(), error: 0.0 }),
             Kind::Projected(space) => space,
         };
         let mut code = Vec::with_capacity(space.rank);
         let mut errors = Vec::with_capacity(space.channels.len());
-        for (coder, values) in space.channels.iter().zip(values.chunks_exact(space.transform.dim())) {
+        for (coder, input) in space.channels.iter().zip(input.chunks_exact(space.transform.dim())) {
+            let (values, divided) = self.values(input);
             let Coordinates { values: u, error: moved } = match &space.cosines {
-                None => Coordinates { values: values.to_vec(), error: 0.0 },
-                Some(cosines) => cosines.forward(values)?,
+                None => Coordinates { values, error: 0.0 },
+                Some(cosines) => cosines.forward(&values)?,
             };
             let DenseMatrix { rows, columns, entries } = &coder.basis;
             let Coordinates { values: mut z, error } = encode(entries, *rows, *columns, &u)?;
-            errors.push(encoding_error_of_moved(error, moved, space.spectral));
+            errors.push(encoding_error_of_moved(error, add_up(moved, divided), space.spectral));
             code.append(&mut z);
         }
         Ok(Encoded { code, error: encoding_error_of_blocks(errors) })
+    }
+
+    /// The values of a channel, and how far they may be from the true ones, in ℓ2.
+    fn values(&self, input: &[f64]) -> (Vec<f64>, f64) {
+        let unit = self.quantum.inverse();
+        let values: Vec<f64> = input.iter().map(|number| number / unit).collect();
+        let error = if self.quantum.is_dyadic() { 0.0 } else { quotient_error(values.len(), length(&values)) };
+        (values, error)
+    }
+
+    /// Proven: for every input that a radius around this one can be about, what noise of level σ on a grid is added to is
+    /// no further from its true coordinates than this. Deployed inputs are taken to be of the same kind: bytes stay bytes,
+    /// and bytes and samples lie on the grid exactly.
+    ///
+    /// Panics unless there are [`input_dim`](Self::input_dim) numbers.
+    pub fn perturbed_error(&self, input: &[f64], noise: NoiseLevel, grid: Grid) -> f64 {
+        assert_eq!(input.len(), self.input_dim(), "one input");
+        let stored = mul_up(grid.step_above(), grid_error_everywhere(self.rank()));
+        let space = match &self.kind {
+            // Fractions of 24 bits are exact in single precision.
+            Kind::Identity { .. } if self.quantum != Quantum::One && grid.exponent <= 24 => return 0.0,
+            Kind::Identity { .. } => return stored,
+            Kind::Projected(space) => space,
+        };
+        let farthest = farthest_input(input.len(), noise, space.kappa, space.spectral);
+        let errors = space.channels.iter().zip(input.chunks_exact(space.transform.dim())).map(|(coder, input)| {
+            let (values, own) = self.values(input);
+            let within = add_up(add_up(length(&values), own), farthest);
+            let divided = if self.quantum.is_dyadic() { 0.0 } else { quotient_error(input.len(), within) };
+            let transformed = add_up(within, divided);
+            let moved = space.cosines.as_ref().map_or(0.0, |cosines| cosines.error_within(transformed));
+            let DenseMatrix { rows, columns, .. } = coder.basis;
+            let error = encoding_error_within(rows, columns, space.spectral, add_up(transformed, moved));
+            encoding_error_of_moved(error, add_up(moved, divided), space.spectral)
+        });
+        encoding_error_of_both(encoding_error_of_blocks(errors), stored)
     }
 
     /// Whether the classifier is given codes as they are, with nothing to decode.
@@ -242,6 +302,11 @@ impl Space {
             first += decoder.depth();
         }
     }
+}
+
+/// |x|₂, rounded up.
+fn length(values: &[f64]) -> f64 {
+    encoding_error_of_blocks(values.iter().map(|value| value.abs()))
 }
 
 impl Coder {

@@ -16,9 +16,11 @@
 //! * **All n**: Σ s_k² < 2, so |ũ − u|₂ ≤ √2·(γ_n + 70u)·|x|₁ + underflow.
 //! * **Rows, then columns**: the second transform is orthogonal, so it keeps the length of the first one's error and
 //!   adds its own.
+//! * **Every x of a length**: |x|₁ ≤ √n·|x|₂ for each line, and the squares of the lines' lengths add up, so transforming
+//!   all lines of n values errs by at most √2·(γ_n + 70u)·√n·|x|₂ + √lines·underflow.
 
 use crate::encoding::product::{Coordinates, encoding_error_of_blocks};
-use crate::rounding::{UNDERFLOW, UNIT, above, add_up, ensure_ieee, gamma, mul_up, sum_up};
+use crate::rounding::{UNDERFLOW, UNIT, above, add_up, ensure_ieee, gamma, mul_up, root_above, sum_up};
 use crate::{CheckError, MatrixProblem, Rejected};
 
 /// The transform of `height` × `width` values, along rows and then columns; of a frame with `height` 1, along it.
@@ -77,6 +79,13 @@ impl CosineTransform {
         }
         Ok(Coordinates { values: coordinates, error })
     }
+
+    /// At least the error of [`forward`](Self::forward) for every x with |x|₂ ≤ `length`.
+    pub fn error_within(&self, length: f64) -> f64 {
+        let (height, width) = (self.along_columns.n, self.along_rows.n);
+        let first = self.along_rows.error_within(height, length);
+        add_up(first, self.along_columns.error_within(width, add_up(length, first)))
+    }
 }
 
 impl LineTransform {
@@ -103,9 +112,27 @@ impl LineTransform {
             *out = sum * (if k == 0 { 1.0 / n } else { 2.0 / n }).sqrt();
         }
         let length = sum_up(values.iter().map(|value| value.abs()));
-        let relative = mul_up(above(std::f64::consts::SQRT_2), add_up(gamma(self.n), 70.0 * UNIT));
-        let lost = mul_up(mul_up(n, n), mul_up(2.0, UNDERFLOW));
-        add_up(mul_up(relative, length), lost)
+        add_up(mul_up(self.relative(), length), self.lost())
+    }
+
+    /// √2·(γ_n + 70u).
+    fn relative(&self) -> f64 {
+        mul_up(above(std::f64::consts::SQRT_2), add_up(gamma(self.n), 70.0 * UNIT))
+    }
+
+    /// What underflow may cost one line.
+    fn lost(&self) -> f64 {
+        let n = self.n as f64;
+        mul_up(mul_up(n, n), mul_up(2.0, UNDERFLOW))
+    }
+
+    /// The error of `lines` lines of n values each, of length at most `length` together.
+    fn error_within(&self, lines: usize, length: f64) -> f64 {
+        if self.n == 1 {
+            return 0.0;
+        }
+        let relative = mul_up(self.relative(), mul_up(root_above(self.n as u64), length));
+        add_up(relative, mul_up(root_above(lines as u64), self.lost()))
     }
 }
 

@@ -1,4 +1,7 @@
-//! How far computed coordinates may be from the true ones.
+//! How far computed coordinates may be from the true ones: `product` (z = Uᵀu), `cosine` (the transform before it), `grid`
+//! (how centres are stored), `perturbed` (all of it for every input that a radius is about).
 
 pub(crate) mod cosine;
+pub(crate) mod grid;
+pub(crate) mod perturbed;
 pub(crate) mod product;

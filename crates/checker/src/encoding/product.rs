@@ -10,11 +10,11 @@
 //! underflow (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., section 3.1). The sum of absolute
 //! values is itself computed that way and divided by 1 − γ_n. Everything after is rounded up.
 //!
-//! The bound is for U and u as stored, and about the classifier of exact coordinates: applying the computed one to a moved
-//! input u' as well adds a second error of the same kind.
+//! The bound is for U and u as stored, at this u. What a program computes for a moved input u' has an error of its own:
+//! `perturbed.rs` bounds that for all of them.
 
 use crate::rounding::{
-    UNDERFLOW, UNIT, add_up, div_up, ensure_ieee, gamma, mul_up, sqrt_up, sub_down, sum_up,
+    UNDERFLOW, add_up, div_up, ensure_ieee, gamma, mul_up, sqrt_up, sub_down, sum_up,
 };
 use crate::{CheckError, MatrixProblem, Rejected, SpectralBound};
 
@@ -63,28 +63,6 @@ pub fn encode(basis: &[f64], dim: usize, rank: usize, input: &[f64]) -> Result<C
 /// what [`encode`] says for ũ. `moved` is at least |ũ − u|₂.
 pub fn encoding_error_of_moved(error: f64, moved: f64, spectral: SpectralBound) -> f64 {
     add_up(error, mul_up(spectral.value(), moved))
-}
-
-/// How far z is from what is stored for it: scale·z + shift as the sum of two numbers of single precision. In units of
-/// z; infinite where they are.
-pub fn storage_error(z: f64, scale: f64, shift: f64, high: f32, low: f32) -> f64 {
-    if !(scale > 0.0) {
-        return f64::INFINITY;
-    }
-    let (product, high, low) = (scale * z, f64::from(high), f64::from(low));
-    let sum = product + shift;
-    // Two roundings, each of at most a unit of what comes out, or of less than the smallest normal number.
-    let computed = if scale == 1.0 && shift == 0.0 {
-        0.0
-    } else {
-        add_up(mul_up(UNIT, add_up(product.abs(), sum.abs())), mul_up(2.0, UNDERFLOW))
-    };
-    let (first, second) = (sum - high, (sum - high) - low);
-    if computed == 0.0 && first == 0.0 && low == 0.0 {
-        return 0.0; // a difference of 0 is exact
-    }
-    let left = sum_up([second.abs(), mul_up(UNIT, second.abs()), mul_up(UNIT, first.abs()), computed]);
-    if left.is_finite() { div_up(left, scale) } else { f64::INFINITY }
 }
 
 /// Two errors that come one after the other, rounded up.

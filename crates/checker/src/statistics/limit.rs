@@ -18,6 +18,18 @@
 //! M_n(p) ≥ 1/α proves all smaller ones rejected. Mixing over θ > p alone is what makes it one-sided: against the
 //! uniform mixture on (0, 1) it gains the factor 1/(1 − p), much where p is close to one.
 //!
+//! # Any time, and a last look
+//! The mixture pays for every moment at which it might be asked. Where most inputs are decided early and the rest goes to a
+//! number n of draws set beforehand, [`LimitMethod::MixtureAndLast`] splits α. *Theorem.* Let A be the event that the mixture
+//! limit at α/2 is wrong at some number of draws, and B that the limit of Clopper and Pearson at α/2 is wrong after n. Then
+//! P(A) ≤ α/2 by Ville's inequality and P(B) ≤ α/2, so but for a probability of α none of these limits is ever wrong. *Proof*:
+//! the union bound; A and B are events of one infinite sequence of draws, whichever part of it is looked at. Hence a limit
+//! claimed at any stopping time (a rule that looks at the draws so far, at the goal, at the clock), by the mixture at other
+//! numbers of draws and by B's at n, is wrong with probability α at most; and a run that ended at n, or before, may be
+//! continued to any number of draws, by the mixture. At n itself B's limit is the better one: the draws at which the mixture
+//! rejects a p are an upper set of counts of probability at most α/2 by Markov's inequality, and Clopper and Pearson reject
+//! on the largest such set. A run for a fixed number of draws has spent all of α there and has nothing left to go on with.
+//!
 //! # Guarantee
 //! A [`LimitTrial`] is asked about candidates, which come from a search elsewhere. One becomes a limit only where the
 //! inequality has been proven for it in floating point, with all errors counted. The inequality is sharp enough for
@@ -141,14 +153,23 @@ impl LimitTrial {
             (LimitMethod::ClopperPearson, SamplingRule::Fixed) => 1.0,
             (LimitMethod::Spending, SamplingRule::Staged { .. }) => rule.share(tally.trials())?,
             (LimitMethod::Mixture, _) => rule.validate().map(|()| 1.0)?,
+            (LimitMethod::MixtureAndLast, SamplingRule::MixtureAndLast { .. }) => 0.5,
             _ => return Err(wrong),
         };
-        let alpha = if share == 1.0 { failure.value() } else { mul_down(share, failure.value()) };
+        let mixture = match (method, rule) {
+            (LimitMethod::MixtureAndLast, SamplingRule::MixtureAndLast { last }) => tally.trials() != *last,
+            (method, _) => method == LimitMethod::Mixture,
+        };
+        let alpha = match method {
+            LimitMethod::MixtureAndLast => failure.half().value(),
+            _ if share == 1.0 => failure.value(),
+            _ => mul_down(share, failure.value()),
+        };
         let (k, n) = (tally.successes() as f64, tally.trials() as f64); // below 2⁵³: exact
         if k == 0.0 || !(alpha > 0.0) {
             return Ok(None);
         }
-        let (alpha, mixture) = (alpha.min(0.5), method == LimitMethod::Mixture);
+        let alpha = alpha.min(0.5);
         let (target, mass) = (Logarithm::of(alpha.into()), Mass::new(n, k));
         let ratio = if mixture { Ratio { n: n + 1.0, k: k + 1.0 } } else { Ratio { n, k } };
         Ok(Some(Self { n, k, alpha, mixture, target, mass, ratio, thread: CheckedThread::default() }))
@@ -157,6 +178,11 @@ impl LimitTrial {
     /// α, or the share of it that these counts may use; at most one half.
     pub fn alpha(&self) -> f64 {
         self.alpha
+    }
+
+    /// Whether the inequality is that of the mixture.
+    pub fn is_mixture(&self) -> bool {
+        self.mixture
     }
 
     /// The nearest candidate that may be proven: p at most k/n, or k/(n + 1) for the mixture, below which its inequality

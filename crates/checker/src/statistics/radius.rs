@@ -22,8 +22,15 @@
 //! divides the columns of U by s_i, proves s and κ for that basis, and uses the noise level 1.
 //!
 //! # Guarantee
-//! Every step is rounded down. What the theorem needs and no code can check: the draws were independent, the noise
-//! Gaussian, and A was chosen without the draws that are counted.
+//! Every step is rounded down. What the theorem needs and no count can show: the draws were independent, the noise
+//! Gaussian, and A was chosen without the draws that are counted. Of f it asks nothing but that it is a function: rounding
+//! z + η to a grid first is part of f and costs no radius.
+//!
+//! # Draws that could not be made
+//! A sampler may fail to decide a draw, at random and independently of the other draws. Had it been decided, it would have
+//! been of some class; so the true count of A is at least the count known, and that of any other class at most the count
+//! known plus all undecided ones. Lower limits rise with the count and upper limits too, so limits from those two numbers
+//! are on the safe side of the limits that the true counts would have given: nothing is taken from α.
 
 use crate::rounding::{mul_down, quotient_below, root_above, sub_down};
 use crate::statistics::limit::{LowerLimit, UpperLimit};
@@ -69,6 +76,10 @@ impl UpperLimit {
     }
 }
 
+/// Radii are at most this many σ: more than any limit proves (1 − p is never below 10⁻²⁷⁰, 35.2 σ),
+/// and a bound on how far an input may be that a radius is about ([`crate::farthest_input`]).
+pub const MOST_DEVIATIONS: f64 = 40.0;
+
 fn positive(radius: f64) -> Option<LatentRadius> {
     (radius > 0.0 && radius.is_finite()).then_some(LatentRadius(radius))
 }
@@ -78,7 +89,7 @@ impl LatentRadius {
     /// [`LowerLimit::quantile`] of this limit; from another, nothing follows.
     pub fn one_sided(lower: LowerLimit, quantile: NormalQuantile, noise: NoiseLevel) -> Option<Self> {
         let quantile = lower.answered(quantile).filter(|_| lower.value() > 0.5)?;
-        positive(mul_down(noise.value(), quantile))
+        positive(mul_down(noise.value(), quantile.min(MOST_DEVIATIONS)))
     }
 
     /// σ/2·(Φ⁻¹(p_A) − Φ⁻¹(p_B)); `None`, abstain, where that is not positive.
@@ -94,7 +105,7 @@ impl LatentRadius {
         // Φ⁻¹(1 − p) = −Φ⁻¹(p), for p_B and for p_A.
         let a = lower.answered(a)?;
         let b = (-upper.0.answered(b)?).min(-a);
-        positive(mul_down(noise.value(), sub_down(a, b) / 2.0))
+        positive(mul_down(noise.value(), (sub_down(a, b) / 2.0).min(MOST_DEVIATIONS)))
     }
 
     /// The radius around the true z where only one within `encoding_error` of it is known

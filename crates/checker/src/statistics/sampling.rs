@@ -116,6 +116,13 @@ pub enum SamplingRule {
     },
     /// Counts were looked at whenever anyone liked.
     Anytime,
+    /// Counts were looked at whenever anyone liked, and one number of draws was set beforehand. Half of α is for the limit
+    /// that is valid at every moment, half for that of Clopper and Pearson at this one: by the union bound all of them hold
+    /// together with probability 1 − α, so drawing may stop whenever, for any reason, and go on beyond that number too.
+    MixtureAndLast {
+        /// The number of draws set beforehand.
+        last: u64,
+    },
 }
 
 impl SamplingRule {
@@ -125,15 +132,17 @@ impl SamplingRule {
             SamplingRule::Fixed => LimitMethod::ClopperPearson,
             SamplingRule::Staged { .. } => LimitMethod::Spending,
             SamplingRule::Anytime => LimitMethod::Mixture,
+            SamplingRule::MixtureAndLast { .. } => LimitMethod::MixtureAndLast,
         }
     }
 
-    /// One word: `fixed`, `staged` or `anytime`.
+    /// `fixed`, `staged`, `anytime` or `mixture-and-last`.
     pub fn name(&self) -> &'static str {
         match self {
             SamplingRule::Fixed => "fixed",
             SamplingRule::Staged { .. } => "staged",
             SamplingRule::Anytime => "anytime",
+            SamplingRule::MixtureAndLast { .. } => "mixture-and-last",
         }
     }
 
@@ -197,15 +206,19 @@ pub enum LimitMethod {
     Spending,
     /// A mixture martingale: valid at every moment, so for every rule.
     Mixture,
+    /// At half of α, Clopper and Pearson's limit at the number of draws set beforehand, the mixture's at every other. For
+    /// [`SamplingRule::MixtureAndLast`] only.
+    MixtureAndLast,
 }
 
 impl LimitMethod {
-    /// One word: `clopper-pearson`, `spending` or `mixture`.
+    /// `clopper-pearson`, `spending`, `mixture` or `mixture-and-last`.
     pub fn name(self) -> &'static str {
         match self {
             LimitMethod::ClopperPearson => "clopper-pearson",
             LimitMethod::Spending => "spending",
             LimitMethod::Mixture => "mixture",
+            LimitMethod::MixtureAndLast => "mixture-and-last",
         }
     }
 }

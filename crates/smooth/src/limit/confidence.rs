@@ -30,7 +30,7 @@ pub fn lower_limit(
 ) -> Result<LowerLimit, StatisticsError> {
     let trial = LimitTrial::new(rule, tally, method, failure)?;
     let (n, k) = (tally.trials() as f64, tally.successes() as f64);
-    let found = trial.and_then(|trial| Search { trial, n, k, mixture: method == LimitMethod::Mixture }.run());
+    let found = trial.and_then(|trial| Search { mixture: trial.is_mixture(), trial, n, k }.run());
     Ok(found.unwrap_or(LowerLimit::TRIVIAL))
 }
 

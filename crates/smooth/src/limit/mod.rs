@@ -34,10 +34,10 @@ pub struct CountedClass<'a> {
     pub rule: &'a SamplingRule,
     /// Draws in which the class was answered.
     pub count: u64,
-    /// The most draws in which any other answer was given, no answer at all included. Only
-    /// [`LimitChoice::TwoSided`] asks for it.
+    /// The most draws in which any other answer may have been given: no answer at all included, and all undecided draws
+    /// added. Only [`LimitChoice::TwoSided`] asks for it.
     pub runner_up: u64,
-    /// All draws.
+    /// All draws, undecided ones included.
     pub trials: u64,
     /// σ.
     pub noise: NoiseLevel,

@@ -3,7 +3,7 @@
 use super::entry::{Entry, Sealed};
 use super::error::RecordProblem;
 use super::run::{Rule, Run, VERSION, first_runtime};
-use crate::smoother::{Certification, Certified, Counts};
+use crate::smoother::{Certification, Certified, Counts, Errors};
 use serde::{Deserialize, Serialize};
 
 /// What was counted for one input, and what followed.
@@ -25,12 +25,22 @@ pub struct Record {
     /// Estimation draws without a class: they count against every class.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub estimation_none: u64,
+    /// Selection draws that the sampler could not decide.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub selection_undecided: u64,
+    /// Estimation draws that the sampler could not decide: they count for no class, and against all others.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub estimation_undecided: u64,
     /// What all records of the run have in common.
     #[serde(flatten)]
     pub run: Run,
     /// A proven bound on the distance of what noise was added to from Uᵀu, or without a projection from the input itself:
     /// taken off the radius in z.
     pub encoding_error: f64,
+    /// A proven bound on the same distance for every input that the radius can be about: taken off as well. 0 in records
+    /// of earlier generators, whose radii hold for exact coordinates of such inputs only.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub perturbed_error: f64,
     /// What the counts proved when the record was written. Not to be believed.
     #[serde(flatten)]
     pub derived: Derived,
@@ -43,7 +53,7 @@ pub struct Record {
 pub struct Derived {
     /// The class of the smoothed classifier.
     pub class: Option<u32>,
-    /// Radius in the coordinates z, encoding error taken off.
+    /// Radius in the coordinates z, both errors taken off.
     pub latent: Option<f64>,
     /// Radius in the ℓ2 norm of inputs.
     pub l2: Option<f64>,
@@ -52,8 +62,13 @@ pub struct Derived {
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
-fn is_zero(count: &u64) -> bool {
+pub(super) fn is_zero(count: &u64) -> bool {
     *count == 0
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_nothing(error: &f64) -> bool {
+    *error == 0.0
 }
 
 /// Counts of at least `classes` classes: those that the classifier lacks were never answered.
@@ -93,16 +108,34 @@ impl Record {
             estimation: padded(&found.estimation, classes),
             selection_none: found.selection.none,
             estimation_none: found.estimation.none,
+            selection_undecided: found.selection.undecided,
+            estimation_undecided: found.estimation.undecided,
             run,
-            encoding_error: found.encoding_error,
+            encoding_error: found.errors.encoding,
+            perturbed_error: found.errors.perturbed,
             derived: found.certified.map(Derived::from).unwrap_or_default(),
             seconds,
         }
     }
 
-    /// Estimation draws made, with or without a class.
+    /// Estimation draws made, with or without a class, undecided ones included.
     pub fn draws(&self) -> u64 {
-        self.estimation.iter().fold(self.estimation_none, |sum, &count| sum.saturating_add(count))
+        let others = self.estimation_none.saturating_add(self.estimation_undecided);
+        self.estimation.iter().fold(others, |sum, &count| sum.saturating_add(count))
+    }
+
+    /// The counts of the draws that chose the class, and of those that were counted.
+    pub fn counts(&self) -> (Counts, Counts) {
+        let counts = |classes: &[u64], none, undecided| Counts { classes: classes.to_vec(), none, undecided };
+        (
+            counts(&self.selection, self.selection_none, self.selection_undecided),
+            counts(&self.estimation, self.estimation_none, self.estimation_undecided),
+        )
+    }
+
+    /// What is taken off the radius in z.
+    pub fn errors(&self) -> Errors {
+        Errors { encoding: self.encoding_error, perturbed: self.perturbed_error }
     }
 
     /// The class chosen on the selection draws: the most frequent one, the lowest of equals; none where draws without a
@@ -118,13 +151,16 @@ impl Record {
 
     /// Whether the two say the same of one input, times aside.
     pub fn same_counts(&self, other: &Self) -> bool {
-        let counts = |record: &Self| (record.selection_none, record.estimation_none);
+        let counts = |record: &Self| {
+            let none = (record.selection_none, record.estimation_none);
+            (none, record.selection_undecided, record.estimation_undecided)
+        };
         self.index == other.index
             && self.label == other.label
             && self.selection == other.selection
             && self.estimation == other.estimation
             && counts(self) == counts(other)
-            && self.encoding_error == other.encoding_error
+            && self.errors() == other.errors()
     }
 
     /// What is wrong with the counts and parameters, if anything is.
@@ -138,7 +174,12 @@ impl Record {
         if !(run.alpha > 0.0 && run.alpha < 1.0) {
             return Err(RecordProblem::Alpha { value: run.alpha });
         }
-        for (field, value) in [("encoding_error", self.encoding_error), ("seconds", self.seconds)] {
+        let numbers = [
+            ("encoding_error", self.encoding_error),
+            ("perturbed_error", self.perturbed_error),
+            ("seconds", self.seconds),
+        ];
+        for (field, value) in numbers {
             if !(value.is_finite() && value >= 0.0) {
                 return Err(RecordProblem::Negative { field, value });
             }
@@ -169,8 +210,8 @@ impl Record {
         if let Some(label) = self.label.filter(|&label| label as usize >= self.estimation.len()) {
             return Err(RecordProblem::Label { label, classes: self.estimation.len() });
         }
-        let selected =
-            self.selection.iter().fold(self.selection_none, |sum, &count| sum.saturating_add(count));
+        let others = self.selection_none.saturating_add(self.selection_undecided);
+        let selected = self.selection.iter().fold(others, |sum, &count| sum.saturating_add(count));
         if selected != run.n0 {
             return Err(RecordProblem::Selection { counted: selected, n0: run.n0 });
         }
@@ -182,6 +223,7 @@ impl Record {
                 planned && looks.iter().any(|&(trials, _)| trials == counted)
             }
             Rule::Anytime => counted <= run.n,
+            Rule::MixtureAndLast { last } => counted <= run.n && *last <= run.n,
         };
         if counted == 0 || !fits {
             return Err(RecordProblem::Estimation { counted, n: run.n });

@@ -4,7 +4,7 @@
 //! Reference: CERTIFY of Cohen, Rosenfeld and Kolter (2019), with p_B for `TwoSided`.
 //! Guarantee: with probability 1 − α over the draws, the smoothed classifier has class `class` within the radii, if
 //! the draws were made as the rule says and κ and s are what they were proven to be. Every number is rounded down.
-//! Deviations: the limit fits the rule by which sampling ended; the encoding error is taken off the radius.
+//! Deviations: the limit fits the rule by which sampling ended; both errors of encoding are taken off the radius.
 
 use super::certified::{Derived, Record};
 use super::error::RecordProblem;
@@ -34,6 +34,8 @@ pub(crate) struct Sample<'a> {
     pub(crate) estimation: &'a [u64],
     /// Estimation draws without a class.
     pub(crate) none: u64,
+    /// Estimation draws that could not be decided.
+    pub(crate) undecided: u64,
     pub(crate) rule: &'a SamplingRule,
     pub(crate) sigma: f64,
 }
@@ -46,10 +48,11 @@ pub(crate) fn latent_radius(
 ) -> Result<(Option<LowerLimit>, Option<LatentRadius>), StatisticsError> {
     let Some(class) = counts.selected else { return Ok((None, None)) };
     let noise = NoiseLevel::new(counts.sigma)?;
-    let trials = counts.estimation.iter().fold(counts.none, |sum, &count| sum.saturating_add(count));
+    let rest = counts.none.saturating_add(counts.undecided);
+    let trials = counts.estimation.iter().fold(rest, |sum, &count| sum.saturating_add(count));
     let count = counts.estimation.get(class as usize).copied().unwrap_or(0);
     let others = counts.estimation.iter().enumerate().filter(|(other, _)| *other != class as usize);
-    let runner_up = others.map(|(_, &count)| count).fold(counts.none, u64::max);
+    let runner_up = others.map(|(_, &count)| count).fold(counts.none, u64::max).saturating_add(counts.undecided);
     let counts = CountedClass { rule: counts.rule, count, runner_up, trials, noise };
     let (lower, radius) = radius_of_counts(&counts, alpha, how)?;
     Ok((Some(lower), radius))
@@ -65,6 +68,7 @@ impl Rule {
                 SamplingRule::Staged { looks: looks.iter().map(look).collect() }
             }
             Self::Anytime => SamplingRule::Anytime,
+            Self::MixtureAndLast { last } => SamplingRule::MixtureAndLast { last: *last },
         }
     }
 }
@@ -79,11 +83,12 @@ impl Record {
             selected,
             estimation: &self.estimation,
             none: self.estimation_none,
+            undecided: self.estimation_undecided,
             rule: &rule,
             sigma: run.sigma,
         };
         let (lower_limit, radius) = latent_radius(&counts, alpha, how)?;
-        let derived = match radius.and_then(|radius| radius.less(self.encoding_error)) {
+        let derived = match radius.and_then(|radius| radius.less(self.errors().sum())) {
             None => Derived::default(),
             Some(radius) => {
                 let latent = radius.value();

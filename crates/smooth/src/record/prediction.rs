@@ -3,12 +3,13 @@
 //! Lines begin with `{"kind":"prediction"`, so that they cannot be mistaken for records of CERTIFY. The class is derived
 //! again from the counts and never believed.
 
-use super::certified::padded;
+use super::certified::{is_zero, padded};
 use super::entry::{Entry, Sealed};
 use super::error::RecordProblem;
 use super::log::Log;
 use super::run::{Names, Run, VERSION, first_runtime};
 use crate::classifier::Classifier;
+use crate::noise::Grid;
 use crate::smoother::{Counts, Prediction, Smoother, predicted};
 use gambeson_checker::FailureProbability;
 use serde::{Deserialize, Serialize};
@@ -34,9 +35,15 @@ pub struct PredictionRun {
     pub alpha: f64,
     /// Seed of the noise.
     pub seed: u64,
+    /// The nonce of a derived seed; see [`Run::nonce`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nonce: Option<u64>,
     /// What made the noise of that seed: [`GENERATOR`](crate::noise::GENERATOR) when it was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator: Option<String>,
+    /// What noisy inputs are rounded to; see [`Run::grid`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid: Option<Grid>,
     /// The classifier.
     pub model: String,
     /// What computed the network; see [`Run::runtime`].
@@ -63,6 +70,9 @@ pub struct PredictionRecord {
     pub counts: Vec<u64>,
     /// Draws without a class.
     pub none: u64,
+    /// Draws that the sampler could not decide.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub undecided: u64,
     /// What all records of the run have in common.
     #[serde(flatten)]
     pub run: PredictionRun,
@@ -75,9 +85,9 @@ pub struct PredictionRecord {
 impl PredictionRun {
     /// The run of a smoother on things with these names.
     pub fn new<C: Classifier>(smoother: &Smoother<C>, names: &Names) -> Self {
-        let Run { n, sigma, alpha, seed, generator, model, runtime, data, projection, noise, .. } =
-            Run::new(smoother, names);
-        Self { n, sigma, alpha, seed, generator, model, runtime, data, projection, noise }
+        let Run { n, sigma, alpha, seed, nonce, generator, grid, .. } = Run::new(smoother, names);
+        let Run { model, runtime, data, projection, noise, .. } = Run::new(smoother, names);
+        Self { n, sigma, alpha, seed, nonce, generator, grid, model, runtime, data, projection, noise }
     }
 }
 
@@ -99,6 +109,7 @@ impl PredictionRecord {
             label,
             counts: padded(&found.counts, classes),
             none: found.counts.none,
+            undecided: found.counts.undecided,
             run,
             class: found.class,
             seconds,
@@ -127,7 +138,8 @@ impl Entry for PredictionRecord {
     }
 
     fn validate(&self) -> Result<(), RecordProblem> {
-        let drawn = self.counts.iter().fold(self.none, |sum, &count| sum.saturating_add(count));
+        let rest = self.none.saturating_add(self.undecided);
+        let drawn = self.counts.iter().fold(rest, |sum, &count| sum.saturating_add(count));
         if drawn != self.run.n {
             return Err(RecordProblem::Estimation { counted: drawn, n: self.run.n });
         }
@@ -138,7 +150,7 @@ impl Entry for PredictionRecord {
     }
 
     fn check_claim(&self) -> Result<(), RecordProblem> {
-        let counts = Counts { classes: self.counts.clone(), none: self.none };
+        let counts = Counts { classes: self.counts.clone(), none: self.none, undecided: self.undecided };
         let proven = predicted(&counts, FailureProbability::new(self.run.alpha)?)?;
         if self.class == proven {
             return Ok(());
@@ -148,8 +160,8 @@ impl Entry for PredictionRecord {
     }
 
     fn same_counts(&self, other: &Self) -> bool {
-        (self.index, self.label, &self.counts, self.none)
-            == (other.index, other.label, &other.counts, other.none)
+        let all = |record: &Self| (record.index, record.label, record.none, record.undecided);
+        all(self) == all(other) && self.counts == other.counts
     }
 }
 

@@ -1,14 +1,17 @@
 //! What all records of a run have in common.
 
 use crate::classifier::Classifier;
-use crate::noise::GENERATOR;
+use crate::noise::{GENERATOR, Grid};
 use crate::sequential::Goal;
 use crate::smoother::Smoother;
 use gambeson_checker::{InfToTwoBound, SamplingRule, SpectralBound};
 use gambeson_lowrank::projection::representation::Representation;
 use serde::{Deserialize, Serialize};
 
-/// The version this code writes. It reads version 1 too, which differs in one point: `runtime` is missing.
+/// The version this code writes. It reads version 1 too, in which `runtime` is missing.
+///
+/// Records of either version may lack `grid` and name another generator: their noise was drawn in single precision, off
+/// by some 10⁻⁶ σ, so their certificates rest on the assumption that it was Gaussian ([`Run::noise_is_exact`]).
 pub const VERSION: u32 = 2;
 
 /// The name of ONNX Runtime in records. It computed all networks of version 1.
@@ -23,6 +26,8 @@ pub struct Names {
     pub runtime: Option<String>,
     /// The data.
     pub data: String,
+    /// The nonce of the seed, where it is derived.
+    pub nonce: Option<u64>,
 }
 
 /// When the number of estimation draws was decided, and so which limits are valid for the counts.
@@ -38,6 +43,12 @@ pub enum Rule {
     },
     /// The counts may have been looked at after every draw.
     Anytime,
+    /// The same, with half of α kept for the limit at a number of draws set beforehand.
+    #[serde(rename = "mixture-and-last")]
+    MixtureAndLast {
+        /// That number: n, or less where a run was extended to more draws.
+        last: u64,
+    },
 }
 
 /// What all records of a run have in common: two records with equal `Run` may stand in one file.
@@ -58,9 +69,15 @@ pub struct Run {
     pub alpha: f64,
     /// Seed of the noise.
     pub seed: u64,
+    /// Where the seed is [derived](crate::seed) from all that may not be chosen to suit it: the nonce that went into it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nonce: Option<u64>,
     /// What made the noise of that seed: [`GENERATOR`](crate::noise::GENERATOR) when it was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator: Option<String>,
+    /// What noisy inputs are rounded to; none in records of earlier generators, whose noise was only nearly Gaussian.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid: Option<Grid>,
     /// Hash or name of the classifier.
     pub model: String,
     /// What computed the network: programs differ in rounding, and so in answers to near-ties. None where the model names
@@ -93,6 +110,7 @@ impl From<&SamplingRule> for Rule {
                 Self::Staged { looks: looks.iter().map(|look| (look.trials, look.share)).collect() }
             }
             SamplingRule::Anytime => Self::Anytime,
+            SamplingRule::MixtureAndLast { last } => Self::MixtureAndLast { last: *last },
         }
     }
 }
@@ -109,7 +127,9 @@ impl Run {
             sigma: params.noise.value(),
             alpha: params.failure.value(),
             seed: params.seed,
+            nonce: names.nonce,
             generator: Some(GENERATOR.to_owned()),
+            grid: Some(smoother.grid()),
             model: names.model.clone(),
             runtime: names.runtime.clone(),
             data: names.data.clone(),
@@ -120,6 +140,13 @@ impl Run {
             spectral: space.spectral().map(SpectralBound::value),
             dimension: space.input_dim() as u64,
         }
+    }
+}
+
+impl Run {
+    /// Whether its noise has exactly the law that certificates are about; otherwise that is an assumption.
+    pub fn noise_is_exact(&self) -> bool {
+        self.generator.as_deref() == Some(GENERATOR) && self.grid.is_some()
     }
 }
 

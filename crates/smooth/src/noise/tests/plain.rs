@@ -1,19 +1,15 @@
-//! The noise against `rand_chacha`, plain arithmetic, and the normal distribution.
+//! The stream for training against `rand_chacha`, plain arithmetic, and the normal distribution.
 
-use super::*;
-use rand::{Rng, SeedableRng};
+use super::{cumulative, generator};
+use crate::noise::chacha::{self, Words};
+use crate::noise::normals::{is_rare, pair, rare_radius, turned};
+use crate::noise::plain::{dispatch, fill, fill_avx2};
+use crate::noise::{Draw, Noise, key};
+use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-/// The blocks of a draw as another implementation makes them.
-fn generator(seed: u64, input: u64, stream: u64) -> ChaCha8Rng {
-    let mut key = [0; 32];
-    key[..8].copy_from_slice(&seed.to_le_bytes());
-    key[8..16].copy_from_slice(&input.to_le_bytes());
-    key[16..].copy_from_slice(b"gambeson noise 2");
-    let mut rng = ChaCha8Rng::from_seed(key);
-    rng.set_stream(stream);
-    rng
-}
+/// The name of its streams.
+const NAME: &str = "gambeson noise 2";
 
 /// u, exact but for one rounding: of two words (and, where they are rare, of two more) by the headers.
 fn uniform(a: u32, place: impl FnOnce() -> u64) -> (f64, f64) {
@@ -62,7 +58,7 @@ fn a_draw_is_what_the_header_says() {
         (u64::MAX, 1 << 40, Draw::Selection(12), (1 << 63) + 12),
     ] {
         for length in [1_usize, 127, 128, 129, 255, 256, 257, 500, 3072] {
-            let mut rng = generator(seed, input, stream);
+            let mut rng = generator(seed, input, NAME, stream);
             let mut normals = vec![0.0; length];
             Noise::new(seed, input).standard(draw, &mut normals);
             for (c, normal) in normals.iter().enumerate() {
@@ -77,7 +73,7 @@ fn a_draw_is_what_the_header_says() {
 /// Long enough for rare pairs, of which there is one in 8,000.
 #[test]
 fn rare_pairs_take_more_bits() {
-    let (noise, mut rng) = (Noise::new(3, 4), generator(3, 4, 5));
+    let (noise, mut rng) = (Noise::new(3, 4), generator(3, 4, NAME, 5));
     let mut normals = vec![0.0; 1 << 18];
     noise.standard(Draw::Estimation(5), &mut normals);
     let far = normals.iter().enumerate().filter(|(_, normal)| normal.abs() > 3.9).map(|(c, _)| c);
@@ -93,12 +89,12 @@ fn rare_pairs_take_more_bits() {
 
 #[test]
 fn every_instruction_set_computes_the_same_bits() {
-    let key = Noise::new(5, 6).key;
+    let key = key(5, 6, NAME);
     let mut widest = vec![0.0; 100_000];
-    dispatch(&key, 77, &mut Standard { out: &mut widest });
+    dispatch(&key, 77, &mut widest);
     let mut portable = vec![0.0; widest.len()];
     let words = |counter, words: &mut Words| chacha::portable(&key, counter, 77, words);
-    fill(&key, 77, &mut Standard { out: &mut portable }, words);
+    fill(&key, 77, &mut portable, words);
     let bits = |normals: &[f32]| normals.iter().map(|normal| normal.to_bits()).collect::<Vec<u32>>();
     assert_eq!(bits(&widest), bits(&portable));
     #[cfg(target_arch = "x86_64")]
@@ -107,48 +103,10 @@ fn every_instruction_set_computes_the_same_bits() {
         // SAFETY: AVX2 and FMA were just found.
         #[allow(unsafe_code)]
         unsafe {
-            fill_avx2(&key, 77, &mut Standard { out: &mut narrower });
+            fill_avx2(&key, 77, &mut narrower);
         }
         assert_eq!(bits(&widest), bits(&narrower));
     }
-}
-
-#[test]
-fn noise_is_around_the_centre_as_it_is_fed() {
-    use crate::input_map::Layout;
-    let values: Vec<f64> = (0..600).map(|i| f64::from(i) / 7.0).collect();
-    let maps: Vec<Affine> = [(4.0, -1.5), (0.3, 2.0)].map(|(scale, shift)| Affine { scale, shift }).to_vec();
-    let map = InputMap::new(maps, 300, Layout::ChannelsLast).expect("a map");
-    let (noise, draw) = (Noise::new(5, 6), Draw::Estimation(77));
-    let mut normals = vec![0.0; 600];
-    noise.standard(draw, &mut normals);
-    for chosen in [None, Some(&map)] {
-        let mut perturbed = vec![0.0; 600];
-        noise.perturb(draw, &Centre::new(&values, 0.1, chosen), &mut perturbed);
-        for (index, value) in values.iter().enumerate() {
-            let plain = (index, Affine::IDENTITY);
-            let (place, Affine { scale, shift }) = chosen.map_or(plain, |map| map.place(index));
-            let exact = scale * (value + 0.1 * f64::from(normals[place])) + shift;
-            let error = (f64::from(perturbed[place]) - exact).abs();
-            assert!(error <= 1.2e-7 * (1.0 + exact.abs()), "{index}: {} against {exact}", perturbed[place]);
-        }
-    }
-    // What single precision holds is exact, what it cannot hold has no radius.
-    let exact = Centre::new(&[0.5, 3.0, f64::from(-1e-3_f32)], 1.0, None);
-    assert!(exact.error() == 0.0);
-    let near = Centre::new(&values, 0.1, None).error();
-    assert!(near > 0.0 && near < 1e-15 * 50.0 * values.len() as f64, "{near}");
-    let huge = Centre::new(&[1e300, 1.0], 1.0, None);
-    assert!(huge.high[0].is_infinite() && huge.error().is_infinite());
-}
-
-#[test]
-fn levels_are_rounded_up() {
-    for (sigma, scale) in [(0.1, 1.0), (0.25, 1.0), (0.1, 1.0 / 0.2023), (1e-50, 1.0), (3.3e38, 1.0)] {
-        let level = f64::from(level(sigma, scale));
-        assert!(level >= sigma * scale && level <= (sigma * scale * (1.0 + 2.4e-7)).max(2e-45), "{level}");
-    }
-    assert!(level(1e39, 1.0).is_infinite());
 }
 
 #[test]
@@ -191,23 +149,6 @@ fn cells_are_narrow() {
         let (x, y) = pair(a, a.rotate_left(7));
         assert!((f64::from(x).hypot(f64::from(y)) - exact).abs() < 1e-6, "{a}: {x}, {y}");
     }
-}
-
-/// Φ by the series Σ x^{2k+1}/(2k+1)!! near 0 and the continued fraction beyond: nothing of the file's own.
-fn cumulative(x: f64) -> f64 {
-    let density = (-0.5 * x * x).exp() / (2.0 * std::f64::consts::PI).sqrt();
-    if x.abs() < 3.0 {
-        let (mut term, mut sum, mut k) = (x, x, 1.0);
-        while term.abs() > 1e-17 * sum.abs() {
-            k += 2.0;
-            term *= x * x / k;
-            sum += term;
-        }
-        return 0.5 + density * sum;
-    }
-    let fraction = (1..=60).rev().fold(x.abs(), |below, k| x.abs() + f64::from(k) / below);
-    let tail = density / fraction;
-    if x > 0.0 { 1.0 - tail } else { tail }
 }
 
 #[test]

@@ -1,0 +1,94 @@
+//! A seed that nobody chose: hashed from what is certified.
+//!
+//! **Problem.** Certificates hold with probability 1 − α over random words, if the words were not known to whoever chose
+//! network and inputs. A seed that everybody uses is known to everybody: a network might, by accident or by will, be one
+//! that does well on just these draws.
+//!
+//! **Method.** SHA-256 of all that the maker of a run might tune to a seed, the network, the projection and its levels, the
+//! data, σ and the grid, and of a *nonce*; the first eight bytes are the seed. Not of the number of draws, α, the rule or a
+//! shard, so that runs that differ in these share draws, and go on from each other. What is hashed: the text
+//! `gambeson seed 1\n`, then each part as its length in bytes (little-endian u64) and its bytes, numbers as little-endian
+//! bytes.
+//!
+//! **What it does and does not do.** Nobody tunes a network to such a seed by accident: another network has another seed.
+//! But trying again remains possible: whoever makes M variants (a bit of metadata, another nonce) and shows the best has
+//! a failure probability of up to M·α. Only a nonce that the verifier chooses, after seeing network and data, excludes
+//! that: `gambeson check --nonce`.
+
+use crate::noise::Grid;
+use gambeson_lowrank::file::sha256;
+
+/// What a seed is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct SeedParts<'a> {
+    /// What records call the classifier: its hash, and all else that says what it computes.
+    pub model: &'a str,
+    /// Hash of the projection; none where noise is added to the input itself.
+    pub projection: Option<&'a str>,
+    /// Hash of the noise levels, where they differ.
+    pub levels: Option<&'a str>,
+    /// Hash of the data.
+    pub data: &'a str,
+    /// σ.
+    pub sigma: f64,
+    /// What noisy inputs are rounded to.
+    pub grid: Grid,
+    /// A number that the maker leaves at 0, or that a verifier chooses.
+    pub nonce: u64,
+}
+
+/// The seed of these parts.
+pub fn derived_seed(parts: &SeedParts<'_>) -> u64 {
+    let SeedParts { model, projection, levels, data, sigma, grid, nonce } = *parts;
+    let mut bytes = b"gambeson seed 1\n".to_vec();
+    let mut add = |part: &[u8]| {
+        bytes.extend((part.len() as u64).to_le_bytes());
+        bytes.extend(part);
+    };
+    add(model.as_bytes());
+    add(projection.unwrap_or_default().as_bytes());
+    add(levels.unwrap_or_default().as_bytes());
+    add(data.as_bytes());
+    add(&sigma.to_le_bytes());
+    add(grid.quantum.name().as_bytes());
+    add(&grid.exponent.to_le_bytes());
+    add(&nonce.to_le_bytes());
+    let digits = sha256(&bytes);
+    // Eight bytes as sixteen digits, the first byte lowest.
+    let byte = |k: usize| u64::from_str_radix(&digits[2 * k..2 * k + 2], 16).unwrap_or(0);
+    (0..8).fold(0, |seed, k| seed | byte(k) << (8 * k))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::Quantum;
+
+    #[test]
+    fn every_part_counts() {
+        let grid = Grid { quantum: Quantum::Byte, exponent: -2 };
+        let parts = SeedParts {
+            model: "m",
+            projection: None,
+            levels: None,
+            data: "d",
+            sigma: 0.25,
+            grid,
+            nonce: 0,
+        };
+        let all = [
+            parts,
+            SeedParts { model: "md", data: "", ..parts },
+            SeedParts { projection: Some("p"), ..parts },
+            SeedParts { levels: Some("p"), ..parts },
+            SeedParts { data: "e", ..parts },
+            SeedParts { sigma: 0.5, ..parts },
+            SeedParts { grid: Grid { exponent: -1, ..grid }, ..parts },
+            SeedParts { grid: Grid { quantum: Quantum::One, ..grid }, ..parts },
+            SeedParts { nonce: 1, ..parts },
+        ]
+        .map(|parts| derived_seed(&parts));
+        assert!((0..all.len()).all(|i| (0..i).all(|j| all[i] != all[j])), "{all:?}");
+        assert_eq!(all[0], derived_seed(&parts), "a function");
+    }
+}
