@@ -29,7 +29,7 @@ fn row(index: u64) -> Row {
 }
 
 fn names() -> Names {
-    Names { model: "toy".to_owned(), runtime: None, data: "points".to_owned() }
+    Names { model: "toy".to_owned(), runtime: None, data: "points".to_owned(), nonce: None }
 }
 
 fn run_params(out: Option<&Path>) -> RunParams {
@@ -79,7 +79,8 @@ fn records_are_those_of_one_input_at_a_time() {
             assert_eq!(record.selection[..2], found.selection.classes);
             assert_eq!(record.estimation[..2], found.estimation.classes);
             assert_eq!((record.estimation.len(), record.estimation[2]), (3, 0), "never answered");
-            assert_eq!(record.encoding_error, found.encoding_error);
+            assert_eq!(record.encoding_error, found.errors.encoding);
+            assert_eq!(record.perturbed_error, found.errors.perturbed);
             // What stands beside the counts is what was found, and they prove it.
             let radii = |found: Certified| (found.latent.value(), found.l2.value(), found.linf.value());
             let Derived { class, latent, l2, linf } = record.derived;

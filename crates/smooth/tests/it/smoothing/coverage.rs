@@ -6,7 +6,7 @@
 use super::{params, quantile, upper_tail};
 use gambeson_checker::{FailureProbability, LimitMethod, NoiseLevel, SamplingRule, Tally};
 use gambeson_smooth::limit::{lower_limit, smoothing_radius};
-use gambeson_smooth::sequential::{Goal, RadiusNorm, looks};
+use gambeson_smooth::sequential::{EVERY, Goal, RadiusNorm};
 use gambeson_smooth::smoother::{Certification, Smoother};
 use gambeson_smooth::space::Space;
 use gambeson_smooth::toys::HalfSpace;
@@ -83,7 +83,7 @@ fn sequential_runs_keep_alpha_and_a_fixed_limit_at_a_stopped_count_does_not() {
     let draws = sequential.iter().map(|run| run.estimation.draws()).sum::<u64>();
     assert!(draws < TIMES * N, "some stop early");
     // Every number of draws is a look.
-    let looks: Vec<u64> = looks(N).iter().map(|look| look.trials).collect();
+    let looks: Vec<u64> = (1..=N / EVERY).map(|k| k * EVERY).chain([N]).collect();
     assert!(sequential.iter().all(|run| looks.contains(&run.estimation.draws())));
 
     // Broken: the same looks, each with the limit for a fixed number of draws, ending when that meets the target. The

@@ -32,7 +32,7 @@ fn counts_do_not_depend_on_batches_or_threads() {
         };
         let first = certify(64, 1);
         let counts = &first.estimation;
-        assert!(counts.of(0) > 30 && counts.of(1) > 30, "both happen: {counts:?}");
+        assert!(counts.of(0) > 20 && counts.of(1) > 20, "both happen: {counts:?}");
         for (batch, threads) in [(1, 1), (7, 2), (64, 2), (3000, 2), (100_000, 3)] {
             assert_eq!(certify(batch, threads), first, "batch {batch}, {threads} threads");
         }
@@ -56,7 +56,7 @@ fn frequencies_and_radii_are_those_of_the_closed_form() {
     let off = found.estimation.of(1) as f64 - 40_000.0 * p;
     assert!(off.abs() < 5.0 * deviation, "{off} with deviation {deviation}");
     let certified = found.certified.expect("far from a half");
-    assert!(certified.class == 1 && found.encoding_error < 1e-14, "{found:?}");
+    assert!(certified.class == 1 && found.errors.sum() < 1e-9, "{found:?}");
     assert!((0.58..0.6).contains(&certified.l2.value()), "{certified:?}");
     let linf = certified.l2.value() / (n as f64).sqrt();
     assert!(certified.linf.value() <= linf && certified.linf.value() > linf * (1.0 - 1e-12));
@@ -113,7 +113,7 @@ fn an_answer_that_is_none_counts_against_all() {
     assert!(seldom.selection.none > 5 && seldom.selection.most().is_none());
     let (even, predicted) = certify(0.0);
     assert!(even.certified.is_none() && predicted.class.is_none(), "{even:?}");
-    let counts = |classes: &[u64], none| Counts { classes: classes.to_vec(), none };
+    let counts = |classes: &[u64], none| Counts { classes: classes.to_vec(), none, undecided: 0 };
     assert_eq!(counts(&[3, 5, 5], 5).most(), Some(1), "the lowest of equals");
     assert_eq!(counts(&[3, 5, 5], 6).most(), None);
     assert_eq!(counts(&[0, 0], 0).most(), None);
@@ -126,7 +126,7 @@ fn prediction_is_the_binomial_test_of_the_box() {
     let alpha = FailureProbability::new(0.01).expect("a probability");
     for n in [1_u64, 7, 8, 20, 31] {
         for first in n.div_ceil(2)..=n {
-            let counts = Counts { classes: vec![n - first, first, 0], none: 0 };
+            let counts = Counts { classes: vec![n - first, first, 0], none: 0, undecided: 0 };
             let answer = predicted(&counts, alpha).expect("a test");
             // p-value of the two-sided test against ½: twice the tail, as the distribution is symmetric.
             let significant = 2.0 * upper_tail(n, 0.5, first) <= 0.01;
@@ -134,8 +134,13 @@ fn prediction_is_the_binomial_test_of_the_box() {
             assert!(answer.is_none_or(|class| class == 1));
         }
     }
-    let counts = Counts { classes: vec![0, 30], none: 31 };
+    let counts = Counts { classes: vec![0, 30], none: 31, undecided: 0 };
     assert_eq!(predicted(&counts, alpha), Ok(None));
+    // Undecided draws are the second's, whichever that is: 8 of 8 are enough, with one undecided they are not.
+    let undecided = |undecided| Counts { classes: vec![0, 8, 0], none: 0, undecided };
+    assert_eq!(predicted(&undecided(0), alpha), Ok(Some(1)));
+    assert_eq!(predicted(&undecided(1), alpha), Ok(None));
+    assert_eq!((undecided(2).second(), undecided(2).draws()), (2, 10));
 }
 
 #[test]

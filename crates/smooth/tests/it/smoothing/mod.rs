@@ -2,8 +2,12 @@
 
 /// How often certificates are wrong, and that broken ones are found out.
 mod coverage;
+/// Certificates that nearly Gaussian noise contradicts, and exactly Gaussian noise does not.
+mod contradicted;
 /// Draws and counts, the two boxes, bad parameters.
 mod engine;
+/// Runs that go on beyond their n.
+mod extended;
 /// Noise in the coordinates of a projection.
 mod projected;
 /// Drawing until the answer is settled, on public vote counts.
@@ -17,13 +21,12 @@ use gambeson_smooth::smoother::SmoothingParams;
 /// n₀ = 10, seed 1, batches of 1024, no goal.
 pub(crate) fn params(sigma: f64, n: u64, alpha: f64) -> SmoothingParams {
     SmoothingParams {
-        noise: NoiseLevel::new(sigma).expect("a level"),
         selection: 10,
         estimation: n,
         failure: FailureProbability::new(alpha).expect("a probability"),
         batch: 1024,
         seed: 1,
-        goal: None,
+        ..SmoothingParams::new(NoiseLevel::new(sigma).expect("a level")).expect("parameters")
     }
 }
 

@@ -2,9 +2,7 @@
 
 use super::{cumulative, params};
 use crate::support::normal;
-use gambeson_checker::{
-    CheckError, FailureProbability, LimitMethod, NoiseLevel, Rejected, SamplingRule, Tally,
-};
+use gambeson_checker::{FailureProbability, LimitMethod, NoiseLevel, SamplingRule, Tally};
 use gambeson_lowrank::linalg::matrix::DenseMatrix;
 use gambeson_lowrank::projection::certificate::ProjectionCertificate;
 use gambeson_lowrank::projection::kappa::CertifiedBasis;
@@ -17,6 +15,7 @@ use gambeson_smooth::classifier::Classifier;
 use gambeson_smooth::decoder::DecodeError;
 use gambeson_smooth::input_map::{Affine, InputMap, Layout};
 use gambeson_smooth::limit::{lower_limit, smoothing_radius};
+use gambeson_smooth::noise::{CentreError, Grid, GridError, Quantum};
 use gambeson_smooth::smoother::{Smoother, SmoothingError, SmoothingParams, SmoothingParamsError};
 use gambeson_smooth::space::{Space, SpaceError};
 use gambeson_smooth::toys::{Ball, HalfSpace};
@@ -132,14 +131,19 @@ impl Classifier for Recorder {
     }
 }
 
+/// A level of noise that hardly shows.
+const SMALL: f64 = 1e-6;
+
 fn decoded(space: &Space, input: &[f64]) -> Vec<f32> {
-    seen(space, input, None, 1e-12)
+    seen(space, input, None, SMALL)
 }
 
 /// What a classifier is given that takes its rows by a map.
 fn seen(space: &Space, input: &[f64], map: Option<&InputMap>, sigma: f64) -> Vec<f32> {
     let recorder = Recorder { dim: space.output_dim(), map: map.cloned(), seen: std::sync::Mutex::default() };
-    let params = SmoothingParams { batch: 6, ..params(sigma, 13, 0.1) };
+    // The coarsest grid, which has room for the largest numbers.
+    let grid_exponent = (sigma == SMALL).then_some(-20);
+    let params = SmoothingParams { batch: 6, grid_exponent, ..params(sigma, 13, 0.1) };
     let smoother = Smoother::new(&recorder, space, params).expect("it fits");
     smoother.certify(0, input, &mut ()).expect("drawn").expect("not stopped");
     recorder.seen.into_inner().expect("no panic")
@@ -181,6 +185,14 @@ fn rows_are_fed_as_the_classifier_takes_them() {
     let bases = vec![orthonormal(n, 5, 1), orthonormal(n, 40, 2)];
     let proven = proven(Representation::Dct2, shape, bases, None);
     let projected = Space::projected(&proven, None).expect("a space");
+    // Frequencies that a smaller image has.
+    let low: Vec<usize> = (0..n).filter(|index| index / 8 < 4 && index % 8 < 4).collect();
+    let few = |count: usize| {
+        let mut entries = vec![0.0; n * count];
+        low.iter().take(count).enumerate().for_each(|(a, &index)| entries[index * count + a] = 1.0);
+        DenseMatrix { rows: n, columns: count, entries }
+    };
+    let proven = self::proven(Representation::Dct2, shape, vec![few(5), few(16)], None);
     let smaller = Space::projected(&proven, Some((4, 4))).expect("a space");
     for layout in [Layout::ChannelsFirst, Layout::ChannelsLast] {
         for (space, plane) in [(&Space::identity(2 * n), n), (&projected, n), (&smaller, 16)] {
@@ -189,8 +201,8 @@ fn rows_are_fed_as_the_classifier_takes_them() {
             let mut expected = vec![0.0; plain.len()];
             map.apply(&plain, &mut expected);
             assert_ne!(plain, expected);
-            for (seen, expected) in seen(space, &input, Some(&map), 1e-12).iter().zip(&expected) {
-                assert!((seen - expected).abs() < 1e-5, "{seen} against {expected}");
+            for (seen, expected) in seen(space, &input, Some(&map), SMALL).iter().zip(&expected) {
+                assert!((seen - expected).abs() < 5e-5, "{seen} against {expected}");
             }
         }
         // Noise is added before the normalisation: σ is on the scale of the input.
@@ -214,23 +226,61 @@ fn rows_are_fed_as_the_classifier_takes_them() {
     let map = InputMap::new(maps(), n, Layout::ChannelsFirst).expect("a map");
     let recorder = Recorder { dim: 2 * n, map: Some(map), seen: std::sync::Mutex::default() };
     let identity = Space::identity(2 * n);
-    assert!(Smoother::new(&recorder, &projected, params(1e38, 10, 0.1)).is_ok());
-    let refused = Smoother::new(&recorder, &identity, params(1e38, 10, 0.1)).err();
-    assert_eq!(refused, Some(SmoothingParamsError::Level { level: 4e38 }));
+    let level = |space: &Space, sigma: f64| {
+        let refused = Smoother::new(&recorder, space, params(sigma, 10, 0.1)).err();
+        matches!(refused, Some(SmoothingParamsError::Grid(GridError::Level { .. })))
+    };
+    assert!(!level(&projected, 1e28) && level(&projected, 1e38) && level(&identity, 1e38));
     // Nor has single precision numbers as small as these, or as large.
-    assert!(
-        Smoother::new(&recorder, &identity, params(4e-38, 10, 0.1)).is_err(),
-        "a quarter of it is too small"
-    );
+    assert!(level(&identity, 4e-38) && !level(&identity, 1e-20));
     let smoother = Smoother::new(&recorder, &identity, params(1.0, 10, 0.1)).expect("it fits");
     let mut huge = input.clone();
     huge[7] = 1e39;
-    let too_large =
-        |error| matches!(error, SmoothingError::Encoding(CheckError::Rejected(Rejected::TooLarge)));
-    assert!(smoother.certify(0, &huge, &mut ()).is_err_and(too_large));
-    assert!(smoother.predict(0, &huge, &mut ()).is_err_and(too_large));
-    let error = smoother.encoding_error(&input).expect("finite");
-    assert!(error > 0.0 && error < 1e-13, "{error}");
+    let too_far = |error| matches!(error, SmoothingError::Centre(CentreError::TooFar { index: 7, .. }));
+    assert!(smoother.certify(0, &huge, &mut ()).is_err_and(too_far));
+    assert!(smoother.predict(0, &huge, &mut ()).is_err_and(too_far));
+    let errors = smoother.errors(&input).expect("finite");
+    // h·√144·2⁻²⁶, and less than that at the input itself.
+    let most = 2_f64.powi(-7 - 26) * 12.0;
+    assert!(errors.encoding > 0.0 && errors.encoding <= errors.perturbed, "{errors:?}");
+    assert!(errors.perturbed >= most && errors.perturbed < 1.000_001 * most, "{errors:?}");
+}
+
+/// What is taken off for perturbed inputs is no less than the error at any of them, and is small.
+#[test]
+fn errors_of_perturbed_inputs_are_covered() {
+    let shape = Shape { channels: 2, height: 6, width: 8 };
+    let (n, noise) = (48, NoiseLevel::new(0.25).expect("a level"));
+    for representation in [Representation::Pixel, Representation::Dct1, Representation::Dct2] {
+        for quantum in [Quantum::One, Quantum::Byte, Quantum::Sample] {
+            let bases = vec![orthonormal(n, 5, 1), orthonormal(n, 11, 2)];
+            let proven = proven(representation, shape, bases, None);
+            let space = Space::projected(&proven, None).expect("a space").of(quantum);
+            let grid = Grid::new(0.25, Quantum::One, None).expect("a grid");
+            let unit = quantum.inverse();
+            let input: Vec<f64> = normal(2 * n, 3).iter().map(|x| (x * unit).round()).collect();
+            let bound = space.perturbed_error(&input, noise, grid);
+            assert!(bound > 0.0 && bound < 1e-9, "{representation:?} {quantum:?}: {bound}");
+            for seed in 0..20 {
+                // In a random direction, by as much as any radius can be about.
+                let away = normal(2 * n, 100 + seed);
+                let length = away.iter().map(|x| x * x).sum::<f64>().sqrt();
+                let reach = 40.0 * 0.25 / space.spectral().expect("proven").value();
+                let moved: Vec<f64> =
+                    input.iter().zip(&away).map(|(x, d)| x + d * reach / length * unit).collect();
+                let encoded = space.encode(&moved).expect("encoded");
+                let stored = 2_f64.powi(-26) * grid.step() * 4.0; // of 16 coordinates
+                assert!(encoded.error + stored <= bound, "{} of {bound}", encoded.error);
+            }
+        }
+    }
+    // Bytes and samples lie on their grids; other numbers lose the last places of their fractions.
+    let loss = |quantum| {
+        let grid = Grid::new(0.25, quantum, None).expect("a grid");
+        Space::identity(9).of(quantum).perturbed_error(&[7.0; 9], noise, grid)
+    };
+    assert_eq!((loss(Quantum::Byte), loss(Quantum::Sample)), (0.0, 0.0));
+    assert!(loss(Quantum::One) > 0.0 && loss(Quantum::One) < 1e-9);
 }
 
 #[test]
