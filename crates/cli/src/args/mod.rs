@@ -1,6 +1,7 @@
 //! The command line: one file per verb or pair of verbs, and what they share. Depends on no other room of the binary.
 
 mod analyze;
+mod attack;
 mod certify;
 mod data;
 mod export;
@@ -12,7 +13,8 @@ mod shared;
 mod train;
 
 pub(crate) use analyze::{AnalyzeArguments, CertificationName, Radius};
-pub(crate) use certify::{CertifyArguments, PredictArguments, SmoothArguments};
+pub(crate) use attack::{AttackArguments, BallBasisName, MethodName};
+pub(crate) use certify::{CertifyArguments, PredictArguments, RadiusNormName, SmoothArguments};
 pub(crate) use data::{
     AudioArguments, DataCommand, FetchArguments, ImportArguments, InfoArguments, SourceName,
 };
@@ -74,6 +76,9 @@ pub(crate) enum Command {
     /// Predict the class of each input with a smoothed classifier, or abstain.
     #[command(after_help = certify::PREDICT_HELP)]
     Predict(Box<PredictArguments>),
+    /// Attack a network or a smoothed classifier: adversarial examples, and certified inputs at their radii.
+    #[command(after_help = attack::HELP)]
+    Attack(Box<AttackArguments>),
     /// Compute certified accuracy from certification logs, our own or of other programs: tables and figures.
     #[command(after_help = analyze::HELP)]
     Analyze(Box<AnalyzeArguments>),

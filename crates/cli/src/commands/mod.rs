@@ -1,6 +1,7 @@
 //! The verbs, one file or folder each: they read arguments, call the libraries, and print.
 
 mod analyze;
+mod attack;
 mod bound;
 mod certify;
 mod check;
@@ -34,6 +35,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Ended> {
         Command::Train(arguments) => train::run(&arguments, &mut stdout, threads),
         Command::Certify(arguments) => certify::run(&arguments, &mut stdout, threads),
         Command::Predict(arguments) => certify::predict::run(&arguments, &mut stdout, threads),
+        Command::Attack(arguments) => attack::run(&arguments, &mut stdout, threads),
         Command::Analyze(arguments) => analyze::run(&arguments, &mut stdout),
         Command::Export(arguments) => export::run(&arguments, &mut stdout),
         Command::Reproduce(arguments) => reproduce::run(&arguments, &mut stdout, threads),

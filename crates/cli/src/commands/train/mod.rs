@@ -87,7 +87,7 @@ pub(super) fn run(
     live.finish();
     let outcome = outcome?;
     if !outcome.metrics.is_empty() {
-        figure::draw(&outcome.metrics).write_to(&[out.join("training.svg"), out.join("training.png")])?;
+        figure::draw(&outcome.metrics).draw().write(&[out.join("training.svg"), out.join("training.png")])?;
     }
     report(&setup, &out, parameters, &outcome, arguments.json, stdout)
 }
