@@ -328,6 +328,14 @@ impl Dataset {
         self.each(index, out.len(), |at, raw| out[at] = raw * scale);
     }
 
+    /// The numbers of a sample as they are stored, without their scale.
+    ///
+    /// # Panics
+    /// As [`Dataset::sample_f32`].
+    pub fn sample_raw(&self, index: usize, out: &mut [f64]) {
+        self.each(index, out.len(), |at, raw| out[at] = raw);
+    }
+
     fn each(&self, index: usize, length: usize, mut put: impl FnMut(usize, f64)) {
         let size = self.parts.shape.len();
         assert_eq!(length, size, "the place for a sample has its size");

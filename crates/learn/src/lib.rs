@@ -7,6 +7,7 @@
 //! - [`runtime`]: networks from files as classifiers, computed by our engine or by ONNX Runtime.
 //! - [`view`]: how a network sees an input, with or without a projection. [`attack`]: perturbations that raise its loss.
 //!   [`train`]: the loop that trains it, Algorithm 1 of the paper among what it trains against.
+//! - [`inputs`]: samples of a data set as a smoother takes them.
 //! - [`weights`]: their numbers in files: our own, and state dicts of PyTorch.
 //! - [`convert`]: from files of any kind to files of another.
 //! - [`onnx`]: loading a file and running it with ONNX Runtime; its [`OnnxModel`] is a
@@ -16,6 +17,7 @@
 
 pub mod attack;
 pub mod convert;
+pub mod inputs;
 pub mod net;
 pub mod onnx;
 pub mod runtime;

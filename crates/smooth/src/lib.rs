@@ -14,6 +14,7 @@
 //!    early once the answer is settled.
 //!    [`clean`]: the classifier without noise, for comparison.
 //! 4. [`record`]: counts as lines of JSON that anybody can check. [`runs`]: records of many inputs, resumable.
+//!    [`replay`]: records drawn again.
 //! 5. [`analysis`]: certified accuracy and the like, from our records and from the logs of others.
 //!
 //! Each module uses only those before it. No solver is called here.
@@ -58,6 +59,7 @@ pub mod input_map;
 pub mod limit;
 pub mod noise;
 pub mod record;
+pub mod replay;
 pub mod runs;
 pub mod seed;
 pub mod sequential;

@@ -11,7 +11,7 @@
 
 use crate::classifier::Classifier;
 use crate::record::{
-    Entry, Log, Names, PredictionRecord, PredictionRun, Record, RecordError, RecordProblem, Run,
+    Entry, Log, Names, NotExtendable, PredictionRecord, PredictionRun, Record, RecordError, RecordProblem, Run,
 };
 use crate::smoother::{Drawn, Smoother, SmoothingError};
 use gambeson_lowrank::observe::Observer;
@@ -114,6 +114,15 @@ pub enum RunError<E: std::error::Error + 'static> {
         /// How.
         problem: RecordProblem,
     },
+    /// The earlier run may not go on.
+    #[error("the run to be extended: {0}")]
+    NotExtendable(#[from] NotExtendable),
+    /// The earlier run has no record of an input asked for.
+    #[error("the run to be extended has no record of input {index}")]
+    Missing {
+        /// Which input.
+        index: u64,
+    },
     /// A record from an earlier run names a smaller encoding error than is proven.
     #[error("the record of input {index} has the encoding error {recorded}, but what is proven is {proven}")]
     EncodingError {
@@ -133,6 +142,35 @@ pub fn certify_inputs<C: Classifier>(
     row: impl Fn(u64) -> Row,
     observer: &mut (impl Observer<RunProgress> + Send),
 ) -> Result<Finished<Record>, RunError<C::Error>> {
+    certify_from(smoother, params, None, row, observer)
+}
+
+/// The same, going on from the records of an earlier run of fewer draws, by index; its rule must allow it
+/// ([`Run::check_extension`]).
+pub fn extend_inputs<C: Classifier>(
+    smoother: &Smoother<C>,
+    params: &RunParams,
+    earlier: &BTreeMap<u64, Record>,
+    row: impl Fn(u64) -> Row,
+    observer: &mut (impl Observer<RunProgress> + Send),
+) -> Result<Finished<Record>, RunError<C::Error>> {
+    let run = Run::new(smoother, &params.names);
+    for record in earlier.values() {
+        record.run.check_extension(&run)?;
+    }
+    match params.indices.iter().find(|index| !earlier.contains_key(index)) {
+        Some(&index) => Err(RunError::Missing { index }),
+        None => certify_from(smoother, params, Some(earlier), row, observer),
+    }
+}
+
+fn certify_from<C: Classifier>(
+    smoother: &Smoother<C>,
+    params: &RunParams,
+    earlier: Option<&BTreeMap<u64, Record>>,
+    row: impl Fn(u64) -> Row,
+    observer: &mut (impl Observer<RunProgress> + Send),
+) -> Result<Finished<Record>, RunError<C::Error>> {
     let run = Run::new(smoother, &params.names);
     let task = Task { params, dim: smoother.space().input_dim(), row };
     let accept = |record: &Record, row: &Row| {
@@ -146,7 +184,10 @@ pub fn certify_inputs<C: Classifier>(
         }
     };
     let make = |index: u64, row: &Row, started: Instant, observer: &mut Batches<'_, _>| {
-        let found = smoother.certify(index, &row.values, observer)?;
+        let found = match earlier.and_then(|earlier| earlier.get(&index)) {
+            Some(record) => smoother.extend(index, &row.values, record.counts(), observer)?,
+            None => smoother.certify(index, &row.values, observer)?,
+        };
         let seconds = started.elapsed().as_secs_f64();
         Ok(found.map(|found| Record::new(index, row.label, params.classes, run.clone(), &found, seconds)))
     };

@@ -333,6 +333,25 @@ impl<'a, C: Classifier> Smoother<'a, C> {
         self.estimate(&centre, noise, errors, (selection, estimation), observer)
     }
 
+    /// The counts of all selection draws and of `trials` estimation draws, whatever the rule. None where the observer ended
+    /// it.
+    ///
+    /// Panics unless there are as many numbers as the space takes.
+    pub fn draws(
+        &self,
+        index: u64,
+        input: &[f64],
+        trials: u64,
+        observer: &mut (impl Observer<Drawn> + Send),
+    ) -> Result<Option<(Counts, Counts)>, SmoothingError<C::Error>> {
+        let (centre, _) = self.encode(input)?;
+        let noise = RoundedNoise::new(self.params.seed, index);
+        let mut counts = |series, draws| stopped(self.sampler.counts(&centre, noise, series, draws, observer));
+        let Some(selection) = counts(Series::Selection, 0..self.params.selection)? else { return Ok(None) };
+        let Some(estimation) = counts(Series::Estimation, 0..trials)? else { return Ok(None) };
+        Ok(Some((selection, estimation)))
+    }
+
     /// Draws on, up to the last look.
     fn estimate(
         &self,

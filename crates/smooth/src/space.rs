@@ -113,6 +113,12 @@ impl Space {
         self
     }
 
+    /// Values, in units of 1, as the numbers that it takes for inputs; off by a rounding each where its quantum is no power
+    /// of two.
+    pub fn numbers(&self, values: &[f64]) -> Vec<f64> {
+        values.iter().map(|value| value * self.quantum.inverse()).collect()
+    }
+
     /// What a unit of codes means: that of the inputs where they are codes themselves, else 1.
     pub fn unit(&self) -> Quantum {
         if self.is_identity() { self.quantum } else { Quantum::One }

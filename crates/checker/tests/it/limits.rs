@@ -306,10 +306,60 @@ fn limits_that_do_not_fit_the_rule_are_refused() {
         limit(&no_plan, 50, LimitMethod::Mixture).is_err()
             && limit(&no_plan, 50, LimitMethod::Spending).is_err()
     );
-    for rule in [&staged, &SamplingRule::Fixed, &SamplingRule::Anytime] {
+    let both = SamplingRule::MixtureAndLast { last: 50 };
+    for rule in [&staged, &SamplingRule::Fixed, &SamplingRule::Anytime, &both] {
         assert_eq!(limit(rule, 50, LimitMethod::Mixture), Ok(mixed(40, 50, 0.01)));
         assert!(limit(rule, 50, rule.method()).is_ok());
+        if rule != &both {
+            assert!(limit(rule, 50, LimitMethod::MixtureAndLast).is_err());
+        }
     }
+    assert!(limit(&both, 50, LimitMethod::ClopperPearson).is_err(), "at the whole of alpha");
+}
+
+/// Half of α at every moment by the mixture, half at one number of draws by Clopper and Pearson, whose limit is better.
+#[test]
+fn a_last_look_is_paid_for_by_half_of_alpha() {
+    let rule = SamplingRule::MixtureAndLast { last: 100 };
+    let limit = |k, n| lower_limit(&rule, tally(k, n), rule.method(), alpha(0.01)).expect("valid");
+    for n in [1, 64, 99, 100, 101, 5000] {
+        for k in (0..=n).step_by(1 + usize::try_from(n / 23).expect("small")) {
+            let expected = if n == 100 { lower(k, n, 0.005) } else { mixed(k, n, 0.005) };
+            assert_eq!(limit(k, n), expected, "{k} of {n}");
+            assert!(lower(k, n, 0.005).value() >= mixed(k, n, 0.005).value(), "{k} of {n}");
+        }
+    }
+}
+
+/// Of 4,000 sequences of draws, looked at after every one of 300, those with a limit above p at any moment are no more than
+/// α allows; the limit for a fixed number at the same moments fails.
+#[test]
+fn limits_at_every_moment_and_at_the_last_hold_together() {
+    let (p, n, failure, sequences) = (0.8, 300_u64, 0.05, 4000);
+    let rule = SamplingRule::MixtureAndLast { last: n };
+    // The least count at each number of draws whose limit is above p.
+    let least = |limit: &dyn Fn(u64, u64) -> f64| -> Vec<u64> {
+        (1..=n).map(|m| (0..=m).find(|&k| limit(k, m) > p).unwrap_or(m + 1)).collect()
+    };
+    let mixture = least(&|k, m| {
+        lower_limit(&rule, tally(k, m), rule.method(), alpha(failure)).expect("valid").value()
+    });
+    let fixed = least(&|k, m| lower(k, m, failure).value());
+    let rng = &mut generator(31);
+    let (mut wrong, mut wrong_fixed) = (0_u64, 0_u64);
+    for _ in 0..sequences {
+        let (mut k, mut crossed, mut crossed_fixed) = (0, false, false);
+        for m in 0..usize::try_from(n).expect("small") {
+            k += u64::from(rng.random::<f64>() < p);
+            crossed |= k >= mixture[m];
+            crossed_fixed |= k >= fixed[m];
+        }
+        wrong += u64::from(crossed);
+        wrong_fixed += u64::from(crossed_fixed);
+    }
+    // Five deviations above .05 of 4,000.
+    assert!(wrong < 270 && wrong > 20, "{wrong}");
+    assert!(wrong_fixed > 600, "{wrong_fixed}");
 }
 
 #[test]

@@ -5,9 +5,10 @@ use crate::cases::{generator, normal};
 use crate::limits::{alpha, lower, tally, upper};
 use crate::rational::{Dyadic, dot, sum};
 use gambeson_checker::{
-    Certificate, CheckError, Coordinates, Domain, InfToTwoBound, LimitMethod, LowerLimit, MatrixProblem,
+    Certificate, CheckError, Coordinates, CosineTransform, Domain, InfToTwoBound, LimitMethod, LowerLimit, MatrixProblem,
     NoiseLevel, Quadratic, SamplingRule, SpectralBound, StatisticsError, encode, encoding_error_of_blocks,
-    encoding_error_of_both, encoding_error_of_moved, storage_error,
+    encoding_error_of_both, encoding_error_of_moved, encoding_error_within, farthest_input, grid_error,
+    grid_error_everywhere, quotient_error,
 };
 use gambeson_lowrank::sdp::scale::{check, spectral_norm};
 use gambeson_smooth::limit::{
@@ -209,35 +210,69 @@ fn the_error_of_encoding_is_bounded() {
 
 #[test]
 #[allow(clippy::cast_possible_truncation)] // rounding to single precision is what is looked at
-fn the_error_of_storage_is_bounded() {
+fn the_error_of_centres_on_a_grid_is_bounded() {
     let rng = &mut generator(7);
-    for (scale, shift) in
-        [(1.0, 0.0), (1.0, 0.3), (1.0 / 0.2023, -0.4914 / 0.2023), (1e-30, 1e10), (1e30, 0.0)]
-    {
-        for size in [1.0, 1e-20, 1e5, 1e-40] {
-            let z = size * normal(rng);
-            let stored = scale * z + shift;
-            let high = stored as f32;
-            // Also where the low part is left out or wrong: whatever is stored, its error is bounded.
-            for low in [(stored - f64::from(high)) as f32, 0.0, 1e-3] {
-                let bound = storage_error(z, scale, shift, high, low);
-                let exact = &(&Dyadic::from(scale) * &Dyadic::from(z)) + &Dyadic::from(shift);
-                let error = &exact - &(&Dyadic::from(f64::from(high)) + &Dyadic::from(f64::from(low)));
-                let most = &Dyadic::from(bound) * &Dyadic::from(scale);
-                assert!(&error * &error <= &most * &most, "{z} {scale} {shift} {low}: {bound}");
+    for size in [1.0, 1e-20, 1e5, 1e-3, 8e6] {
+        for _ in 0..50 {
+            let y: f64 = size * (normal(rng) / 6.0).clamp(-1.0, 1.0);
+            let whole = y.round_ties_even();
+            // Also where the fraction is left out or wrong: whatever is stored, its error is bounded.
+            for fraction in [(y - whole) as f32, 0.0, 0.25] {
+                let bound = grid_error(y, whole as f32, fraction);
+                let stored = &Dyadic::from(whole) + &Dyadic::from(f64::from(fraction));
+                let error = &Dyadic::from(y) - &stored;
+                assert!(&error * &error <= &Dyadic::from(bound) * &Dyadic::from(bound), "{y} {fraction}: {bound}");
             }
-            let low = (stored - f64::from(high)) as f32;
-            let relative =
-                storage_error(z, scale, shift, high, low) * scale / (stored.abs() + shift.abs() + 1e-30);
-            assert!(relative < 4e-15, "{z} {scale} {shift}: {relative}");
+            let nearest = grid_error(y, whole as f32, (y - whole) as f32);
+            assert!(nearest <= grid_error_everywhere(1), "{y}: {nearest}");
         }
     }
-    assert_eq!(storage_error(0.375, 1.0, 0.0, 0.375, 0.0), 0.0);
-    assert_eq!(storage_error(1e300, 1.0, 0.0, f32::INFINITY, 0.0), f64::INFINITY);
-    assert!(storage_error(f64::NAN, 1.0, 0.0, 1.0, 0.0).is_infinite());
+    assert_eq!(grid_error(-3.25, -3.0, -0.25), 0.0);
+    assert!(grid_error(3.25, 4.0, -0.75).is_infinite() && grid_error(f64::NAN, 0.0, 0.0).is_infinite());
+    assert!(grid_error(1e9, 1e9, 0.0).is_infinite(), "no room for noise");
+    // √100·2⁻²⁶, the largest error there is: a half and less than a unit in its last place.
+    let everywhere = grid_error_everywhere(100);
+    assert!(everywhere >= 10.0 * 2_f64.powi(-26) && everywhere < 10.000_001 * 2_f64.powi(-26));
     let (a, _) = bounds(&[2.0], 1, 1);
     assert!(encoding_error_of_moved(1.0, 0.5, a) >= 2.0 && encoding_error_of_moved(1.0, 0.5, a) < 2.000_1);
     assert!(encoding_error_of_both(1.0, 0.5) >= 1.5 && encoding_error_of_both(1.0, 0.5) < 1.500_001);
+}
+
+/// The bounds for all inputs of a length are no smaller than that at any of them, and not far above the largest.
+#[test]
+fn errors_within_a_length_are_those_of_every_input() {
+    let rng = &mut generator(8);
+    for (dim, rank) in [(1, 1), (48, 5), (300, 40)] {
+        let basis: Vec<f64> = (0..dim * rank).map(|_| normal(rng)).collect();
+        let (spectral, kappa) = bounds(&basis, dim, rank);
+        let cosines = CosineTransform::new(if dim % 6 == 0 { 6 } else { 1 }, if dim % 6 == 0 { dim / 6 } else { dim });
+        let cosines = cosines.expect("a transform");
+        for _ in 0..20 {
+            let input: Vec<f64> = (0..dim).map(|_| normal(rng)).collect();
+            let length = encoding_error_of_blocks(input.iter().map(|x| x.abs()));
+            let error = encode(&basis, dim, rank, &input).expect("finite").error;
+            let bound = encoding_error_within(dim, rank, spectral, length);
+            assert!(error <= bound * (1.0 + 1e-9) && bound < 100.0 * error, "{dim} x {rank}: {error} {bound}");
+            let error = cosines.forward(&input).expect("finite").error;
+            let bound = cosines.error_within(length);
+            assert!(error <= bound * (1.0 + 1e-9) && bound <= 10.0 * error, "{dim}: {error} {bound}");
+        }
+        let noise = NoiseLevel::new(0.5).expect("a level");
+        let farthest = farthest_input(dim, noise, kappa, spectral);
+        assert!(farthest * spectral.value() >= 20.0);
+        assert!(farthest * kappa.value() >= 20.0 * (dim as f64).sqrt());
+        assert!(encoding_error_within(dim, rank, spectral, f64::NAN).is_infinite());
+    }
+    // 1/255 of whole numbers: half a unit in the last place each.
+    let quotients: Vec<f64> = (0..256).map(|k| f64::from(k) / 255.0).collect();
+    let length = encoding_error_of_blocks(quotients.iter().copied());
+    let error = quotients.iter().enumerate().map(|(k, q)| {
+        let off = &(&Dyadic::from(*q) * &Dyadic::from(255.0)) - &Dyadic::from(k as f64);
+        &off * &off
+    });
+    let error = sum(&error.collect::<Vec<_>>());
+    let bound = Dyadic::from(255.0 * quotient_error(256, length));
+    assert!(error <= &bound * &bound);
 }
 
 #[test]

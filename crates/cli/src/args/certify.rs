@@ -30,7 +30,9 @@ With --projection, noise is added only to the r coordinates z = U'u",
 
 The records in --out hold the counts; `gambeson analyze` makes tables from them, also for another alpha. Running the \
 same command again continues where it stopped. Draws depend only on the seed and the index of the input, not on shards, \
-threads or batches.",
+threads, batches or the machine: `gambeson check RUN.jsonl --model ... --data ...` draws them again and compares. Noise is \
+exactly Gaussian, rounded to a fixed grid; what is assumed is that ChaCha8's words are random and the seed was not chosen \
+to suit network and data.",
             $table,
             "
 
@@ -128,9 +130,17 @@ pub(crate) struct SmoothArguments {
     /// Failure probability of each answer.
     #[arg(long, value_name = "A", default_value_t = 0.001, allow_negative_numbers = true, help_heading = SAMPLING)]
     pub(crate) alpha: f64,
-    /// Seed of the noise.
-    #[arg(long, default_value_t = 0, help_heading = SAMPLING)]
-    pub(crate) seed: u64,
+    /// Seed of the noise [default: hashed from network, projection, data, sigma, grid and --nonce].
+    #[arg(long, conflicts_with = "nonce", help_heading = SAMPLING)]
+    pub(crate) seed: Option<u64>,
+    /// Goes into the default seed. Leave it alone unless a verifier asked for a number: showing the best of M tries
+    /// multiplies the failure probability by M.
+    #[arg(long, value_name = "V", default_value_t = 0, help_heading = SAMPLING)]
+    pub(crate) nonce: u64,
+    /// Noisy inputs are rounded to multiples of h = quantum * 2^E, part of the smoothed classifier; the quantum is 1/255
+    /// for bytes, 1/32768 for 16-bit sound, else 1 [default: such that sigma/h is in [128, 256)].
+    #[arg(long, value_name = "E", allow_negative_numbers = true, help_heading = SMOOTHING)]
+    pub(crate) grid_exponent: Option<i32>,
     /// First input, counting from 0.
     #[arg(long, value_name = "I", default_value_t = 0, help_heading = INPUTS)]
     pub(crate) start: usize,
@@ -213,6 +223,9 @@ pub(crate) struct CertifyArguments {
         help_heading = SAMPLING
     )]
     pub(crate) norm: RadiusNormName,
+    /// Go on from the records of an earlier --sequential run with a smaller --n, and write the new ones to --out.
+    #[arg(long, value_name = "RUN.jsonl", requires_all = ["sequential", "out"], help_heading = SAMPLING)]
+    pub(crate) extend: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -227,7 +240,7 @@ pub(crate) struct PredictArguments {
     #[arg(long, value_name = "N", default_value_t = 1000, help_heading = SAMPLING)]
     pub(crate) n: u64,
     /// Ask the network itself, once per input and without noise.
-    #[arg(long, conflicts_with_all = ["out", "tsv", "n", "alpha", "seed"], help_heading = SMOOTHING)]
+    #[arg(long, conflicts_with_all = ["out", "tsv", "n", "alpha", "seed", "nonce", "grid_exponent"], help_heading = SMOOTHING)]
     pub(crate) clean: bool,
 }
 

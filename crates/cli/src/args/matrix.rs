@@ -1,5 +1,6 @@
 //! The command lines of `gambeson bound` and `gambeson check`.
 
+use super::replay::ReplayArguments;
 use super::shared::{OUTPUT, seconds};
 use clap::{Args, ValueEnum};
 use gambeson_checker::Domain;
@@ -23,11 +24,18 @@ Exit codes: 0 done (and the gap reached, if --gap was given); 1 the gap was not 
 
 pub(super) const CHECK_USAGE: &str = "\
 gambeson check [OPTIONS] <INPUT> <CERTIFICATE>
-       gambeson check [OPTIONS] --random <KIND:N:SEED> <CERTIFICATE>";
+       gambeson check [OPTIONS] --random <KIND:N:SEED> <CERTIFICATE>
+       gambeson check [OPTIONS] <RUN.jsonl> --model <MODEL> --data <NAME|PATH>";
 
 pub(super) const CHECK_HELP: &str = "\
 A certificate is not trusted to say what it proves: --norm, --gram and --domain ask the question, and a certificate for \
 another question is rejected.
+
+Records of `certify` are drawn again with the network, the data and the projection that they name: counts must be equal, and \
+kappa, encoding errors and radii are proven again. What remains is an assumption: that ChaCha8's words are random, and that \
+the seed was not chosen. The default seed is hashed from network, projection, data, sigma and grid, so nobody tunes a network \
+to it by accident; but whoever makes M variants of a run and shows the best has a failure probability of up to M * alpha. Only \
+a nonce that you choose, after you were given network and data, excludes that: --nonce.
 
 Exit codes: 0 proven, 1 rejected, 2 error.";
 
@@ -100,12 +108,14 @@ pub(crate) struct BoundArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// Matrix or graph file, or a projection; left out with --random.
-    #[arg(required_unless_present = "random", conflicts_with = "random")]
+    /// Matrix or graph file, a projection, or records of `certify`; left out with --random.
+    #[arg(required_unless_present_any = ["random", "model"], conflicts_with = "random")]
     pub(crate) input: Option<PathBuf>,
-    /// The certificate, as written by `bound` or `project fit`.
-    #[arg(required = true)]
-    pub(crate) certificate: PathBuf,
+    /// The certificate, as written by `bound` or `project fit`; records have none.
+    #[arg(required_unless_present = "model")]
+    pub(crate) certificate: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) replay: ReplayArguments,
     /// Use a random matrix instead of a file, as in `bound`.
     #[arg(long, value_name = "KIND:N:SEED")]
     pub(crate) random: Option<RandomInstance>,

@@ -8,15 +8,16 @@ mod export;
 mod figure;
 mod matrix;
 mod project;
+mod replay;
 mod reproduce;
 mod shared;
 mod train;
 
 pub(crate) use analyze::{AnalyzeArguments, CertificationName, Radius};
 pub(crate) use attack::{AttackArguments, BallBasisName, MethodName};
-pub(crate) use certify::{CertifyArguments, PredictArguments, RadiusNormName, SmoothArguments};
+pub(crate) use certify::{CertifyArguments, PredictArguments, RadiusNormName, RuntimeName, SmoothArguments};
 pub(crate) use data::{
-    AudioArguments, DataCommand, FetchArguments, ImportArguments, InfoArguments, SourceName,
+    AudioArguments, DataCommand, FetchArguments, ImportArguments, InfoArguments, SourceName, SplitName,
 };
 pub(crate) use export::ExportArguments;
 pub(crate) use figure::FigureFiles;
@@ -25,6 +26,7 @@ pub(crate) use project::{
     BasisName, FitArguments, FitDataArguments, FitMethodName, InspectArguments, ProjectCommand,
     SparseArguments, SpectrumArguments, SweepArguments,
 };
+pub(crate) use replay::ReplayArguments;
 pub(crate) use reproduce::{ObjectName, ReproduceArguments, ScaleName};
 pub(crate) use shared::COLUMNS;
 pub(crate) use train::TrainArguments;
@@ -54,7 +56,7 @@ pub(crate) enum Command {
     /// Prove an upper bound on max x'Mx over |x|_inf <= 1, or on an inf->1 or inf->2 norm.
     #[command(after_help = matrix::BOUND_HELP)]
     Bound(BoundArguments),
-    /// Check what a certificate proves about a matrix or a projection.
+    /// Check what a certificate proves about a matrix or a projection, or draw the records of a run again.
     #[command(
         override_usage = matrix::CHECK_USAGE,
         allow_missing_positional = true,

@@ -64,7 +64,7 @@ pub fn challenge<C: Classifier>(
     let mut all = Vec::with_capacity(attacked.len());
     for (adversarial, victim) in attacked.into_iter().zip(victims) {
         let index = victim.index;
-        let found = smoother.predict(index, &adversarial.values, &mut ());
+        let found = smoother.predict(index, &smoother.space().numbers(&adversarial.values), &mut ());
         let Some(Prediction { class: answer, .. }) =
             found.map_err(|reason| ChallengeError::Predict { index, reason })?
         else {

@@ -133,6 +133,13 @@ impl Record {
         )
     }
 
+    /// The same counts as those of a number of draws that was set beforehand.
+    pub(crate) fn as_fixed(mut self) -> Self {
+        self.run.n = self.draws();
+        (self.run.rule, self.run.goal) = (Rule::Fixed, None);
+        self
+    }
+
     /// What is taken off the radius in z.
     pub fn errors(&self) -> Errors {
         Errors { encoding: self.encoding_error, perturbed: self.perturbed_error }

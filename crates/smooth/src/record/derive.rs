@@ -119,7 +119,7 @@ impl Record {
     }
 
     /// Whether the counts prove what is stored beside them.
-    pub(crate) fn check_claim(&self) -> Result<(), RecordProblem> {
+    pub fn check_claim(&self) -> Result<(), RecordProblem> {
         let alpha = FailureProbability::new(self.run.alpha)?;
         let proven = self.derive(alpha, LimitChoice::Natural)?;
         match self.false_claim(&proven.derived) {

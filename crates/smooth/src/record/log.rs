@@ -83,6 +83,20 @@ pub fn read_records(path: &Path) -> Result<Vec<Record>, RecordError> {
     Ok(parse(path, &bytes)?.records.into_iter().map(|line: Line| line.record).collect())
 }
 
+/// The records of a file with their line numbers, from 1, in its order; all of one run, whose inputs may occur twice if
+/// both counted the same. A last line that was broken off by a kill is left out.
+pub fn read_numbered_records(path: &Path) -> Result<Vec<(usize, Record)>, RecordError> {
+    let bytes =
+        std::fs::read(path).map_err(|reason| RecordError::File { path: path.to_path_buf(), reason })?;
+    let lines = parse::<Record>(path, &bytes)?.records;
+    let mut first: BTreeMap<u64, &Line> = BTreeMap::new();
+    for line in &lines {
+        same_run(path, line, &lines[0].record.run)?;
+        agree(path, line, path, first.entry(line.record.index).or_insert(line))?;
+    }
+    Ok(lines.iter().map(|line| (line.number, line.record.clone())).collect())
+}
+
 /// The records of all files, shards of one run, by index. An input may occur twice if both counted the same.
 pub fn merge_records(paths: &[PathBuf]) -> Result<Vec<Record>, RecordError> {
     let mut merged: Option<Merged<Record>> = None;

@@ -11,6 +11,7 @@ use gambeson_learn::attack::frame::Frame;
 use gambeson_learn::attack::inputs::Victim;
 use gambeson_learn::attack::pgd::PgdParams;
 use gambeson_learn::convert;
+use gambeson_learn::inputs::quantum;
 use gambeson_learn::onnx::Normalisation;
 use gambeson_learn::runtime::OwnModel;
 use gambeson_learn::view::View;
@@ -195,5 +196,7 @@ fn attackable(
     };
     ensure!(view.output() == taken, "takes images of {taken}, but is given {}", view.output());
     let classifier = OwnModel::of_network(&network)?;
+    // The smoothed classifier that certificates are about rounds to the grid of the data.
+    let space = space.of(quantum(data));
     Ok(Attackable { network, sha256, view, space, classifier })
 }

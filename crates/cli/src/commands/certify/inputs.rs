@@ -14,7 +14,7 @@ pub(super) fn ended<R>(finished: &Finished<R>) -> Ended {
 }
 
 /// Work that Ctrl-C may end while data are still being read.
-pub(super) fn interruptible(work: impl FnOnce() -> anyhow::Result<Ended>) -> anyhow::Result<Ended> {
+pub(crate) fn interruptible(work: impl FnOnce() -> anyhow::Result<Ended>) -> anyhow::Result<Ended> {
     catch_interrupts("stopping; finished inputs are kept (press Ctrl-C again to quit)");
     match work() {
         Err(error) if matches!(error.downcast_ref(), Some(DataError::Stopped)) => {

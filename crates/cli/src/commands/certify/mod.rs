@@ -7,6 +7,7 @@ mod live;
 mod model;
 pub(super) mod predict;
 mod setup;
+mod sources;
 mod tsv;
 
 use crate::args::CertifyArguments;
@@ -14,19 +15,23 @@ use crate::ended::Ended;
 use crate::report::decimal::down;
 use crate::screen::wrapped;
 use accuracy::Accuracy;
+use anyhow::{Context, bail};
 use gambeson_checker::NoiseLevel;
 use gambeson_lowrank::projection::representation::Representation;
-use gambeson_smooth::record::{Derived, Record};
-use gambeson_smooth::runs::{Finished, certify_inputs};
+use gambeson_smooth::record::{Derived, Record, merge_records};
+use gambeson_smooth::runs::{Finished, certify_inputs, extend_inputs};
 use gambeson_smooth::sequential::{Goal, RadiusNorm};
 use gambeson_smooth::smoother::{Smoother, SmoothingParams, default_targets};
-use inputs::{ended, interruptible};
+use inputs::ended;
+pub(crate) use inputs::interruptible;
 use live::{Draws, Live};
 pub(crate) use model::vector;
 use serde::Serialize;
-use setup::Setup;
+pub(crate) use setup::Setup;
+pub(crate) use sources::{Sources, runtime_choice};
+use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What `certify --json` prints.
 #[derive(Serialize)]
@@ -70,20 +75,30 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
     let noise = setup::noise(smooth)?;
     let setup = Setup::load(smooth, threads)?;
     let goal = arguments.sequential.then(|| goal(arguments, noise, &setup));
+    let (seed, nonce) = setup.seed(smooth, noise)?;
+    let earlier = arguments.extend.as_deref().map(earlier).transpose()?;
     let params = SmoothingParams {
         noise,
         selection: arguments.n0,
         estimation: arguments.n,
         failure,
         batch: smooth.batch,
-        seed: smooth.seed,
+        seed,
         goal,
+        extended_from: earlier.as_ref().map(|(last, _)| *last),
+        grid_exponent: smooth.grid_exponent,
     };
     let smoother = Smoother::new(&setup.model, &setup.space, params)?;
-    let run = setup.run_params(smooth);
+    let mut run = setup.run_params(smooth, nonce);
+    if let Some((_, earlier)) = &earlier {
+        run.indices.retain(|index| earlier.contains_key(index));
+    }
     let draws = Draws { count: arguments.n0 + arguments.n, at_most: arguments.sequential };
     let mut live = Live::new(run.indices.len(), draws, smooth.time_limit);
-    let finished = certify_inputs(&smoother, &run, |index| setup.row(index), &mut live);
+    let finished = match &earlier {
+        Some((_, earlier)) => extend_inputs(&smoother, &run, earlier, |index| setup.row(index), &mut live),
+        None => certify_inputs(&smoother, &run, |index| setup.row(index), &mut live),
+    };
     live.finish();
     let finished = finished?;
     if let Some(path) = &smooth.tsv {
@@ -98,6 +113,14 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
     }
     stdout.flush()?;
     Ok(ended(&finished))
+}
+
+/// The records of a run to be extended, by index, and what its last look was planned for.
+fn earlier(path: &Path) -> anyhow::Result<(u64, BTreeMap<u64, Record>)> {
+    let records = merge_records(&[path.to_path_buf()])?;
+    let Some(first) = records.first() else { bail!("{}: holds no records", path.display()) };
+    let last = first.run.extendable().with_context(|| format!("{}: cannot be extended", path.display()))?;
+    Ok((last, records.into_iter().map(|record| (record.index, record)).collect()))
 }
 
 /// Whether ℓ∞ is measured in coefficients of a cosine transform, which is not ℓ∞ of pixels or samples.

@@ -1,22 +1,21 @@
 //! What `--model` names.
 
-use crate::args::SmoothArguments;
+use super::sources::Sources;
 use crate::progress::say;
 use anyhow::{Context, anyhow, bail};
 use gambeson_data::dataset::Shape;
 use gambeson_learn::onnx::{Batching, Normalisation, OnnxError};
-use gambeson_learn::runtime::{self, LoadParams, LoadedModel, ModelError, NetworkModel, RuntimeChoice};
+use gambeson_learn::runtime::{self, LoadParams, LoadedModel, ModelError, NetworkModel};
 use gambeson_lowrank::file::sha256_of_numbers;
 use gambeson_lowrank::matrix_file::npy;
 use gambeson_lowrank::projection::representation::{Representation, Transform};
 use gambeson_smooth::classifier::Classifier;
 use gambeson_smooth::input_map::InputMap;
-use gambeson_smooth::record::recorded_runtime;
 use gambeson_smooth::toys::{Ball, HalfSpace};
 use std::path::Path;
 
 /// A classifier from the command line.
-pub(super) enum Model {
+pub(crate) enum Model {
     Network(NetworkModel),
     HalfSpace(HalfSpace),
     Ball(Ball),
@@ -67,9 +66,9 @@ pub(super) struct Loaded {
     pub(super) shape: Shape,
 }
 
-pub(super) fn load(arguments: &SmoothArguments, shape: Shape, threads: usize) -> anyhow::Result<Loaded> {
-    let text = arguments.model.as_str();
-    let normalisation = match (&arguments.mean[..], &arguments.std[..]) {
+pub(super) fn load(sources: &Sources<'_>, shape: Shape, threads: usize) -> anyhow::Result<Loaded> {
+    let text = sources.model;
+    let normalisation = match (sources.mean, sources.std) {
         ([], []) => None,
         (mean, std) => Some(Normalisation::new(mean, std, shape.channels).context("--mean and --std")?),
     };
@@ -83,7 +82,7 @@ pub(super) fn load(arguments: &SmoothArguments, shape: Shape, threads: usize) ->
     let params = LoadParams {
         data: shape,
         normalisation: normalisation.clone(),
-        runtime: runtime_choice(arguments),
+        runtime: sources.runtime,
         threads,
     };
     let LoadedModel { model, sha256, shape, unsupported } =
@@ -102,18 +101,6 @@ pub(super) fn load(arguments: &SmoothArguments, shape: Shape, threads: usize) ->
     };
     let runtime = Some(model.runtime().name());
     Ok(Loaded { model: Model::Network(model), name, runtime, shape })
-}
-
-/// What --runtime says; left to itself, a run goes on with what computed its records.
-fn runtime_choice(arguments: &SmoothArguments) -> RuntimeChoice {
-    let recorded = || {
-        let name = recorded_runtime(arguments.out.as_deref()?)?;
-        RuntimeChoice::recorded(&name)
-    };
-    match RuntimeChoice::from(arguments.runtime) {
-        RuntimeChoice::Auto => recorded().unwrap_or_default(),
-        chosen => chosen,
-    }
 }
 
 /// The error, with what to do about it.

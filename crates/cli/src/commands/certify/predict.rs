@@ -52,17 +52,18 @@ fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize
     let smooth = &arguments.smooth;
     let (failure, noise) = (setup::failure(smooth)?, setup::noise(smooth)?);
     let setup = Setup::load(smooth, threads)?;
+    let (seed, nonce) = setup.seed(smooth, noise)?;
     let params = SmoothingParams {
-        noise,
         selection: 1, // not drawn
         estimation: arguments.n,
         failure,
         batch: smooth.batch,
-        seed: smooth.seed,
-        goal: None,
+        seed,
+        grid_exponent: smooth.grid_exponent,
+        ..SmoothingParams::new(noise)?
     };
     let smoother = Smoother::new(&setup.model, &setup.space, params)?;
-    let run = setup.run_params(smooth);
+    let run = setup.run_params(smooth, nonce);
     let draws = Draws { count: arguments.n, at_most: false };
     let mut live = Live::new(run.indices.len(), draws, smooth.time_limit);
     let finished = predict_inputs(&smoother, &run, |index| setup.row(index), &mut live);

@@ -1,6 +1,7 @@
 //! What `certify` and `predict` have in common: the model, the data, the space of the noise, the choice of inputs.
 
 use super::model::{self, Loaded, Model};
+use super::sources::Sources;
 use crate::args::SmoothArguments;
 use crate::commands::data::data_dir;
 use crate::live_data::LiveData;
@@ -8,25 +9,29 @@ use crate::output::writable;
 use anyhow::{Context, bail};
 use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_data::dataset::{Dataset, Shape};
-use gambeson_data::format::audio::FrameParams;
 use gambeson_data::source::{self, LoadOptions};
+use gambeson_learn::inputs::{quantum, row};
 use gambeson_learn::runtime::Runtime;
 use gambeson_lowrank::projection::proven::ProvenProjection;
 use gambeson_smooth::classifier::Classifier;
+use gambeson_smooth::noise::Grid;
 use gambeson_smooth::record::Names;
 use gambeson_smooth::runs::{Row, RunParams};
+use gambeson_smooth::seed::{SeedParts, derived_seed};
 use gambeson_smooth::space::Space;
 use std::path::Path;
 
-pub(super) struct Setup {
-    pub(super) model: Model,
-    pub(super) model_name: String,
+pub(crate) struct Setup {
+    pub(crate) model: Model,
+    pub(crate) model_name: String,
     /// What computes it; none for toys.
-    pub(super) runtime: Option<&'static str>,
-    pub(super) space: Space,
-    data: Dataset,
+    pub(crate) runtime: Option<&'static str>,
+    pub(crate) space: Space,
+    /// Where noise is in the coordinates of one.
+    pub(crate) projection: Option<ProvenProjection>,
+    pub(crate) data: Dataset,
     /// Inputs asked for, rising.
-    pub(super) indices: Vec<usize>,
+    pub(crate) indices: Vec<usize>,
     title: String,
 }
 
@@ -41,23 +46,36 @@ impl Setup {
         {
             bail!("{}: is both --out and --tsv; give two files", out.display());
         }
+        let mut setup = Self::open(&arguments.into(), threads, |data| {
+            if arguments.tsv.is_some() && data.labels().is_none() {
+                bail!("{}: the data have no labels, which --tsv needs; leave it out", data.name());
+            }
+            indices(arguments, data.len())
+        })?;
+        setup.title = format!("{} on {}", arguments.model, setup.data.name());
+        Ok(setup)
+    }
+
+    /// Opens the sources; `choose` picks the inputs as soon as the data are there.
+    pub(crate) fn open(
+        sources: &Sources<'_>,
+        threads: usize,
+        choose: impl FnOnce(&Dataset) -> anyhow::Result<Vec<usize>>,
+    ) -> anyhow::Result<Self> {
         let options = LoadOptions {
-            split: arguments.split.into(),
-            frames: FrameParams { window_ms: arguments.window_ms, hop_ms: arguments.hop_ms },
+            split: sources.split.into(),
+            frames: sources.frames.clone(),
             ..LoadOptions::new(data_dir()?)
         };
-        let data = LiveData::watch(|progress| source::load(&arguments.data, &options, progress))?;
-        if arguments.tsv.is_some() && data.labels().is_none() {
-            bail!("{}: the data have no labels, which --tsv needs; leave it out", data.name());
-        }
-        let indices = indices(arguments, data.len())?;
+        let data = LiveData::watch(|progress| source::load(sources.data, &options, progress))?;
+        let indices = choose(&data)?;
         let shape = data.shape();
-        let Loaded { model, name, runtime, shape: taken } = model::load(arguments, shape, threads)?;
+        let Loaded { model, name, runtime, shape: taken } = model::load(sources, shape, threads)?;
         let classes = data.classes().len();
         if classes > model.classes() {
             crate::progress::say(&format!(
                 "{} has {} classes, but the data have {classes}: it never answers the others",
-                arguments.model,
+                sources.model,
                 model.classes()
             ));
         }
@@ -65,20 +83,20 @@ impl Setup {
             model,
             model_name: name,
             runtime,
-            space: Space::identity(shape.len()),
+            space: Space::identity(shape.len()).of(quantum(&data)),
+            projection: None,
             data,
             indices,
             title: String::new(),
         };
-        match &arguments.projection {
-            Some(path) => setup.project(path, arguments, taken, threads)?,
+        match sources.projection {
+            Some(path) => setup.project(path, sources, taken, threads)?,
             None if taken != shape => bail!(
                 "{}: takes images of {taken}, but the data are {shape}; a --projection can decode smaller ones",
-                arguments.model
+                sources.model
             ),
             None => {}
         }
-        setup.title = format!("{} on {}", arguments.model, setup.data.name());
         Ok(setup)
     }
 
@@ -86,30 +104,67 @@ impl Setup {
     fn project(
         &mut self,
         path: &Path,
-        arguments: &SmoothArguments,
+        sources: &Sources<'_>,
         taken: Shape,
         threads: usize,
     ) -> anyhow::Result<()> {
-        let levels = arguments.noise_levels.as_deref().map(model::vector).transpose()?;
-        let certificate = arguments.certificate.as_deref();
-        let proven = ProvenProjection::open(path, certificate, levels.as_deref(), threads)?;
+        let levels = sources.noise_levels.map(model::vector).transpose()?;
+        let proven = ProvenProjection::open(path, sources.certificate, levels.as_deref(), threads)?;
         let (own, shape) = (proven.projection().shape(), self.data.shape());
         if own != shape {
             bail!("{}: a projection of {own} inputs, but the data are {shape}", path.display());
         }
         self.space = Space::projected(&proven, Some((taken.height, taken.width)))
-            .with_context(|| path.display().to_string())?;
+            .with_context(|| path.display().to_string())?
+            .of(quantum(&self.data));
+        self.projection = Some(proven);
         Ok(())
     }
 
+    /// The seed that network, projection, data, σ and grid give with a nonce.
+    pub(crate) fn derived_seed(
+        &self,
+        noise: NoiseLevel,
+        grid_exponent: Option<i32>,
+        nonce: u64,
+    ) -> anyhow::Result<u64> {
+        let grid = Grid::new(noise.value(), self.space.unit(), grid_exponent)?;
+        Ok(derived_seed(&SeedParts {
+            model: &self.model_name,
+            projection: self.space.projection_sha256(),
+            levels: self.space.levels_sha256(),
+            data: self.data.sha256(),
+            sigma: noise.value(),
+            grid,
+            nonce,
+        }))
+    }
+
+    /// --seed, or the derived one with its nonce.
+    pub(super) fn seed(&self, arguments: &SmoothArguments, noise: NoiseLevel) -> anyhow::Result<(u64, Option<u64>)> {
+        match arguments.seed {
+            Some(seed) => Ok((seed, None)),
+            None => {
+                let nonce = arguments.nonce;
+                Ok((self.derived_seed(noise, arguments.grid_exponent, nonce)?, Some(nonce)))
+            }
+        }
+    }
+
+    /// What records call everything.
+    pub(crate) fn names(&self, nonce: Option<u64>) -> Names {
+        Names {
+            model: self.model_name.clone(),
+            runtime: self.runtime.map(ToOwned::to_owned),
+            data: format!("{} sha256:{}", self.data.name(), self.data.sha256()),
+            nonce,
+        }
+    }
+
     /// What the run over the inputs asked for is about.
-    pub(super) fn run_params(&self, arguments: &SmoothArguments) -> RunParams {
+    pub(super) fn run_params(&self, arguments: &SmoothArguments, nonce: Option<u64>) -> RunParams {
         RunParams {
-            names: Names {
-                model: self.model_name.clone(),
-                runtime: self.runtime.map(ToOwned::to_owned),
-                data: format!("{} sha256:{}", self.data.name(), self.data.sha256()),
-            },
+            names: self.names(nonce),
             classes: self.data.classes().len(),
             indices: self.indices.iter().map(|&index| index as u64).collect(),
             out: arguments.out.clone(),
@@ -117,11 +172,8 @@ impl Setup {
     }
 
     /// Input `index`, one of those asked for.
-    pub(super) fn row(&self, index: u64) -> Row {
-        let index = usize::try_from(index).unwrap_or(usize::MAX); // it was a usize before
-        let mut values = vec![0.0; self.data.shape().len()];
-        self.data.sample_f64(index, &mut values);
-        Row { values, label: self.data.labels().map(|labels| labels[index].into()) }
+    pub(crate) fn row(&self, index: u64) -> Row {
+        row(&self.data, usize::try_from(index).unwrap_or(usize::MAX)) // it was a usize before
     }
 
     pub(super) fn labelled(&self) -> bool {

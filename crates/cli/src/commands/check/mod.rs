@@ -1,4 +1,7 @@
-//! `gambeson check`: what a certificate proves about a matrix or a projection, by the checker alone.
+//! `gambeson check`: what a certificate proves about a matrix or a projection, by the checker alone; and records of a run,
+//! drawn again.
+
+mod replay;
 
 use crate::args::CheckArguments;
 use crate::commands::matrix;
@@ -30,11 +33,20 @@ pub(crate) fn run(
     if let Some(bound) = arguments.at_most.filter(|bound| bound.is_nan()) {
         bail!("--at-most {bound} is not a number");
     }
-    let of_projection = || ProjectionCertificate::read(&arguments.certificate).is_ok();
-    if let Some(path) = arguments.input.as_deref().filter(|path| is_projection(path) || of_projection()) {
-        return check_projection(path, arguments, stdout, threads);
+    if arguments.replay.model.is_some() {
+        return replay::run(arguments, stdout, threads);
     }
-    let file = CertificateFile::read(&arguments.certificate)?;
+    let Some(certificate) = arguments.certificate.as_deref() else {
+        bail!("a certificate is missing"); // clap asks for it
+    };
+    let of_projection = || ProjectionCertificate::read(certificate).is_ok();
+    if let Some(path) = arguments.input.as_deref().filter(|path| is_projection(path) || of_projection()) {
+        return check_projection(path, certificate, arguments, stdout, threads);
+    }
+    if let Some(path) = arguments.input.as_deref().filter(|path| is_records(path)) {
+        bail!("{}: records of a run; give the --model and the --data that they are about", path.display());
+    }
+    let file = CertificateFile::read(certificate)?;
     let given = matrix::load(arguments.input.as_deref(), arguments.random, threads)?;
     let kind = given.input.kind;
     let asked = Asked {
@@ -73,6 +85,18 @@ fn is_projection(path: &Path) -> bool {
     read.is_ok() && looks_like(&head)
 }
 
+/// By content: whether a file can be records.
+fn is_records(path: &Path) -> bool {
+    let mut head = [0; 11];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut head));
+    read.is_ok() && head.starts_with(b"{\"version\":") && recorded_runs(path)
+}
+
+/// A certificate begins like a record, but has no counts.
+fn recorded_runs(path: &Path) -> bool {
+    gambeson_smooth::record::read_records(path).is_ok_and(|records| !records.is_empty())
+}
+
 /// What `check --json` prints about a projection.
 #[derive(Serialize)]
 struct ProjectionCheck {
@@ -94,6 +118,7 @@ struct ProjectionCheck {
 
 fn check_projection(
     path: &Path,
+    certificate: &Path,
     arguments: &CheckArguments,
     stdout: &mut impl Write,
     threads: usize,
@@ -104,7 +129,7 @@ fn check_projection(
         );
     }
     let projection = Projection::read(path)?;
-    let certificate = ProjectionCertificate::read(&arguments.certificate)?;
+    let certificate = ProjectionCertificate::read(certificate)?;
     let started = Instant::now();
     let checked = certificate.check(&projection, threads);
     let seconds_check = started.elapsed().as_secs_f64();

@@ -1,0 +1,47 @@
+//! What is smoothed, and on what, whichever command asks.
+
+use crate::args::{RuntimeName, SmoothArguments, SplitName};
+use gambeson_data::format::audio::FrameParams;
+use gambeson_learn::runtime::RuntimeChoice;
+use gambeson_smooth::record::recorded_runtime;
+use std::path::Path;
+
+/// What is smoothed, and on what: all that a run must be given again to be replayed.
+pub(crate) struct Sources<'a> {
+    pub(crate) model: &'a str,
+    pub(crate) runtime: RuntimeChoice,
+    pub(crate) data: &'a str,
+    pub(crate) split: SplitName,
+    pub(crate) frames: FrameParams,
+    pub(crate) projection: Option<&'a Path>,
+    pub(crate) certificate: Option<&'a Path>,
+    pub(crate) noise_levels: Option<&'a Path>,
+    pub(crate) mean: &'a [f32],
+    pub(crate) std: &'a [f32],
+}
+
+impl<'a> From<&'a SmoothArguments> for Sources<'a> {
+    fn from(arguments: &'a SmoothArguments) -> Self {
+        Self {
+            model: &arguments.model,
+            runtime: runtime_choice(arguments.runtime, arguments.out.as_deref()),
+            data: &arguments.data,
+            split: arguments.split,
+            frames: FrameParams { window_ms: arguments.window_ms, hop_ms: arguments.hop_ms },
+            projection: arguments.projection.as_deref(),
+            certificate: arguments.certificate.as_deref(),
+            noise_levels: arguments.noise_levels.as_deref(),
+            mean: &arguments.mean,
+            std: &arguments.std,
+        }
+    }
+}
+
+/// What --runtime says; left to itself, a run goes on with what computed its records.
+pub(crate) fn runtime_choice(chosen: RuntimeName, records: Option<&Path>) -> RuntimeChoice {
+    let recorded = || RuntimeChoice::recorded(&recorded_runtime(records?)?);
+    match RuntimeChoice::from(chosen) {
+        RuntimeChoice::Auto => recorded().unwrap_or_default(),
+        chosen => chosen,
+    }
+}

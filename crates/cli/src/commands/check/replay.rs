@@ -1,0 +1,443 @@
+//! `gambeson check RUN.jsonl --model M --data D`: the records of a run, drawn again or certified afresh.
+
+use crate::args::{CheckArguments, ReplayArguments};
+use crate::commands::certify::{Setup, Sources, interruptible, runtime_choice};
+use crate::ended::Ended;
+use crate::progress::{interrupted, live_line};
+use crate::report::decimal::up;
+use crate::screen::{proven, rejected, wrapped};
+use anyhow::{Context, bail};
+use gambeson_checker::{FailureProbability, NoiseLevel};
+use gambeson_data::format::audio::FrameParams;
+use gambeson_lowrank::observe::Observer;
+use gambeson_smooth::noise::Grid;
+use gambeson_smooth::record::{ONNX_RUNTIME, Record, RecordError, Run, read_numbered_records};
+use gambeson_smooth::replay::{Finding, compare, replay, tolerated};
+use gambeson_smooth::smoother::{Drawn, Smoother, SmoothingParams};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::hash::{BuildHasher, RandomState};
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Instant;
+
+/// Records drawn again unless told otherwise.
+const SAMPLE: u64 = 10;
+/// Findings printed.
+const SHOWN: usize = 5;
+/// Draws per call of the model.
+const BATCH: usize = 64;
+/// Of the draws of a record computed by ONNX Runtime, how many may differ as those of another version do.
+const NEAR_TIES: f64 = 1e-3;
+
+/// What was found wrong, and where.
+#[derive(Serialize)]
+struct Place {
+    /// Of the file, from 1; null where it is about the whole run.
+    line: Option<usize>,
+    /// Which input; null likewise.
+    index: Option<u64>,
+    reason: String,
+}
+
+/// What `check --json` prints about records.
+#[derive(Serialize)]
+struct Checked {
+    proven: bool,
+    /// In the file.
+    records: usize,
+    /// Drawn again, or certified afresh.
+    checked: usize,
+    draws: u64,
+    /// Draws that had another answer, at least.
+    differing: u64,
+    /// By how much radii are smaller with the counts as drawn now, at most.
+    smaller_by: f64,
+    /// Whether the seed is the one that network, projection, data, sigma and grid give with the nonce.
+    seed_derived: bool,
+    nonce: Option<u64>,
+    fresh: Option<Fresh>,
+    /// What chose the sample; null where all were checked.
+    sample_seed: Option<u64>,
+    findings: Vec<Place>,
+    seconds: f64,
+}
+
+/// What fresh draws say.
+#[derive(Serialize)]
+struct Fresh {
+    /// The verifier's.
+    nonce: u64,
+    /// Claims that fresh draws refute.
+    refuted: u64,
+    /// As many may be by chance, but for a probability of 1e-6.
+    tolerated: u64,
+    /// Certified correctly (without labels: certified) in the records, and afresh.
+    recorded_accuracy: f64,
+    fresh_accuracy: f64,
+}
+
+pub(super) fn run(
+    arguments: &CheckArguments,
+    stdout: &mut impl Write,
+    threads: usize,
+) -> anyhow::Result<Ended> {
+    interruptible(|| check(arguments, stdout, threads))
+}
+
+fn check(arguments: &CheckArguments, stdout: &mut impl Write, threads: usize) -> anyhow::Result<Ended> {
+    if arguments.domain.is_some() || arguments.norm.is_some() || arguments.gram || arguments.at_most.is_some() {
+        bail!("--domain, --norm, --gram and --at-most do not apply to records");
+    }
+    // A single position may be taken for either.
+    let path = match (&arguments.input, &arguments.certificate) {
+        (Some(path), None) | (None, Some(path)) => path,
+        _ => bail!("give the records of one run, and --model and --data instead of a certificate"),
+    };
+    let started = Instant::now();
+    let (checked, stopped) = checked(path, &arguments.replay, threads)?;
+    let checked = Checked { seconds: started.elapsed().as_secs_f64(), ..checked };
+    if arguments.json {
+        writeln!(stdout, "{}", serde_json::to_string(&checked)?)?;
+    } else {
+        checked.print(stdout)?;
+    }
+    stdout.flush()?;
+    if stopped {
+        crate::progress::say("stopped before all records were drawn again");
+    }
+    Ok(if checked.proven && !stopped { Ended::AsAsked } else { Ended::FellShort })
+}
+
+fn checked(path: &Path, arguments: &ReplayArguments, threads: usize) -> anyhow::Result<(Checked, bool)> {
+    let mut checked = Checked {
+        proven: false,
+        records: 0,
+        checked: 0,
+        draws: 0,
+        differing: 0,
+        smaller_by: 0.0,
+        seed_derived: false,
+        nonce: None,
+        fresh: None,
+        sample_seed: None,
+        findings: Vec::new(),
+        seconds: 0.0,
+    };
+    let records = match read_numbered_records(path) {
+        Ok(records) => records,
+        // A record that contradicts itself is evidence against the run, not a mistake of whoever asks.
+        Err(error @ (RecordError::Invalid { .. } | RecordError::OtherRun { .. } | RecordError::Conflict { .. })) => {
+            checked.findings.push(Place { line: None, index: None, reason: error.to_string() });
+            return Ok((checked, false));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let Some((_, first)) = records.first() else { bail!("{}: holds no records", path.display()) };
+    let run = &first.run;
+    checked.records = records.len();
+    checked.nonce = run.nonce;
+    if !run.noise_is_exact() {
+        let generator = run.generator.as_deref().unwrap_or("a program that does not say");
+        checked.findings.push(Place {
+            line: None,
+            index: None,
+            reason: format!(
+                "its noise is that of {generator}, only nearly Gaussian (noise assumed Gaussian): it is not drawn again; \
+                 certify anew"
+            ),
+        });
+        return Ok((checked, false));
+    }
+    let (Some(model), Some(data)) = (&arguments.model, &arguments.data) else {
+        bail!("--model and --data are missing"); // clap asks for them
+    };
+    let sources = Sources {
+        model,
+        runtime: runtime_choice(arguments.runtime, Some(path)),
+        data,
+        split: arguments.split,
+        frames: FrameParams { window_ms: arguments.window_ms, hop_ms: arguments.hop_ms },
+        projection: arguments.projection.as_deref(),
+        certificate: arguments.projection_certificate.as_deref(),
+        noise_levels: arguments.noise_levels.as_deref(),
+        mean: &arguments.mean,
+        std: &arguments.std,
+    };
+    let setup = Setup::open(&sources, threads, |_| Ok(Vec::new()))?;
+    let noise = NoiseLevel::new(run.sigma)?;
+    let derived = run
+        .nonce
+        .map(|nonce| setup.derived_seed(noise, run.grid.map(|grid| grid.exponent), nonce))
+        .transpose()?;
+    checked.seed_derived = derived.is_some_and(|seed| seed == run.seed);
+    let mut about_run = mismatches(run, &setup);
+    if let Some(seed) = derived.filter(|&seed| seed != run.seed) {
+        about_run.push(format!(
+            "its seed is {}, but network, projection, data, sigma and grid give {seed} with its nonce",
+            run.seed
+        ));
+    }
+    checked.findings.extend(about_run.into_iter().map(|reason| Place { line: None, index: None, reason }));
+    if run.dimension != setup.space.input_dim() as u64 {
+        return Ok((checked, false)); // nothing that could be drawn
+    }
+    let chosen = chosen(&records, arguments, &mut checked);
+    let fresh = arguments.nonce.filter(|&nonce| Some(nonce) != run.nonce || !checked.seed_derived);
+    let seed = match fresh {
+        Some(nonce) => setup.derived_seed(noise, run.grid.map(|grid| grid.exponent), nonce)?,
+        None => run.seed,
+    };
+    let params = SmoothingParams {
+        selection: run.n0,
+        estimation: run.n,
+        failure: FailureProbability::new(run.alpha)?,
+        batch: BATCH,
+        seed,
+        grid_exponent: run.grid.map(|grid| grid.exponent),
+        ..SmoothingParams::new(noise)?
+    };
+    let smoother = Smoother::new(&setup.model, &setup.space, params)?;
+    let mut live = Live::new(chosen.len());
+    let stopped = match fresh {
+        None => draw_again(&smoother, &setup, &chosen, &mut checked, &mut live)?,
+        Some(nonce) => certify_afresh(&smoother, &setup, (&chosen, nonce), &mut checked, &mut live)?,
+    };
+    live.bar.finish_and_clear();
+    checked.draws = live.draws;
+    checked.proven = checked.findings.is_empty() && checked.checked > 0;
+    Ok((checked, stopped))
+}
+
+/// In what a run differs from what was given.
+fn mismatches(run: &Run, setup: &Setup) -> Vec<String> {
+    let names = setup.names(run.nonce);
+    let mut found = Vec::new();
+    let mut differ = |what: &str, recorded: &str, given: &str| {
+        if recorded != given {
+            found.push(format!("its {what} is {recorded}, but that given is {given}"));
+        }
+    };
+    let hash = |data: &str| data.rsplit("sha256:").next().unwrap_or_default().to_owned();
+    let none = || "none".to_owned();
+    differ("model", &run.model, &names.model);
+    differ("data", &hash(&run.data), &hash(&names.data));
+    let grid = |grid: Option<Grid>| {
+        grid.map_or_else(none, |grid| format!("{} * 2^{}", grid.quantum.name(), grid.exponent))
+    };
+    let given = Grid::new(run.sigma, setup.space.unit(), run.grid.map(|grid| grid.exponent)).ok();
+    differ("grid", &grid(run.grid), &grid(given));
+    differ(
+        "number of coordinates",
+        &run.dimension.to_string(),
+        &setup.space.input_dim().to_string(),
+    );
+    // Both runtimes compute the network, but not to the same last place.
+    let runtime = |name: Option<&str>| name.unwrap_or("none").to_owned();
+    differ("runtime", &runtime(run.runtime.as_deref()), &runtime(setup.runtime));
+    match (&run.projection, &setup.projection) {
+        (None, None) => {}
+        (Some(_), None) => found.push("it was made with a projection: give it with --projection".to_owned()),
+        (_, Some(proven)) => found.extend(run.check_projection(proven).err().map(|error| error.to_string())),
+    }
+    found
+}
+
+/// The records to draw again: all, or some at random.
+fn chosen<'a>(
+    records: &'a [(usize, Record)],
+    arguments: &ReplayArguments,
+    checked: &mut Checked,
+) -> Vec<&'a (usize, Record)> {
+    let wanted = usize::try_from(arguments.sample.unwrap_or(SAMPLE)).unwrap_or(usize::MAX);
+    if arguments.all || wanted >= records.len() {
+        return records.iter().collect();
+    }
+    // Hashed by the system's randomness: nobody could know which lines would be looked at.
+    let seed = arguments.sample_seed.unwrap_or_else(|| RandomState::new().hash_one("sample"));
+    checked.sample_seed = Some(seed);
+    let mut places = BTreeSet::new();
+    let mut state = seed;
+    while places.len() < wanted {
+        // SplitMix64 (Steele, Lea and Flood 2014).
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        let place = (mixed ^ mixed >> 31) % records.len() as u64;
+        places.insert(usize::try_from(place).unwrap_or(0));
+    }
+    places.into_iter().map(|place| &records[place]).collect()
+}
+
+/// Whether it was stopped.
+fn draw_again(
+    smoother: &Smoother<'_, impl gambeson_smooth::Classifier>,
+    setup: &Setup,
+    chosen: &[&(usize, Record)],
+    checked: &mut Checked,
+    live: &mut Live,
+) -> anyhow::Result<bool> {
+    for (line, record) in chosen {
+        let at = |reason: String| Place { line: Some(*line), index: Some(record.index), reason };
+        if record.index >= setup.data.len() as u64 {
+            checked.findings.push(at(format!("the data have only {} inputs", setup.data.len())));
+            continue;
+        }
+        let row = setup.row(record.index);
+        let found = replay(smoother, record, &row, live).with_context(|| format!("input {}", record.index))?;
+        let Some(replayed) = found else { return Ok(true) };
+        checked.checked += 1;
+        checked.differing += replayed.differing;
+        let elsewhere = record.run.runtime.as_deref() == Some(ONNX_RUNTIME)
+            && replayed.differing as f64 <= (NEAR_TIES * record.draws() as f64).max(3.0);
+        let radius = |record: &Record| record.derived.latent.unwrap_or(0.0);
+        checked.smaller_by = checked.smaller_by.max(radius(record) - radius(&replayed.again));
+        // Another version of ONNX Runtime rounds otherwise: said in the end, with what it means for the radius.
+        let counts = |finding: &Finding| matches!(finding, Finding::Counts { .. });
+        let findings = replayed.findings.iter().filter(|finding| !(elsewhere && counts(finding)));
+        checked.findings.extend(findings.map(|finding| at(finding.to_string())));
+        live.bar.inc(1);
+    }
+    Ok(false)
+}
+
+/// Whether it was stopped.
+fn certify_afresh(
+    smoother: &Smoother<'_, impl gambeson_smooth::Classifier>,
+    setup: &Setup,
+    (chosen, nonce): (&[&(usize, Record)], u64),
+    checked: &mut Checked,
+    live: &mut Live,
+) -> anyhow::Result<bool> {
+    let (mut refuted, mut right, mut right_afresh) = (Vec::new(), 0_usize, 0_usize);
+    let mut stopped = false;
+    for (line, record) in chosen {
+        let at = |reason: String| Place { line: Some(*line), index: Some(record.index), reason };
+        if record.index >= setup.data.len() as u64 {
+            checked.findings.push(at(format!("the data have only {} inputs", setup.data.len())));
+            continue;
+        }
+        let row = setup.row(record.index);
+        let found = compare(smoother, record, &row, live).with_context(|| format!("input {}", record.index))?;
+        let Some(compared) = found else {
+            stopped = true;
+            break;
+        };
+        checked.checked += 1;
+        if let Err(problem) = record.check_claim() {
+            checked.findings.push(at(problem.to_string()));
+        }
+        let correct = |record: &Record| {
+            record.derived.class.is_some() && (row.label.is_none() || record.derived.class == row.label)
+        };
+        right += usize::from(correct(record));
+        right_afresh += usize::from(correct(&compared.fresh));
+        if compared.refuted() {
+            let (claimed, at_most) = (compared.claimed.unwrap_or(0.0), compared.at_most.unwrap_or(0.0));
+            refuted.push(at(format!(
+                "it claims a probability of at least {claimed:.5}, but fresh draws prove at most {at_most:.5}"
+            )));
+        }
+        live.bar.inc(1);
+    }
+    let done = checked.checked.max(1);
+    let alpha = chosen.first().map_or(0.001, |(_, record)| record.run.alpha);
+    let tolerated = tolerated(done as u64, FailureProbability::new(alpha)?)?;
+    let count = refuted.len() as u64;
+    checked.fresh = Some(Fresh {
+        nonce,
+        refuted: count,
+        tolerated,
+        recorded_accuracy: right as f64 / done as f64,
+        fresh_accuracy: right_afresh as f64 / done as f64,
+    });
+    if count > tolerated {
+        checked.findings.extend(refuted);
+    }
+    Ok(stopped)
+}
+
+/// The progress line; Ctrl-C ends it.
+struct Live {
+    bar: indicatif::ProgressBar,
+    draws: u64,
+}
+
+impl Live {
+    fn new(records: usize) -> Self {
+        let bar = live_line(Some(records as u64), "{spinner} {elapsed} [{bar:20}] {pos} of {len} records");
+        Self { bar, draws: 0 }
+    }
+}
+
+impl Observer<Drawn> for Live {
+    fn observe(&mut self, drawn: &Drawn) -> ControlFlow<()> {
+        self.draws += drawn.draws;
+        if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+impl Checked {
+    fn print(&self, stdout: &mut impl Write) -> std::io::Result<()> {
+        let Self { records, checked, findings, .. } = self;
+        if self.proven {
+            let what = match &self.fresh {
+                None => "drawn again, their counts are the same; errors and radii are proven again",
+                Some(_) => "certified afresh, their claims are not refuted",
+            };
+            let text = format!("{}: {checked} of {records} records: {what}", proven());
+            writeln!(stdout, "{}", wrapped(&text, 2))?;
+        } else {
+            for place in findings.iter().take(SHOWN) {
+                let at = match (place.line, place.index) {
+                    (Some(line), Some(index)) => format!("line {line}, input {index}: "),
+                    _ => String::new(),
+                };
+                writeln!(stdout, "{}", wrapped(&format!("{}: {at}{}", rejected(), place.reason), 2))?;
+            }
+            if findings.len() > SHOWN {
+                writeln!(stdout, "  and {} more", findings.len() - SHOWN)?;
+            }
+            if findings.is_empty() {
+                writeln!(stdout, "{}: no record was checked", rejected())?;
+            }
+        }
+        if *checked > 0 {
+            writeln!(stdout, "draws        {} in {:.1} s", self.draws, self.seconds)?;
+        }
+        if self.differing > 0 && self.fresh.is_none() {
+            let by = up(self.smaller_by, 3);
+            let text = format!(
+                "differing    {} draws; with the counts as drawn now, radii in z are up to {by} smaller",
+                self.differing
+            );
+            writeln!(stdout, "{}", wrapped(&text, 13))?;
+        }
+        if let Some(seed) = self.sample_seed {
+            writeln!(stdout, "sample       --sample-seed {seed}; --all draws every record again")?;
+        }
+        if let Some(Fresh { nonce, refuted, tolerated, recorded_accuracy, fresh_accuracy }) = &self.fresh {
+            let text = format!(
+                "fresh        nonce {nonce}: {refuted} claims refuted, up to {tolerated} may be by chance; certified \
+                 {:.1} % recorded, {:.1} % afresh",
+                100.0 * recorded_accuracy,
+                100.0 * fresh_accuracy
+            );
+            return writeln!(stdout, "{}", wrapped(&text, 13));
+        }
+        if !self.proven {
+            return Ok(());
+        }
+        let seed = match self.nonce {
+            Some(nonce) => format!(
+                "its seed is hashed from network, projection, data, sigma and grid (nonce {nonce}): whoever tried M \
+                 variants has a failure probability of up to M * alpha. Only a nonce of your own excludes that: --nonce"
+            ),
+            None => "its seed was given by hand: whoever made the run may have tried others, which multiplies alpha. \
+                     Certify afresh with a nonce of your own: --nonce"
+                .to_owned(),
+        };
+        writeln!(stdout, "{}", wrapped(&format!("assumed      ChaCha8's words are random; {seed}"), 13))
+    }
+}

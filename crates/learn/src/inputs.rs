@@ -1,0 +1,24 @@
+//! Samples of a data set as inputs of a smoother: their numbers as stored, and what a unit of them means.
+
+use gambeson_data::dataset::{Dataset, Values};
+use gambeson_smooth::noise::Quantum;
+use gambeson_smooth::runs::Row;
+
+/// What a unit of the stored numbers means.
+pub fn quantum(data: &Dataset) -> Quantum {
+    match data.values() {
+        Values::U8(_) => Quantum::Byte,
+        Values::I16(_) => Quantum::Sample,
+        Values::F32(_) => Quantum::One,
+    }
+}
+
+/// Sample `index` with its label.
+///
+/// # Panics
+/// If there is no such sample.
+pub fn row(data: &Dataset, index: usize) -> Row {
+    let mut values = vec![0.0; data.shape().len()];
+    data.sample_raw(index, &mut values);
+    Row { values, label: data.labels().map(|labels| labels[index].into()) }
+}

@@ -1,0 +1,251 @@
+//! Records drawn again: what a third party needs to believe no one.
+//!
+//! **Problem.** A record says how often each class was counted. Counts cannot be checked from themselves, but the draws are
+//! a function of seed, input and number: whoever has the network and the data can make them again.
+//!
+//! **Method.** For each record: its label is that of the data; the errors it takes off its radius are no smaller than those
+//! the checker proves for the input; its counts prove its radii; and the same draws, made again, have the same counts. For
+//! the run: network, data and projection are those it names, κ and s no better than proven
+//! ([`Run::check_projection`](crate::record::Run::check_projection)), and a seed with a nonce is the one that these parts
+//! give ([`crate::seed`]).
+//!
+//! **Fresh draws.** With a nonce of the verifier's own the draws are independent of the record. Each record claims
+//! p_A ≥ L, wrong with probability α at most. Fresh draws refute that where an upper limit on p_A, wrong with probability
+//! [`REFUTED`] at most, lies below L. Among m honest records at most a binomially distributed number with parameters m and
+//! α + [`REFUTED`] is refuted, however each of them was stopped; more than [`tolerated`] of them have a probability below
+//! 10⁻⁶.
+//!
+//! **Networks that are computed elsewhere** may answer near-ties otherwise in another version of the program: then some
+//! draws differ, and [`Replayed::differing`] and the radius that the new counts prove say how many, and what it means.
+
+use crate::classifier::Classifier;
+use crate::limit::{lower_limit, upper_limit};
+use crate::record::{LimitChoice, Record, RecordProblem};
+use crate::runs::Row;
+use crate::smoother::{Counts, Drawn, Errors, Smoother, SmoothingError};
+use gambeson_checker::{FailureProbability, SamplingRule, StatisticsError, Tally};
+use gambeson_lowrank::observe::Observer;
+use thiserror::Error;
+
+/// How often fresh draws may refute a true claim.
+pub const REFUTED: f64 = 1e-6;
+
+/// What is wrong with a record.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum Finding {
+    /// Its label is not that of the input.
+    #[error("its label is {}, but that of the data is {}", text(*.recorded), text(*.found))]
+    Label {
+        /// In the record.
+        recorded: Option<u32>,
+        /// In the data.
+        found: Option<u32>,
+    },
+    /// It takes less off its radius than has to be.
+    #[error("its {field} is {recorded}, but what is proven is {proven}")]
+    Error {
+        /// Which.
+        field: &'static str,
+        /// In the record.
+        recorded: f64,
+        /// By the checker.
+        proven: f64,
+    },
+    /// Its counts do not prove what it says.
+    #[error(transparent)]
+    Claim(RecordProblem),
+    /// The same draws have other counts.
+    #[error(
+        "{series} counts of class {class}: {recorded} in the record, {drawn} drawn again; at least {differing} draws differ"
+    )]
+    Counts {
+        /// selection or estimation.
+        series: &'static str,
+        /// The first class that differs; the number of classes stands for none, and one more for undecided draws.
+        class: usize,
+        /// In the record.
+        recorded: u64,
+        /// Now.
+        drawn: u64,
+        /// Draws with another answer, at least.
+        differing: u64,
+    },
+}
+
+fn text(label: Option<u32>) -> String {
+    label.map_or_else(|| "none".to_owned(), |label| label.to_string())
+}
+
+/// A record, drawn again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replayed {
+    /// What is wrong, in the order in which it was looked at.
+    pub findings: Vec<Finding>,
+    /// Draws with another answer, at least.
+    pub differing: u64,
+    /// The record with the counts as drawn now, and what they prove.
+    pub again: Record,
+}
+
+/// Why a record could not be drawn again.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ReplayError<E: std::error::Error + 'static> {
+    /// The classifier, or the input.
+    #[error(transparent)]
+    Smoothing(#[from] SmoothingError<E>),
+    /// The checker.
+    #[error(transparent)]
+    Statistics(#[from] StatisticsError),
+}
+
+/// Draws a record again with the seed and numbers of draws of the smoother's run, and compares. None where the observer
+/// ended it.
+pub fn replay<C: Classifier>(
+    smoother: &Smoother<C>,
+    record: &Record,
+    row: &Row,
+    observer: &mut (impl Observer<Drawn> + Send),
+) -> Result<Option<Replayed>, ReplayError<C::Error>> {
+    let mut findings = Vec::new();
+    if record.label != row.label {
+        findings.push(Finding::Label { recorded: record.label, found: row.label });
+    }
+    let proven: Errors = smoother.errors(&row.values)?;
+    let errors = [
+        ("encoding_error", record.encoding_error, proven.encoding),
+        ("perturbed_error", record.perturbed_error, proven.perturbed),
+    ];
+    for (field, recorded, proven) in errors {
+        // Written so that NaN is found.
+        if !(recorded >= proven) {
+            findings.push(Finding::Error { field, recorded, proven });
+        }
+    }
+    if let Err(problem) = record.check_claim() {
+        findings.push(Finding::Claim(problem));
+    }
+    let Some((selection, estimation)) = smoother.draws(record.index, &row.values, record.draws(), observer)? else {
+        return Ok(None);
+    };
+    let recorded = record.counts();
+    let mut differing = 0;
+    for (series, recorded, drawn) in
+        [("selection", &recorded.0, &selection), ("estimation", &recorded.1, &estimation)]
+    {
+        let finding = difference(series, recorded, drawn);
+        differing += finding.as_ref().map_or(0, |(_, differing)| *differing);
+        findings.extend(finding.map(|(finding, _)| finding));
+    }
+    let padded = |counts: &Counts| {
+        let mut classes = counts.classes.clone();
+        classes.resize(classes.len().max(record.estimation.len()), 0);
+        classes
+    };
+    let again = Record {
+        selection: padded(&selection),
+        estimation: padded(&estimation),
+        selection_none: selection.none,
+        estimation_none: estimation.none,
+        selection_undecided: selection.undecided,
+        estimation_undecided: estimation.undecided,
+        encoding_error: proven.encoding,
+        perturbed_error: proven.perturbed,
+        label: row.label,
+        ..record.clone()
+    };
+    Ok(Some(Replayed { findings, differing, again: again.with_derived()? }))
+}
+
+/// The first class whose counts differ, and the least number of draws that must have had another answer.
+fn difference(series: &'static str, recorded: &Counts, drawn: &Counts) -> Option<(Finding, u64)> {
+    let all = |counts: &Counts, classes: usize| {
+        let mut all = counts.classes.clone();
+        all.resize(classes, 0);
+        all.extend([counts.none, counts.undecided]);
+        all
+    };
+    let classes = recorded.classes.len().max(drawn.classes.len());
+    let (recorded, drawn) = (all(recorded, classes), all(drawn, classes));
+    let more: u64 = recorded.iter().zip(&drawn).map(|(a, b)| a.saturating_sub(*b)).sum();
+    let fewer: u64 = recorded.iter().zip(&drawn).map(|(a, b)| b.saturating_sub(*a)).sum();
+    let differing = more.max(fewer);
+    let class = (0..recorded.len()).find(|&class| recorded[class] != drawn[class])?;
+    let (recorded, drawn) = (recorded[class], drawn[class]);
+    Some((Finding::Counts { series, class, recorded, drawn, differing }, differing))
+}
+
+/// What fresh draws say of a record's claim.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// The lower limit on the probability of its class that the record claims; none where it abstained.
+    pub claimed: Option<f64>,
+    /// The upper limit on it from fresh draws, wrong with probability [`REFUTED`] at most.
+    pub at_most: Option<f64>,
+    /// A record of the fresh draws.
+    pub fresh: Record,
+}
+
+impl Compared {
+    /// Whether the claim is refuted.
+    pub fn refuted(&self) -> bool {
+        self.claimed.zip(self.at_most).is_some_and(|(claimed, at_most)| at_most < claimed)
+    }
+}
+
+/// Certifies the input of a record with fresh draws, as many as it has: the smoother has a seed of the verifier's own. None
+/// where the observer ended it.
+pub fn compare<C: Classifier>(
+    smoother: &Smoother<C>,
+    record: &Record,
+    row: &Row,
+    observer: &mut (impl Observer<Drawn> + Send),
+) -> Result<Option<Compared>, ReplayError<C::Error>> {
+    let Some((selection, estimation)) = smoother.draws(record.index, &row.values, record.draws(), observer)? else {
+        return Ok(None);
+    };
+    let errors = smoother.errors(&row.values)?;
+    let alpha = FailureProbability::new(record.run.alpha)?;
+    let proven = record.derive(alpha, LimitChoice::Natural)?;
+    let claim = record.derived.class.and(proven.lower_limit).map(|limit| limit.value());
+    let at_most = match record.derived.class {
+        None => None,
+        Some(class) => {
+            let count = estimation.of(class) + estimation.undecided;
+            let tally = Tally::new(count, estimation.draws())?;
+            let rule = SamplingRule::Fixed;
+            let limit = upper_limit(&rule, tally, rule.method(), FailureProbability::new(REFUTED)?)?;
+            Some(limit.value())
+        }
+    };
+    let fresh = Record {
+        selection: selection.classes.clone(),
+        estimation: estimation.classes.clone(),
+        selection_none: selection.none,
+        estimation_none: estimation.none,
+        selection_undecided: selection.undecided,
+        estimation_undecided: estimation.undecided,
+        encoding_error: errors.encoding,
+        perturbed_error: errors.perturbed,
+        label: row.label,
+        ..record.clone()
+    };
+    // The number of draws was that of the record, chosen without these: a fixed number.
+    let fresh = fresh.as_fixed().with_derived()?;
+    Ok(Some(Compared { claimed: claim, at_most, fresh }))
+}
+
+/// How many of `records` honest claims may be refuted before that has a probability below 10⁻⁶.
+pub fn tolerated(records: u64, alpha: FailureProbability) -> Result<u64, StatisticsError> {
+    let p = alpha.value() + REFUTED;
+    // Refuted claims prove a lower limit on how often claims are false; honest ones keep it below α.
+    let rule = SamplingRule::Fixed;
+    for refuted in 0..records {
+        let tally = Tally::new(refuted + 1, records)?;
+        if lower_limit(&rule, tally, rule.method(), FailureProbability::new(REFUTED)?)?.value() > p {
+            return Ok(refuted);
+        }
+    }
+    Ok(records)
+}
