@@ -105,12 +105,18 @@ fn main() {
         radii(first)
     });
     println!("Worst errors of single-precision normals over all words, by enumeration.\n");
-    println!("radius sqrt(-ln u), all 2^30 words but the rare ones (u < 2^-13, 1 - u < 2^-23), both ends of each cell:");
+    println!(
+        "radius sqrt(-ln u), all 2^30 words but the rare ones (u < 2^-13, 1 - u < 2^-23), both ends of each cell:"
+    );
     for (bin, error) in by_bin.iter().enumerate().filter(|(_, error)| **error > 0.0) {
         println!("  rho in [{:.2}, {:.2})  {error:.4e}", bin as f64 / 4.0, (bin + 1) as f64 / 4.0);
     }
     let radius = by_bin.into_iter().fold(0.0, f64::max);
-    println!("  all                 {radius:.6e}, bound {:e}; {:.0} s", normals::RADIUS_ERROR, started.elapsed().as_secs_f64());
+    println!(
+        "  all                 {radius:.6e}, bound {:e}; {:.0} s",
+        normals::RADIUS_ERROR,
+        started.elapsed().as_secs_f64()
+    );
     let started = Instant::now();
     let [cosine, sine] = worst(|first| {
         #[cfg(target_arch = "x86_64")]
@@ -122,9 +128,17 @@ fn main() {
     });
     let direction = cosine.max(sine);
     println!("direction sqrt(2) cos, sqrt(2) sin, all 2^30 words, both ends of each cell:");
-    println!("  cosine {cosine:.6e}, sine {sine:.6e}, bound {:e}; {:.0} s", normals::DIRECTION_ERROR, started.elapsed().as_secs_f64());
+    println!(
+        "  cosine {cosine:.6e}, sine {sine:.6e}, bound {:e}; {:.0} s",
+        normals::DIRECTION_ERROR,
+        started.elapsed().as_secs_f64()
+    );
     let normal = normals::LARGEST / 16_777_216.0 + 3.003 * direction + std::f64::consts::SQRT_2 * radius;
-    println!("normal: 2^-24 * {} + 3.003 * direction + sqrt(2) * radius = {normal:.4e}, bound {:e}", normals::LARGEST, normals::ERROR);
+    println!(
+        "normal: 2^-24 * {} + 3.003 * direction + sqrt(2) * radius = {normal:.4e}, bound {:e}",
+        normals::LARGEST,
+        normals::ERROR
+    );
     assert!(radius + SLACK <= normals::RADIUS_ERROR, "the bound on the radius does not hold");
     assert!(direction + SLACK <= normals::DIRECTION_ERROR, "the bound on the direction does not hold");
     println!("Both bounds hold.");

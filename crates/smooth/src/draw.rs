@@ -166,7 +166,11 @@ impl<'a, C: Classifier> Sampler<'a, C> {
                 }
             }
             lock(&self.idle).push(scratch);
-            if lock(&observer).observe(&drawn).is_break() { Err(Halt::Stopped) } else { done.map(|()| counts) }
+            if lock(&observer).observe(&drawn).is_break() {
+                Err(Halt::Stopped)
+            } else {
+                done.map(|()| counts)
+            }
         };
         let add = |mut sums: Vec<Counts>, counts: Vec<Counts>| {
             sums.iter_mut().zip(&counts).for_each(|(sum, counts)| sum.add(counts));

@@ -58,6 +58,7 @@ mod draw;
 pub mod input_map;
 pub mod limit;
 pub mod noise;
+mod params;
 pub mod record;
 pub mod replay;
 pub mod runs;

@@ -23,7 +23,7 @@ use crate::limit::{lower_limit, upper_limit};
 use crate::record::{LimitChoice, Record, RecordProblem};
 use crate::runs::Row;
 use crate::smoother::{Counts, Drawn, Errors, Smoother, SmoothingError};
-use gambeson_checker::{FailureProbability, SamplingRule, StatisticsError, Tally};
+use gambeson_checker::{FailureProbability, LowerLimit, SamplingRule, StatisticsError, Tally};
 use gambeson_lowrank::observe::Observer;
 use thiserror::Error;
 
@@ -126,7 +126,9 @@ pub fn replay<C: Classifier>(
     if let Err(problem) = record.check_claim() {
         findings.push(Finding::Claim(problem));
     }
-    let Some((selection, estimation)) = smoother.draws(record.index, &row.values, record.draws(), observer)? else {
+    let Some((selection, estimation)) =
+        smoother.draws(record.index, &row.values, record.draws(), observer)?
+    else {
         return Ok(None);
     };
     let recorded = record.counts();
@@ -202,13 +204,15 @@ pub fn compare<C: Classifier>(
     row: &Row,
     observer: &mut (impl Observer<Drawn> + Send),
 ) -> Result<Option<Compared>, ReplayError<C::Error>> {
-    let Some((selection, estimation)) = smoother.draws(record.index, &row.values, record.draws(), observer)? else {
+    let Some((selection, estimation)) =
+        smoother.draws(record.index, &row.values, record.draws(), observer)?
+    else {
         return Ok(None);
     };
     let errors = smoother.errors(&row.values)?;
     let alpha = FailureProbability::new(record.run.alpha)?;
     let proven = record.derive(alpha, LimitChoice::Natural)?;
-    let claim = record.derived.class.and(proven.lower_limit).map(|limit| limit.value());
+    let claim = record.derived.class.and(proven.lower_limit).map(LowerLimit::value);
     let at_most = match record.derived.class {
         None => None,
         Some(class) => {
@@ -232,7 +236,7 @@ pub fn compare<C: Classifier>(
         ..record.clone()
     };
     // The number of draws was that of the record, chosen without these: a fixed number.
-    let fresh = fresh.as_fixed().with_derived()?;
+    let fresh = fresh.with_fixed_rule().with_derived()?;
     Ok(Some(Compared { claimed: claim, at_most, fresh }))
 }
 

@@ -11,7 +11,8 @@
 
 use crate::classifier::Classifier;
 use crate::record::{
-    Entry, Log, Names, NotExtendable, PredictionRecord, PredictionRun, Record, RecordError, RecordProblem, Run,
+    Entry, Log, Names, NotExtendable, PredictionRecord, PredictionRun, Record, RecordError, RecordProblem,
+    Run,
 };
 use crate::smoother::{Drawn, Smoother, SmoothingError};
 use gambeson_lowrank::observe::Observer;
@@ -176,8 +177,7 @@ fn certify_from<C: Classifier>(
     let accept = |record: &Record, row: &Row| {
         let index = record.index;
         let proven = smoother.errors(&row.values).map_err(|reason| RunError::Input { index, reason })?;
-        let pairs =
-            [(record.encoding_error, proven.encoding), (record.perturbed_error, proven.perturbed)];
+        let pairs = [(record.encoding_error, proven.encoding), (record.perturbed_error, proven.perturbed)];
         match pairs.into_iter().find(|(recorded, proven)| !(recorded >= proven)) {
             None => Ok(()),
             Some((recorded, proven)) => Err(RunError::EncodingError { index, recorded, proven }),

@@ -67,15 +67,8 @@ mod tests {
     #[test]
     fn every_part_counts() {
         let grid = Grid { quantum: Quantum::Byte, exponent: -2 };
-        let parts = SeedParts {
-            model: "m",
-            projection: None,
-            levels: None,
-            data: "d",
-            sigma: 0.25,
-            grid,
-            nonce: 0,
-        };
+        let parts =
+            SeedParts { model: "m", projection: None, levels: None, data: "d", sigma: 0.25, grid, nonce: 0 };
         let all = [
             parts,
             SeedParts { model: "md", data: "", ..parts },

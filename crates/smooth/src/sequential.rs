@@ -243,9 +243,10 @@ impl Sequential {
             if open.iter().any(|target| k <= target.floor * m) {
                 return Ok(false);
             }
-            let farthest = open.iter().map(|target| target.radius).fold(None, |most: Option<f64>, radius| {
-                Some(most.map_or(radius, |most| most.max(radius)))
-            });
+            let farthest = open
+                .iter()
+                .map(|target| target.radius)
+                .fold(None, |most: Option<f64>, radius| Some(most.map_or(radius, |most| most.max(radius))));
             let Some(farthest) = farthest else { return Ok(true) };
             Ok(self.radius(count, trials)?.is_some_and(|radius| measure(radius) >= farthest))
         };

@@ -31,7 +31,8 @@ use crate::draw::{Halt, Sampler, Series};
 use crate::input_map::InputMap;
 use crate::limit::{CountedClass, LimitChoice, lower_limit, radius_of_counts};
 use crate::noise::{Centre, CentreError, Grid, GridError, RoundedNoise};
-use crate::sequential::{EVERY, Goal, Plan, RadiusNorm, Sequential, Verdict};
+pub use crate::params::{SmoothingParams, SmoothingParamsError};
+use crate::sequential::{EVERY, Plan, RadiusNorm, Sequential, Verdict};
 use crate::space::{Encoded, Space};
 use gambeson_checker::{
     CheckError, FailureProbability, L2Radius, LatentRadius, LinfRadius, NoiseLevel, Rejected, SamplingRule,
@@ -39,99 +40,6 @@ use gambeson_checker::{
 };
 use gambeson_lowrank::observe::Observer;
 use thiserror::Error;
-
-/// How to smooth.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SmoothingParams {
-    /// σ, in every coordinate of z; 1 in a space with levels.
-    pub noise: NoiseLevel,
-    /// n₀: draws that choose the class.
-    pub selection: u64,
-    /// n: draws that are counted, at most.
-    pub estimation: u64,
-    /// α.
-    pub failure: FailureProbability,
-    /// Draws given to the classifier at once.
-    pub batch: usize,
-    /// Seed of all noise.
-    pub seed: u64,
-    /// When to stop before n draws; without a goal, never.
-    pub goal: Option<Goal>,
-    /// The last look of an earlier run with a goal, of fewer draws, that this one goes on from: [`Smoother::extend`].
-    pub extended_from: Option<u64>,
-    /// e of the grid h = quantum·2^e; by default the one with σ/h in [128, 256).
-    pub grid_exponent: Option<i32>,
-}
-
-impl SmoothingParams {
-    /// n₀ = 100, n = 100,000, α = 0.001, batches of 64 draws, seed 0, no goal, the default grid.
-    pub fn new(noise: NoiseLevel) -> Result<Self, StatisticsError> {
-        Ok(Self {
-            noise,
-            selection: 100,
-            estimation: 100_000,
-            failure: FailureProbability::new(0.001)?,
-            batch: 64,
-            seed: 0,
-            goal: None,
-            extended_from: None,
-            grid_exponent: None,
-        })
-    }
-}
-
-/// Why inputs cannot be smoothed like that.
-#[derive(Debug, Error, PartialEq)]
-#[non_exhaustive]
-pub enum SmoothingParamsError {
-    /// A count of 0.
-    #[error("{what} must be at least 1")]
-    Zero {
-        /// Which.
-        what: &'static str,
-    },
-    /// A target or tolerance that is negative or not finite.
-    #[error("{what} {value}: it must be finite and not negative")]
-    Goal {
-        /// Which.
-        what: &'static str,
-        /// Its value.
-        value: f64,
-    },
-    /// A goal that asks for nothing.
-    #[error("a sequential run needs a target radius or a tolerance")]
-    NoGoal,
-    /// The classifier does not take what the space gives.
-    #[error("the classifier takes {classifier} numbers, but is given {space}")]
-    Dimension {
-        /// Of the classifier.
-        classifier: usize,
-        /// Of the space.
-        space: usize,
-    },
-    /// Only a sequential run can be extended, and only to more draws.
-    #[error("a run of {from} draws cannot be extended to {to}: it needs a goal, and more draws")]
-    Extended {
-        /// Of the earlier run.
-        from: u64,
-        /// Asked for.
-        to: u64,
-    },
-    /// There is no such grid for such noise.
-    #[error(transparent)]
-    Grid(#[from] GridError),
-    /// The classifier and its input map differ in the length of rows.
-    #[error("the classifier takes {classifier} numbers, but its input map gives {map}")]
-    InputMap {
-        /// Of the classifier.
-        classifier: usize,
-        /// Of its input map.
-        map: usize,
-    },
-    /// The checker has no limits for such numbers.
-    #[error(transparent)]
-    Statistics(#[from] StatisticsError),
-}
 
 /// Why an input has no counts.
 #[derive(Debug, Error)]
@@ -346,7 +254,8 @@ impl<'a, C: Classifier> Smoother<'a, C> {
     ) -> Result<Option<(Counts, Counts)>, SmoothingError<C::Error>> {
         let (centre, _) = self.encode(input)?;
         let noise = RoundedNoise::new(self.params.seed, index);
-        let mut counts = |series, draws| stopped(self.sampler.counts(&centre, noise, series, draws, observer));
+        let mut counts =
+            |series, draws| stopped(self.sampler.counts(&centre, noise, series, draws, observer));
         let Some(selection) = counts(Series::Selection, 0..self.params.selection)? else { return Ok(None) };
         let Some(estimation) = counts(Series::Estimation, 0..trials)? else { return Ok(None) };
         Ok(Some((selection, estimation)))
@@ -408,20 +317,24 @@ impl<'a, C: Classifier> Smoother<'a, C> {
     }
 
     /// What noise is added to for an input, and what is taken off its radii.
-    fn encode(&self, input: &[f64]) -> Result<(Centre, Errors), EncodingFailure> {
+    fn encode(&self, input: &[f64]) -> Result<(Centre, Errors), SmoothingError<C::Error>> {
         let Encoded { code, error } = self.space.encode(input)?;
         let centre = self.sampler.centre(&code)?;
         let encoding = encoding_error_of_both(error, centre.error());
         let perturbed = self.space.perturbed_error(input, self.params.noise, self.grid);
         let errors = Errors { encoding, perturbed };
-        if errors.sum().is_finite() { Ok((centre, errors)) } else { Err(CheckError::from(Rejected::TooLarge).into()) }
+        if errors.sum().is_finite() {
+            Ok((centre, errors))
+        } else {
+            Err(CheckError::from(Rejected::TooLarge).into())
+        }
     }
 
     /// What [`certify`](Self::certify) takes off the radius of an input, given by its numbers.
     ///
     /// Panics unless there are as many numbers as the space takes.
     pub fn errors(&self, input: &[f64]) -> Result<Errors, SmoothingError<C::Error>> {
-        Ok(self.encode(input).map(|(_, errors)| errors)?)
+        self.encode(input).map(|(_, errors)| errors)
     }
 
     /// What a count proves.
@@ -495,37 +408,8 @@ fn measure(space: &Space, norm: RadiusNorm, latent: LatentRadius, error: f64) ->
     })
 }
 
-/// Why there is nothing to add noise to.
-enum EncodingFailure {
-    Check(CheckError),
-    Centre(CentreError),
-}
-
-impl From<CheckError> for EncodingFailure {
-    fn from(error: CheckError) -> Self {
-        Self::Check(error)
-    }
-}
-
-impl From<CentreError> for EncodingFailure {
-    fn from(error: CentreError) -> Self {
-        Self::Centre(error)
-    }
-}
-
-impl<E: std::error::Error> From<EncodingFailure> for SmoothingError<E> {
-    fn from(failure: EncodingFailure) -> Self {
-        match failure {
-            EncodingFailure::Check(error) => Self::Encoding(error),
-            EncodingFailure::Centre(error) => Self::Centre(error),
-        }
-    }
-}
-
 /// Being stopped is not an error.
-fn stopped<T, E: std::error::Error>(
-    counts: Result<T, Halt<E>>,
-) -> Result<Option<T>, SmoothingError<E>> {
+fn stopped<T, E: std::error::Error>(counts: Result<T, Halt<E>>) -> Result<Option<T>, SmoothingError<E>> {
     match counts {
         Ok(counts) => Ok(Some(counts)),
         Err(Halt::Stopped) => Ok(None),

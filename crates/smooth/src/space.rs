@@ -258,7 +258,8 @@ impl Space {
     fn values(&self, input: &[f64]) -> (Vec<f64>, f64) {
         let unit = self.quantum.inverse();
         let values: Vec<f64> = input.iter().map(|number| number / unit).collect();
-        let error = if self.quantum.is_dyadic() { 0.0 } else { quotient_error(values.len(), length(&values)) };
+        let error =
+            if self.quantum.is_dyadic() { 0.0 } else { quotient_error(values.len(), length(&values)) };
         (values, error)
     }
 
@@ -277,16 +278,18 @@ impl Space {
             Kind::Projected(space) => space,
         };
         let farthest = farthest_input(input.len(), noise, space.kappa, space.spectral);
-        let errors = space.channels.iter().zip(input.chunks_exact(space.transform.dim())).map(|(coder, input)| {
-            let (values, own) = self.values(input);
-            let within = add_up(add_up(length(&values), own), farthest);
-            let divided = if self.quantum.is_dyadic() { 0.0 } else { quotient_error(input.len(), within) };
-            let transformed = add_up(within, divided);
-            let moved = space.cosines.as_ref().map_or(0.0, |cosines| cosines.error_within(transformed));
-            let DenseMatrix { rows, columns, .. } = coder.basis;
-            let error = encoding_error_within(rows, columns, space.spectral, add_up(transformed, moved));
-            encoding_error_of_moved(error, add_up(moved, divided), space.spectral)
-        });
+        let errors =
+            space.channels.iter().zip(input.chunks_exact(space.transform.dim())).map(|(coder, input)| {
+                let (values, own) = self.values(input);
+                let within = add_up(add_up(length(&values), own), farthest);
+                let divided =
+                    if self.quantum.is_dyadic() { 0.0 } else { quotient_error(input.len(), within) };
+                let transformed = add_up(within, divided);
+                let moved = space.cosines.as_ref().map_or(0.0, |cosines| cosines.error_within(transformed));
+                let DenseMatrix { rows, columns, .. } = coder.basis;
+                let error = encoding_error_within(rows, columns, space.spectral, add_up(transformed, moved));
+                encoding_error_of_moved(error, add_up(moved, divided), space.spectral)
+            });
         encoding_error_of_both(encoding_error_of_blocks(errors), stored)
     }
 

@@ -13,9 +13,7 @@
 //! The bound is for U and u as stored, at this u. What a program computes for a moved input u' has an error of its own:
 //! `perturbed.rs` bounds that for all of them.
 
-use crate::rounding::{
-    UNDERFLOW, add_up, div_up, ensure_ieee, gamma, mul_up, sqrt_up, sub_down, sum_up,
-};
+use crate::rounding::{UNDERFLOW, add_up, div_up, ensure_ieee, gamma, mul_up, sqrt_up, sub_down, sum_up};
 use crate::{CheckError, MatrixProblem, Rejected, SpectralBound};
 
 /// Computed coordinates with what is proven about them.

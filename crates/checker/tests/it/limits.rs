@@ -341,9 +341,8 @@ fn limits_at_every_moment_and_at_the_last_hold_together() {
     let least = |limit: &dyn Fn(u64, u64) -> f64| -> Vec<u64> {
         (1..=n).map(|m| (0..=m).find(|&k| limit(k, m) > p).unwrap_or(m + 1)).collect()
     };
-    let mixture = least(&|k, m| {
-        lower_limit(&rule, tally(k, m), rule.method(), alpha(failure)).expect("valid").value()
-    });
+    let mixture =
+        least(&|k, m| lower_limit(&rule, tally(k, m), rule.method(), alpha(failure)).expect("valid").value());
     let fixed = least(&|k, m| lower(k, m, failure).value());
     let rng = &mut generator(31);
     let (mut wrong, mut wrong_fixed) = (0_u64, 0_u64);

@@ -5,10 +5,10 @@ use crate::cases::{generator, normal};
 use crate::limits::{alpha, lower, tally, upper};
 use crate::rational::{Dyadic, dot, sum};
 use gambeson_checker::{
-    Certificate, CheckError, Coordinates, CosineTransform, Domain, InfToTwoBound, LimitMethod, LowerLimit, MatrixProblem,
-    NoiseLevel, Quadratic, SamplingRule, SpectralBound, StatisticsError, encode, encoding_error_of_blocks,
-    encoding_error_of_both, encoding_error_of_moved, encoding_error_within, farthest_input, grid_error,
-    grid_error_everywhere, quotient_error,
+    Certificate, CheckError, Coordinates, CosineTransform, Domain, InfToTwoBound, LimitMethod, LowerLimit,
+    MatrixProblem, NoiseLevel, Quadratic, SamplingRule, SpectralBound, StatisticsError, encode,
+    encoding_error_of_blocks, encoding_error_of_both, encoding_error_of_moved, encoding_error_within,
+    farthest_input, grid_error, grid_error_everywhere, quotient_error,
 };
 use gambeson_lowrank::sdp::scale::{check, spectral_norm};
 use gambeson_smooth::limit::{
@@ -221,7 +221,10 @@ fn the_error_of_centres_on_a_grid_is_bounded() {
                 let bound = grid_error(y, whole as f32, fraction);
                 let stored = &Dyadic::from(whole) + &Dyadic::from(f64::from(fraction));
                 let error = &Dyadic::from(y) - &stored;
-                assert!(&error * &error <= &Dyadic::from(bound) * &Dyadic::from(bound), "{y} {fraction}: {bound}");
+                assert!(
+                    &error * &error <= &Dyadic::from(bound) * &Dyadic::from(bound),
+                    "{y} {fraction}: {bound}"
+                );
             }
             let nearest = grid_error(y, whole as f32, (y - whole) as f32);
             assert!(nearest <= grid_error_everywhere(1), "{y}: {nearest}");
@@ -245,14 +248,18 @@ fn errors_within_a_length_are_those_of_every_input() {
     for (dim, rank) in [(1, 1), (48, 5), (300, 40)] {
         let basis: Vec<f64> = (0..dim * rank).map(|_| normal(rng)).collect();
         let (spectral, kappa) = bounds(&basis, dim, rank);
-        let cosines = CosineTransform::new(if dim % 6 == 0 { 6 } else { 1 }, if dim % 6 == 0 { dim / 6 } else { dim });
+        let cosines =
+            CosineTransform::new(if dim % 6 == 0 { 6 } else { 1 }, if dim % 6 == 0 { dim / 6 } else { dim });
         let cosines = cosines.expect("a transform");
         for _ in 0..20 {
             let input: Vec<f64> = (0..dim).map(|_| normal(rng)).collect();
             let length = encoding_error_of_blocks(input.iter().map(|x| x.abs()));
             let error = encode(&basis, dim, rank, &input).expect("finite").error;
             let bound = encoding_error_within(dim, rank, spectral, length);
-            assert!(error <= bound * (1.0 + 1e-9) && bound < 100.0 * error, "{dim} x {rank}: {error} {bound}");
+            assert!(
+                error <= bound * (1.0 + 1e-9) && bound < 100.0 * error,
+                "{dim} x {rank}: {error} {bound}"
+            );
             let error = cosines.forward(&input).expect("finite").error;
             let bound = cosines.error_within(length);
             assert!(error <= bound * (1.0 + 1e-9) && bound <= 10.0 * error, "{dim}: {error} {bound}");

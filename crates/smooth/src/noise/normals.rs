@@ -31,7 +31,7 @@ pub(super) const ERROR: f64 = 2.1e-6;
 /// No normal of words that are not rare exceeds this.
 pub(super) const LARGEST: f64 = 4.25;
 const _: () = assert!(
-    LARGEST / 16_777_216.0 + 3.003 * DIRECTION_ERROR + 1.414_213_6 * RADIUS_ERROR + 4e-8 <= ERROR,
+    LARGEST / 16_777_216.0 + 3.003 * DIRECTION_ERROR + 1.4143 * RADIUS_ERROR + 4e-8 <= ERROR,
     "the error of a normal is made of these"
 );
 

@@ -112,11 +112,8 @@ pub(super) fn fill(
     words: impl Fn(u64, &mut Words),
 ) -> bool {
     let (len, s, edge) = (out.len(), centre.cells, edge(centre.cells));
-    let group = &mut Group {
-        random: [0; 2 * PAIRS],
-        normals: [[0.0; PAIRS]; 2],
-        distances: [[0.0; PAIRS]; 2],
-    };
+    let group =
+        &mut Group { random: [0; 2 * PAIRS], normals: [[0.0; PAIRS]; 2], distances: [[0.0; PAIRS]; 2] };
     let mut decided = true;
     for (number, first) in (0..len).step_by(2 * PAIRS).enumerate() {
         let Group { random, normals: [cosines, sines], .. } = group;
@@ -135,7 +132,8 @@ pub(super) fn fill(
                 break;
             }
             let count = PAIRS.min(len - at);
-            let (normals, distances, out) = (&normals[..count], &mut distances[..count], &mut out[at..at + count]);
+            let (normals, distances, out) =
+                (&normals[..count], &mut distances[..count], &mut out[at..at + count]);
             let (whole, fraction) = (&centre.whole[at..at + count], &centre.fraction[at..at + count]);
             let (gain, shift) = (&centre.gain[at..at + count], &centre.shift[at..at + count]);
             let mut each = |i: usize, gain: f32, shift: f32| {

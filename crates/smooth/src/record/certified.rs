@@ -134,7 +134,7 @@ impl Record {
     }
 
     /// The same counts as those of a number of draws that was set beforehand.
-    pub(crate) fn as_fixed(mut self) -> Self {
+    pub(crate) fn with_fixed_rule(mut self) -> Self {
         self.run.n = self.draws();
         (self.run.rule, self.run.goal) = (Rule::Fixed, None);
         self

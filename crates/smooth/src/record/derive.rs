@@ -52,7 +52,8 @@ pub(crate) fn latent_radius(
     let trials = counts.estimation.iter().fold(rest, |sum, &count| sum.saturating_add(count));
     let count = counts.estimation.get(class as usize).copied().unwrap_or(0);
     let others = counts.estimation.iter().enumerate().filter(|(other, _)| *other != class as usize);
-    let runner_up = others.map(|(_, &count)| count).fold(counts.none, u64::max).saturating_add(counts.undecided);
+    let runner_up =
+        others.map(|(_, &count)| count).fold(counts.none, u64::max).saturating_add(counts.undecided);
     let counts = CountedClass { rule: counts.rule, count, runner_up, trials, noise };
     let (lower, radius) = radius_of_counts(&counts, alpha, how)?;
     Ok((Some(lower), radius))

@@ -254,7 +254,8 @@ fn difference<R: Serialize>(expected: &R, found: &R) -> (String, String, String)
     let value =
         |fields: &serde_json::Map<_, _>, field| fields.get(field).map_or("none".into(), ToString::to_string);
     // What explains the rest comes first: another projection has another κ.
-    let telling = ["generator", "model", "runtime", "data", "projection", "noise", "sigma", "grid"].map(ToOwned::to_owned);
+    let telling = ["generator", "model", "runtime", "data", "projection", "noise", "sigma", "grid"]
+        .map(ToOwned::to_owned);
     let mut names = telling.iter().chain(expected.keys()).chain(found.keys());
     let differs = names.find(|field| expected.get(*field) != found.get(*field));
     differs.map_or_else(

@@ -5,6 +5,7 @@ use crate::args::{AnalyzeArguments, CertificationName};
 use crate::report::decimal::down;
 use crate::report::table::Table;
 use gambeson_smooth::analysis::{Dialect, RadiusNorm};
+use gambeson_smooth::record::Run;
 use serde::Serialize;
 use std::io::Write;
 
@@ -124,8 +125,12 @@ fn certified(log: &AnalysedLog, arguments: &AnalyzeArguments) -> Option<String> 
             targets.join(", ")
         )
     });
+    let assumed = match run.map(Run::noise_is_exact) {
+        Some(false) => " Its noise was made by an earlier generator: noise assumed Gaussian.",
+        Some(true) | None => "",
+    };
     Some(format!(
-        "{}: certified from its counts, σ = {sigma}{given}, α = {alpha}, {limits} limits.{kappa}{cosines}{goal}",
+        "{}: certified from its counts, σ = {sigma}{given}, α = {alpha}, {limits} limits.{kappa}{cosines}{goal}{assumed}",
         log.label
     ))
 }
@@ -190,6 +195,8 @@ struct LogObject<'a> {
     high_probability: Option<BoundObject<'a>>,
     p_a: Option<LimitsObject>,
     proven_by: Option<&'a str>,
+    /// Of our records, whether their noise has exactly the law that certificates are about; otherwise that is assumed.
+    noise_exact: Option<bool>,
 }
 
 #[derive(Serialize)]
@@ -245,6 +252,7 @@ pub(super) fn json(analysis: &Analysis, envelope: bool, stdout: &mut impl Write)
             }),
             p_a: quantiles.map(|lower_limits| LimitsObject { shares: SHARES, lower_limits }),
             proven_by: log.proven_by.as_deref(),
+            noise_exact: log.source.run.as_deref().map(Run::noise_is_exact),
         };
         writeln!(stdout, "{}", serde_json::to_string(&object)?)?;
     }

@@ -79,12 +79,8 @@ pub(super) fn load(sources: &Sources<'_>, shape: Shape, threads: usize) -> anyho
         let (model, name) = toy_model(toy, shape).with_context(|| format!("--model {text}"))?;
         return Ok(Loaded { model, name, runtime: None, shape });
     }
-    let params = LoadParams {
-        data: shape,
-        normalisation: normalisation.clone(),
-        runtime: sources.runtime,
-        threads,
-    };
+    let params =
+        LoadParams { data: shape, normalisation: normalisation.clone(), runtime: sources.runtime, threads };
     let LoadedModel { model, sha256, shape, unsupported } =
         runtime::load(Path::new(text), &params).map_err(hinted)?;
     if let Some(unsupported) = unsupported {

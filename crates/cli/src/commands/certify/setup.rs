@@ -141,7 +141,11 @@ impl Setup {
     }
 
     /// --seed, or the derived one with its nonce.
-    pub(super) fn seed(&self, arguments: &SmoothArguments, noise: NoiseLevel) -> anyhow::Result<(u64, Option<u64>)> {
+    pub(super) fn seed(
+        &self,
+        arguments: &SmoothArguments,
+        noise: NoiseLevel,
+    ) -> anyhow::Result<(u64, Option<u64>)> {
         match arguments.seed {
             Some(seed) => Ok((seed, None)),
             None => {

@@ -87,7 +87,8 @@ pub(super) fn run(
 }
 
 fn check(arguments: &CheckArguments, stdout: &mut impl Write, threads: usize) -> anyhow::Result<Ended> {
-    if arguments.domain.is_some() || arguments.norm.is_some() || arguments.gram || arguments.at_most.is_some() {
+    if arguments.domain.is_some() || arguments.norm.is_some() || arguments.gram || arguments.at_most.is_some()
+    {
         bail!("--domain, --norm, --gram and --at-most do not apply to records");
     }
     // A single position may be taken for either.
@@ -128,7 +129,11 @@ fn checked(path: &Path, arguments: &ReplayArguments, threads: usize) -> anyhow::
     let records = match read_numbered_records(path) {
         Ok(records) => records,
         // A record that contradicts itself is evidence against the run, not a mistake of whoever asks.
-        Err(error @ (RecordError::Invalid { .. } | RecordError::OtherRun { .. } | RecordError::Conflict { .. })) => {
+        Err(
+            error @ (RecordError::Invalid { .. }
+            | RecordError::OtherRun { .. }
+            | RecordError::Conflict { .. }),
+        ) => {
             checked.findings.push(Place { line: None, index: None, reason: error.to_string() });
             return Ok((checked, false));
         }
@@ -228,11 +233,7 @@ fn mismatches(run: &Run, setup: &Setup) -> Vec<String> {
     };
     let given = Grid::new(run.sigma, setup.space.unit(), run.grid.map(|grid| grid.exponent)).ok();
     differ("grid", &grid(run.grid), &grid(given));
-    differ(
-        "number of coordinates",
-        &run.dimension.to_string(),
-        &setup.space.input_dim().to_string(),
-    );
+    differ("number of coordinates", &run.dimension.to_string(), &setup.space.input_dim().to_string());
     // Both runtimes compute the network, but not to the same last place.
     let runtime = |name: Option<&str>| name.unwrap_or("none").to_owned();
     differ("runtime", &runtime(run.runtime.as_deref()), &runtime(setup.runtime));
@@ -285,7 +286,8 @@ fn draw_again(
             continue;
         }
         let row = setup.row(record.index);
-        let found = replay(smoother, record, &row, live).with_context(|| format!("input {}", record.index))?;
+        let found =
+            replay(smoother, record, &row, live).with_context(|| format!("input {}", record.index))?;
         let Some(replayed) = found else { return Ok(true) };
         checked.checked += 1;
         checked.differing += replayed.differing;
@@ -319,7 +321,8 @@ fn certify_afresh(
             continue;
         }
         let row = setup.row(record.index);
-        let found = compare(smoother, record, &row, live).with_context(|| format!("input {}", record.index))?;
+        let found =
+            compare(smoother, record, &row, live).with_context(|| format!("input {}", record.index))?;
         let Some(compared) = found else {
             stopped = true;
             break;

@@ -8,3 +8,5 @@ mod ending;
 mod networks;
 /// Certification inside a projection, and its proof again.
 mod projected;
+/// Records drawn again by `check`, and certified afresh.
+mod replay;

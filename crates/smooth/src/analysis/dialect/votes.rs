@@ -46,8 +46,14 @@ pub(super) fn read(path: &Path, text: &str, settings: &Settings) -> Result<Known
         let most = row.selection.iter().copied().max().unwrap_or(0);
         let selected = row.selection.iter().position(|&count| count == most);
         let selected = selected.and_then(|class| u32::try_from(class).ok());
-        let counts =
-            Sample { selected, estimation: &row.estimation, none: 0, undecided: 0, rule: &SamplingRule::Fixed, sigma };
+        let counts = Sample {
+            selected,
+            estimation: &row.estimation,
+            none: 0,
+            undecided: 0,
+            rule: &SamplingRule::Fixed,
+            sigma,
+        };
         let (limit, radius) = latent_radius(&counts, alpha, settings.how)
             .map_err(|reason| LogError::Statistics { path: path.to_path_buf(), line: place.line, reason })?;
         let class = selected.filter(|_| radius.is_some());

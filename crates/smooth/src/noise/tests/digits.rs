@@ -69,11 +69,13 @@ impl Constants {
     pub(super) fn normals(&self, a: u32, b: u32, radius: u64, angle: u64) -> [BigInt; 2] {
         let half = (BigInt::from(1) << (PLACES - 95), BigInt::from(1) << (PLACES - 1 - 64));
         let u = ((BigInt::from(a >> 2) << 64 | BigInt::from(radius)) << (PLACES - 94)) + half.0;
-        let rho = (self.minus_ln(&u) * 2_u32 << PLACES).sqrt();
+        let rho = ((self.minus_ln(&u) * 2_u32) << PLACES).sqrt();
         let low = i64::from(b & 0x3fff_ffff);
         let place = if low >= 1 << 29 { low - (1 << 30) } else { low };
         // In units of 2⁻²⁹ of an eighth of a turn, from the first: τ + 2²⁹ over 2³⁰ of a quarter turn.
-        let turn = ((BigInt::from(place + (1 << 29)) << PLACES) + (BigInt::from(angle) << (PLACES - 64)) + half.1) >> 30;
+        let turn =
+            ((BigInt::from(place + (1 << 29)) << PLACES) + (BigInt::from(angle) << (PLACES - 64)) + half.1)
+                >> 30;
         let (cosine, sine) = Self::cos_sin(&(times(&turn, &self.pi) / 2));
         let signed = |x: BigInt, negative: bool| if negative { -x } else { x };
         [signed(times(&rho, &cosine), b >> 31 == 1), signed(times(&rho, &sine), b >> 30 & 1 == 1)]

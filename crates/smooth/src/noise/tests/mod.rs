@@ -1,7 +1,9 @@
 //! The noise against other programs, exact arithmetic and the normal distribution.
 //!
-//! `GAMBESON_NOISE_CASES=N` draws N coordinates in the tests of the law and of the stages, in place of a few millions: 10⁹
-//! take some ten seconds.
+//! `GAMBESON_NOISE_CASES=N` draws N coordinates in the tests of the law and of the stages, in place of some millions: 10¹⁰
+//! take half a minute for the law, 10⁹ as long for the stages. `--nocapture` shows what was found.
+
+#![allow(clippy::print_stdout)]
 
 /// Multi-precision normals: 200 bits.
 mod digits;

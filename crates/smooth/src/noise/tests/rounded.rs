@@ -16,7 +16,7 @@ const LEVELS: [f32; 5] = [1.0, 128.0, 255.9, 16_384.0, 65_536.0];
 
 /// A fraction of a coordinate that looks random.
 fn fraction(word: u32) -> f32 {
-    if word % 3 == 0 { 0.0 } else { (word % 1023) as f32 / 1022.0 - 0.5 }
+    if word.is_multiple_of(3) { 0.0 } else { (word % 1023) as f32 / 1022.0 - 0.5 }
 }
 
 /// The words of group `group` of a stream.
@@ -39,7 +39,7 @@ struct Seen {
 /// Every coordinate that stage 1 or 2 decides has the number that stage 3 finds, and stage 3 finds one.
 #[test]
 fn early_stages_decide_as_the_last_one_does() {
-    let groups = cases(4_000_000) / 256 / LEVELS.len() as u64;
+    let groups = cases(50_000_000) / 256 / LEVELS.len() as u64;
     let one = |mut seen: [Seen; 5], group: u64| {
         let words = words(1, group);
         let more = words.map(u64::from);
@@ -82,10 +82,8 @@ fn early_stages_decide_as_the_last_one_does() {
             worst: a[i].worst.max(b[i].worst),
         })
     };
-    let seen = (0..groups)
-        .into_par_iter()
-        .fold(|| [Seen::default(); 5], one)
-        .reduce(|| [Seen::default(); 5], join);
+    let seen =
+        (0..groups).into_par_iter().fold(|| [Seen::default(); 5], one).reduce(|| [Seen::default(); 5], join);
     for (s, seen) in LEVELS.into_iter().zip(seen) {
         let share = |count: u64| count as f64 / seen.coordinates as f64;
         println!(
@@ -108,7 +106,7 @@ fn early_stages_decide_as_the_last_one_does() {
 #[test]
 fn what_is_decided_is_right_to_200_bits() {
     let judge = Constants::new();
-    let groups = cases(6_000_000) / 600;
+    let groups = cases(30_000_000) / 600;
     let checked: u64 = (0..groups)
         .into_par_iter()
         .map(|group| {
@@ -150,19 +148,22 @@ fn what_is_decided_is_right_to_200_bits() {
         })
         .sum();
     println!("{checked} coordinates against 200 bits");
-    assert!(checked >= 20_000, "{checked}");
+    assert!(checked >= 100_000, "{checked}");
 }
 
 /// Double precision against 200 bits where it is worst: radii near 0 and near 8, angles near the axes.
 #[test]
 fn double_precision_keeps_its_budget() {
     let judge = Constants::new();
-    let words = [1_u32 << 2, 2 << 2, 5 << 2, 1 << 19, 1 << 30, 0xb5c2_8f5c, 0xb504_f333, 0xffff_fe00, u32::MAX];
+    let words =
+        [1_u32 << 2, 2 << 2, 5 << 2, 1 << 19, 1 << 30, 0xb5c2_8f5c, 0xb504_f333, 0xffff_fe00, u32::MAX];
     let more = [0, 1, 1 << 48, (1 << 48) + 1, 1 << 63, u64::MAX - 1, u64::MAX];
     let angles = [0, 0x1fff_ffff, 0x2000_0000, 0x3fff_ffff, 0xdead_beef];
     let mut worst = 0.0_f64;
     for (a, b) in words.iter().chain([&0]).flat_map(|&a| angles.map(|b| (a, b))) {
-        for (radius, angle) in more.iter().flat_map(|&radius| [0, u64::MAX, 1 << 40].map(|angle| (radius, angle))) {
+        for (radius, angle) in
+            more.iter().flat_map(|&radius| [0, u64::MAX, 1 << 40].map(|angle| (radius, angle)))
+        {
             let Some((x, y, _)) = refine::normals(a, b, MoreBits { radius, angle }) else {
                 assert!(a >> 2 == 0 && radius < 1 << 48, "only where u < 2^-46");
                 continue;
@@ -212,10 +213,14 @@ fn a_draw_is_what_the_headers_say() {
                 let normals = judge.normals(a, b, join(0), join(2));
                 // Bytes lie at halves of this grid.
                 let y = row[c] / 2.0;
+                #[allow(clippy::cast_possible_truncation)] // 0 or ½
                 let fraction = (y - y.round_ties_even()) as f32;
                 let (k, _) = Constants::cell(&normals[usize::from(k >= 128)], 31.875, fraction);
                 let expected = (y.round_ties_even() + k as f64) * (2.0 / 255.0);
-                assert!((f64::from(*out) - expected).abs() < 1e-6, "{c} of {length}: {out} against {expected}");
+                assert!(
+                    (f64::from(*out) - expected).abs() < 1e-6,
+                    "{c} of {length}: {out} against {expected}"
+                );
             }
         }
     }
@@ -249,7 +254,9 @@ fn every_instruction_set_gives_the_same_numbers() {
 
 #[test]
 fn centres_are_exact_for_bytes_and_samples() {
-    for (quantum, sigma) in [(Quantum::Byte, 0.12), (Quantum::Byte, 1.0), (Quantum::Byte, 40.0), (Quantum::Sample, 0.01)] {
+    for (quantum, sigma) in
+        [(Quantum::Byte, 0.12), (Quantum::Byte, 1.0), (Quantum::Byte, 40.0), (Quantum::Sample, 0.01)]
+    {
         let grid = Grid::new(sigma, quantum, None).expect("a grid");
         let s = f64::from(grid.cells(sigma));
         assert!((128.0..=256.0).contains(&s) && s * grid.step_above() >= sigma, "{grid:?} {s}");

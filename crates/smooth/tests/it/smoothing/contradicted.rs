@@ -74,8 +74,10 @@ fn earlier_counts(classifier: &LastPlace, centre: f64) -> [u64; 2] {
 fn claimed(count: u64) -> Option<f64> {
     let alpha = FailureProbability::new(0.001).expect("a probability");
     let tally = Tally::new(count, DRAWS).expect("a tally");
-    let limit = lower_limit(&SamplingRule::Fixed, tally, LimitMethod::ClopperPearson, alpha).expect("a limit");
-    smoothing_radius(limit, NoiseLevel::new(SIGMA).expect("a level")).map(gambeson_checker::LatentRadius::value)
+    let limit =
+        lower_limit(&SamplingRule::Fixed, tally, LimitMethod::ClopperPearson, alpha).expect("a limit");
+    smoothing_radius(limit, NoiseLevel::new(SIGMA).expect("a level"))
+        .map(gambeson_checker::LatentRadius::value)
 }
 
 /// All coordinates are the same number: three points on a line.
@@ -98,14 +100,15 @@ fn nearly_gaussian_noise_makes_false_certificates() {
 #[test]
 fn exact_noise_makes_none() {
     let space = Space::identity(DIM);
-    for (places, exponent) in [(26, None), (26, Some(-12)), (10, None), (9, Some(-9)), (0, None), (12, Some(-12)), (11, Some(-10))]
+    for (places, exponent) in
+        [(26, None), (26, Some(-12)), (10, None), (9, Some(-9)), (0, None), (12, Some(-12)), (11, Some(-10))]
     {
         let classifier = LastPlace { places };
-        let params = SmoothingParams { selection: 100, grid_exponent: exponent, ..params(SIGMA, DRAWS, 0.001) };
+        let params =
+            SmoothingParams { selection: 100, grid_exponent: exponent, ..params(SIGMA, DRAWS, 0.001) };
         let smoother = Smoother::new(&classifier, &space, params).expect("it fits");
-        let found = centres().map(|centre| {
-            smoother.certify(0, &[centre; DIM], &mut ()).expect("drawn").expect("not stopped")
-        });
+        let found = centres()
+            .map(|centre| smoother.certify(0, &vec![centre; DIM], &mut ()).expect("drawn").expect("not stopped"));
         for (i, a) in found.iter().enumerate() {
             for (j, b) in found.iter().enumerate() {
                 let distance = (centres()[i] - centres()[j]).abs() * (DIM as f64).sqrt();

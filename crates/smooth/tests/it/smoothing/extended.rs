@@ -7,8 +7,8 @@ use gambeson_smooth::space::Space;
 use gambeson_smooth::toys::HalfSpace;
 
 /// A target that is neither met nor refuted soon, so that all draws are made.
-fn goal() -> Option<Goal> {
-    Some(Goal { targets: vec![1.2], tolerance: None, norm: RadiusNorm::L2 })
+fn goal() -> Goal {
+    Goal { targets: vec![1.2], tolerance: None, norm: RadiusNorm::L2 }
 }
 
 #[test]
@@ -16,7 +16,7 @@ fn an_extended_run_has_the_draws_of_a_longer_one() {
     let toy = HalfSpace::new(vec![1.0], 0.0).expect("a half-space");
     let space = Space::identity(1);
     let run = |n, extended_from| {
-        let params = SmoothingParams { goal: goal(), extended_from, ..params(1.0, n, 0.01) };
+        let params = SmoothingParams { goal: Some(goal()), extended_from, ..params(1.0, n, 0.01) };
         Smoother::new(&toy, &space, params).expect("it fits")
     };
     let (short, more, long) = (run(500, None), run(2000, Some(500)), run(2000, None));
@@ -47,7 +47,7 @@ fn an_extended_run_has_the_draws_of_a_longer_one() {
 fn a_fixed_run_is_not_extended() {
     let toy = HalfSpace::new(vec![1.0], 0.0).expect("a half-space");
     let space = Space::identity(1);
-    for (goal, n) in [(None, 2000), (goal(), 500), (goal(), 400)] {
+    for (goal, n) in [(None, 2000), (Some(goal()), 500), (Some(goal()), 400)] {
         let params = SmoothingParams { goal, extended_from: Some(500), ..params(1.0, n, 0.01) };
         let error = Smoother::new(&toy, &space, params).err().expect("refused");
         assert_eq!(error, SmoothingParamsError::Extended { from: 500, to: n });

@@ -1,9 +1,9 @@
 //! Smoothing: the engine against what is known in closed form.
 
-/// How often certificates are wrong, and that broken ones are found out.
-mod coverage;
 /// Certificates that nearly Gaussian noise contradicts, and exactly Gaussian noise does not.
 mod contradicted;
+/// How often certificates are wrong, and that broken ones are found out.
+mod coverage;
 /// Draws and counts, the two boxes, bad parameters.
 mod engine;
 /// Runs that go on beyond their n.
