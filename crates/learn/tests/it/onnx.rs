@@ -149,13 +149,12 @@ fn smoothed_networks_answer_as_plain_arithmetic_does() {
         let model = OnnxModel::load(&fixture(name), SMALL, Some(normalisation.clone()), 1).expect("a model");
         let space = Space::identity(12);
         let params = SmoothingParams {
-            noise: NoiseLevel::new(sigma.into()).expect("a level"),
             selection: 1,
             estimation: draws.into(),
             failure: FailureProbability::new(0.01).expect("a probability"),
             batch: 256,
             seed: 1,
-            goal: None,
+            ..SmoothingParams::new(NoiseLevel::new(sigma.into()).expect("a level")).expect("parameters")
         };
         let smoother = Smoother::new(&model, &space, params).expect("it fits");
         let found = smoother.predict(0, &image, &mut ()).expect("drawn").expect("not stopped");
