@@ -24,3 +24,5 @@ mod smoothing;
 mod support;
 /// Certificates that somebody has tampered with.
 mod tampering;
+/// `train`, `attack` and `quickstart`.
+mod training;

@@ -2,7 +2,7 @@
 
 use super::answers::Answers;
 use super::scene::Scene;
-use crate::args::{AttackArguments, BallBasisName, MethodName, RadiusNormName};
+use crate::args::{AttackArguments, BallBasisName, FigureFiles, MethodName, RadiusNormName};
 use crate::progress::duration;
 use crate::screen::wrapped;
 use gambeson_learn::attack::inputs::{Adversarial, Victim};
@@ -60,7 +60,7 @@ impl Summary {
         scene: &Scene,
         victims: &[Victim],
         perturbed: &[Adversarial],
-        answers: Option<Answers>,
+        answers: Option<&Answers>,
         elapsed: Duration,
     ) -> Self {
         let right = |answers: &[Option<u32>]| {
@@ -68,7 +68,6 @@ impl Summary {
             each.filter(|(answer, victim)| **answer == Some(victim.class.into())).count() as f64
                 / victims.len() as f64
         };
-        let answers = answers.as_ref();
         let broken = |answers: &Answers| {
             let each = answers.after.iter().zip(victims);
             each.filter(|(answer, victim)| answer.is_some_and(|answer| answer != u32::from(victim.class)))
@@ -168,8 +167,7 @@ impl Summary {
             writeln!(stdout, "broken       {broken} of {} certificates", self.inputs)?;
         }
         writeln!(stdout, "changed      values by at most {:.4}", self.largest)?;
-        for path in arguments.out.iter().chain(arguments.figure.figure.iter().flat_map(|files| files.paths()))
-        {
+        for path in arguments.out.iter().chain(arguments.figure.figure.iter().flat_map(FigureFiles::paths)) {
             writeln!(stdout, "wrote        {}", path.display())?;
         }
         Ok(())
