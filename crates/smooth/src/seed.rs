@@ -15,7 +15,9 @@
 //! a failure probability of up to M·α. Only a nonce that the verifier chooses, after seeing network and data, excludes
 //! that: `gambeson check --nonce`.
 
-use crate::noise::Grid;
+use crate::noise::{Grid, GridError};
+use crate::space::Space;
+use gambeson_checker::NoiseLevel;
 use gambeson_lowrank::file::sha256;
 
 /// What a seed is made from.
@@ -35,6 +37,20 @@ pub struct SeedParts<'a> {
     pub grid: Grid,
     /// A number that the maker leaves at 0, or that a verifier chooses.
     pub nonce: u64,
+}
+
+/// The seed for noise of a level in a space, on the grid of an exponent or the default one.
+pub fn seed_in(
+    space: &Space,
+    (model, data): (&str, &str),
+    noise: NoiseLevel,
+    grid_exponent: Option<i32>,
+    nonce: u64,
+) -> Result<u64, GridError> {
+    let sigma = noise.value();
+    let grid = Grid::new(sigma, space.unit(), grid_exponent)?;
+    let (projection, levels) = (space.projection_sha256(), space.levels_sha256());
+    Ok(derived_seed(&SeedParts { model, projection, levels, data, sigma, grid, nonce }))
 }
 
 /// The seed of these parts.

@@ -8,6 +8,7 @@ mod export;
 mod figure;
 mod matrix;
 mod project;
+mod quickstart;
 mod replay;
 mod reproduce;
 mod shared;
@@ -26,6 +27,7 @@ pub(crate) use project::{
     BasisName, FitArguments, FitDataArguments, FitMethodName, InspectArguments, ProjectCommand,
     SparseArguments, SpectrumArguments, SweepArguments,
 };
+pub(crate) use quickstart::QuickstartArguments;
 pub(crate) use replay::ReplayArguments;
 pub(crate) use reproduce::{ObjectName, ReproduceArguments, ScaleName};
 pub(crate) use shared::COLUMNS;
@@ -51,8 +53,9 @@ ran but fell short (a certificate rejected, a gap not reached, stopped early), 2
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Take a tour: bound a norm, write and check the certificate, see a forged one rejected.
-    Quickstart,
+    /// See the whole idea on built-in data: fit, prove, train, certify, attack, prove again.
+    #[command(after_help = quickstart::HELP)]
+    Quickstart(QuickstartArguments),
     /// Prove an upper bound on max x'Mx over |x|_inf <= 1, or on an inf->1 or inf->2 norm.
     #[command(after_help = matrix::BOUND_HELP)]
     Bound(BoundArguments),

@@ -6,6 +6,7 @@ mod bound;
 mod certify;
 mod check;
 mod data;
+mod demo;
 mod export;
 mod man;
 mod matrix;
@@ -27,7 +28,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Ended> {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
     let mut stdout = Output(std::io::stdout().lock());
     match arguments.command {
-        Command::Quickstart => quickstart::run(&mut stdout, threads),
+        Command::Quickstart(arguments) => quickstart::run(&arguments, &mut stdout, threads),
+        Command::Bound(arguments) if arguments.demo => demo::run(&mut stdout, threads),
         Command::Bound(arguments) => bound::run(&arguments, &mut stdout, threads),
         Command::Check(arguments) => check::run(&arguments, &mut stdout, threads),
         Command::Data(command) => data::run(&command, &mut stdout),

@@ -291,8 +291,8 @@ fn tuple(text: &str) -> Option<Vec<usize>> {
 /// Panics unless there are as many values as the shape has.
 pub fn to_bytes(shape: &[usize], values: &[f32]) -> Vec<u8> {
     assert_eq!(shape.iter().product::<usize>(), values.len(), "a value for every place");
-    let sizes: String = shape.iter().map(|size| format!("{size}, ")).collect();
-    let mut text = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}), }}", sizes.trim_end());
+    let sizes = shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    let mut text = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({sizes},), }}");
     // Magic, version and length take ten bytes; the whole head is a multiple of 64, and ends a line.
     let padding = (10 + text.len() + 1).next_multiple_of(64) - (10 + text.len() + 1);
     text.push_str(&" ".repeat(padding));

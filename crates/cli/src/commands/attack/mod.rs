@@ -5,7 +5,7 @@ mod figure;
 mod scene;
 mod summary;
 
-use crate::args::{AttackArguments, MethodName};
+use crate::args::{AttackArguments, FigureFiles, MethodName};
 use crate::ended::Ended;
 use crate::output::writable;
 use crate::progress::{catch_interrupts, interrupted, live_line};
@@ -26,7 +26,7 @@ pub(super) fn run(
     stdout: &mut impl Write,
     threads: usize,
 ) -> anyhow::Result<Ended> {
-    let figures = arguments.figure.figure.iter().flat_map(|files| files.paths());
+    let figures = arguments.figure.figure.iter().flat_map(FigureFiles::paths);
     for path in figures.chain(&arguments.out) {
         writable(path)?;
     }
@@ -40,7 +40,7 @@ pub(super) fn run(
         return Ok(Ended::FellShort);
     }
     let answers = scene.answers(arguments, &victims, &perturbed)?;
-    let summary = Summary::new(arguments, &scene, &victims, &perturbed, answers, started.elapsed());
+    let summary = Summary::new(arguments, &scene, &victims, &perturbed, answers.as_ref(), started.elapsed());
     if let Some(path) = &arguments.out {
         let shape = scene.data.shape();
         #[allow(clippy::cast_possible_truncation)] // what was asked for
@@ -109,7 +109,7 @@ fn perturb(
     }
     let Some(model) = &scene.model else { bail!("--model is missing") };
     let params = AttackParams {
-        pgd: scene.climb(arguments),
+        pgd: Scene::climb(arguments),
         frame: scene.frame(arguments)?,
         sigma: arguments.sigma.unwrap_or(0.0),
         draws: if arguments.sigma.is_some() { arguments.draws } else { 1 },

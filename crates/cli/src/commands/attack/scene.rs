@@ -127,7 +127,7 @@ impl Scene {
     }
 
     /// How to climb.
-    pub(super) fn climb(&self, arguments: &AttackArguments) -> PgdParams {
+    pub(super) fn climb(arguments: &AttackArguments) -> PgdParams {
         let norm = match arguments.norm {
             RadiusNormName::L2 => Norm::L2,
             RadiusNormName::Linf => Norm::Linf,

@@ -2,11 +2,12 @@
 
 use super::answers::Answers;
 use super::scene::Scene;
-use crate::args::{AttackArguments, BallBasisName, MethodName, RadiusNormName};
+use crate::args::{AttackArguments, BallBasisName, FigureFiles, MethodName, RadiusNormName};
 use crate::progress::duration;
+use crate::report::base64;
 use crate::screen::wrapped;
 use gambeson_learn::attack::inputs::{Adversarial, Victim};
-use serde::{Deserialize, Serialize};
+use serde::{Serialize, Serializer};
 use std::io::Write;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use std::time::Duration;
 const PICTURES: usize = 6;
 
 /// What `attack --json` prints.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Summary {
     pub(crate) inputs: usize,
     pub(crate) method: String,
@@ -42,16 +43,24 @@ pub(crate) struct Summary {
 }
 
 /// An input before and after, for people to see.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Shown {
     pub(crate) index: u64,
     /// Names of the class, and of the answers.
     pub(crate) class: String,
     pub(crate) before: Option<String>,
     pub(crate) after: Option<String>,
-    /// Values with four digits, channel by channel.
+    /// Values, channel by channel; in JSON as bytes, 255 for 1, in base64.
+    #[serde(serialize_with = "bytes")]
     pub(crate) original: Vec<f64>,
+    #[serde(serialize_with = "bytes")]
     pub(crate) perturbed: Vec<f64>,
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and 255
+fn bytes<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+    let bytes: Vec<u8> = values.iter().map(|value| (255.0 * value.clamp(0.0, 1.0)).round() as u8).collect();
+    serializer.serialize_str(&base64::encode(&bytes))
 }
 
 impl Summary {
@@ -60,7 +69,7 @@ impl Summary {
         scene: &Scene,
         victims: &[Victim],
         perturbed: &[Adversarial],
-        answers: Option<Answers>,
+        answers: Option<&Answers>,
         elapsed: Duration,
     ) -> Self {
         let right = |answers: &[Option<u32>]| {
@@ -68,7 +77,6 @@ impl Summary {
             each.filter(|(answer, victim)| **answer == Some(victim.class.into())).count() as f64
                 / victims.len() as f64
         };
-        let answers = answers.as_ref();
         let broken = |answers: &Answers| {
             let each = answers.after.iter().zip(victims);
             each.filter(|(answer, victim)| answer.is_some_and(|answer| answer != u32::from(victim.class)))
@@ -91,8 +99,8 @@ impl Summary {
             class: name(victims[at].class.into()),
             before: answers.and_then(|answers| answers.before[at]).map(name),
             after: answers.and_then(|answers| answers.after[at]).map(name),
-            original: rounded(&victims[at].values),
-            perturbed: rounded(&perturbed[at].values),
+            original: victims[at].values.clone(),
+            perturbed: perturbed[at].values.clone(),
         };
         let pictures = chosen(victims, answers, wanted).into_iter().map(shown).collect();
         Self {
@@ -168,8 +176,7 @@ impl Summary {
             writeln!(stdout, "broken       {broken} of {} certificates", self.inputs)?;
         }
         writeln!(stdout, "changed      values by at most {:.4}", self.largest)?;
-        for path in arguments.out.iter().chain(arguments.figure.figure.iter().flat_map(|files| files.paths()))
-        {
+        for path in arguments.out.iter().chain(arguments.figure.figure.iter().flat_map(FigureFiles::paths)) {
             writeln!(stdout, "wrote        {}", path.display())?;
         }
         Ok(())
@@ -187,9 +194,4 @@ fn chosen(victims: &[Victim], answers: Option<&Answers>, count: usize) -> Vec<us
     first.extend(rest);
     first.truncate(count);
     first
-}
-
-/// Four digits: more than a screen shows.
-fn rounded(values: &[f64]) -> Vec<f64> {
-    values.iter().map(|value| (value * 1e4).round() / 1e4).collect()
 }

@@ -24,7 +24,7 @@ use gambeson_smooth::sequential::{Goal, RadiusNorm};
 use gambeson_smooth::smoother::{Smoother, SmoothingParams, default_targets};
 use inputs::ended;
 pub(crate) use inputs::interruptible;
-use live::{Draws, Live};
+pub(crate) use live::{Draws, Live};
 pub(crate) use model::vector;
 use serde::Serialize;
 pub(crate) use setup::Setup;

@@ -14,10 +14,9 @@ use gambeson_learn::inputs::{quantum, row};
 use gambeson_learn::runtime::Runtime;
 use gambeson_lowrank::projection::proven::ProvenProjection;
 use gambeson_smooth::classifier::Classifier;
-use gambeson_smooth::noise::Grid;
 use gambeson_smooth::record::Names;
 use gambeson_smooth::runs::{Row, RunParams};
-use gambeson_smooth::seed::{SeedParts, derived_seed};
+use gambeson_smooth::seed::seed_in;
 use gambeson_smooth::space::Space;
 use std::path::Path;
 
@@ -64,7 +63,7 @@ impl Setup {
     ) -> anyhow::Result<Self> {
         let options = LoadOptions {
             split: sources.split.into(),
-            frames: sources.frames.clone(),
+            frames: sources.frames,
             ..LoadOptions::new(data_dir()?)
         };
         let data = LiveData::watch(|progress| source::load(sources.data, &options, progress))?;
@@ -128,16 +127,8 @@ impl Setup {
         grid_exponent: Option<i32>,
         nonce: u64,
     ) -> anyhow::Result<u64> {
-        let grid = Grid::new(noise.value(), self.space.unit(), grid_exponent)?;
-        Ok(derived_seed(&SeedParts {
-            model: &self.model_name,
-            projection: self.space.projection_sha256(),
-            levels: self.space.levels_sha256(),
-            data: self.data.sha256(),
-            sigma: noise.value(),
-            grid,
-            nonce,
-        }))
+        let names = (self.model_name.as_str(), self.data.sha256());
+        Ok(seed_in(&self.space, names, noise, grid_exponent, nonce)?)
     }
 
     /// --seed, or the derived one with its nonce.
@@ -146,13 +137,11 @@ impl Setup {
         arguments: &SmoothArguments,
         noise: NoiseLevel,
     ) -> anyhow::Result<(u64, Option<u64>)> {
-        match arguments.seed {
-            Some(seed) => Ok((seed, None)),
-            None => {
-                let nonce = arguments.nonce;
-                Ok((self.derived_seed(noise, arguments.grid_exponent, nonce)?, Some(nonce)))
-            }
+        if let Some(seed) = arguments.seed {
+            return Ok((seed, None));
         }
+        let nonce = arguments.nonce;
+        Ok((self.derived_seed(noise, arguments.grid_exponent, nonce)?, Some(nonce)))
     }
 
     /// What records call everything.

@@ -43,7 +43,7 @@ struct Place {
 
 /// What `check --json` prints about records.
 #[derive(Serialize)]
-struct Checked {
+struct Outcome {
     proven: bool,
     /// In the file.
     records: usize,
@@ -57,7 +57,7 @@ struct Checked {
     /// Whether the seed is the one that network, projection, data, sigma and grid give with the nonce.
     seed_derived: bool,
     nonce: Option<u64>,
-    fresh: Option<Fresh>,
+    fresh: Option<Comparison>,
     /// What chose the sample; null where all were checked.
     sample_seed: Option<u64>,
     findings: Vec<Place>,
@@ -66,7 +66,7 @@ struct Checked {
 
 /// What fresh draws say.
 #[derive(Serialize)]
-struct Fresh {
+struct Comparison {
     /// The verifier's.
     nonce: u64,
     /// Claims that fresh draws refute.
@@ -92,13 +92,12 @@ fn check(arguments: &CheckArguments, stdout: &mut impl Write, threads: usize) ->
         bail!("--domain, --norm, --gram and --at-most do not apply to records");
     }
     // A single position may be taken for either.
-    let path = match (&arguments.input, &arguments.certificate) {
-        (Some(path), None) | (None, Some(path)) => path,
-        _ => bail!("give the records of one run, and --model and --data instead of a certificate"),
+    let ((Some(path), None) | (None, Some(path))) = (&arguments.input, &arguments.certificate) else {
+        bail!("give the records of one run, and --model and --data instead of a certificate");
     };
     let started = Instant::now();
     let (checked, stopped) = checked(path, &arguments.replay, threads)?;
-    let checked = Checked { seconds: started.elapsed().as_secs_f64(), ..checked };
+    let checked = Outcome { seconds: started.elapsed().as_secs_f64(), ..checked };
     if arguments.json {
         writeln!(stdout, "{}", serde_json::to_string(&checked)?)?;
     } else {
@@ -111,8 +110,8 @@ fn check(arguments: &CheckArguments, stdout: &mut impl Write, threads: usize) ->
     Ok(if checked.proven && !stopped { Ended::AsAsked } else { Ended::FellShort })
 }
 
-fn checked(path: &Path, arguments: &ReplayArguments, threads: usize) -> anyhow::Result<(Checked, bool)> {
-    let mut checked = Checked {
+fn checked(path: &Path, arguments: &ReplayArguments, threads: usize) -> anyhow::Result<(Outcome, bool)> {
+    let mut checked = Outcome {
         proven: false,
         records: 0,
         checked: 0,
@@ -249,7 +248,7 @@ fn mismatches(run: &Run, setup: &Setup) -> Vec<String> {
 fn chosen<'a>(
     records: &'a [(usize, Record)],
     arguments: &ReplayArguments,
-    checked: &mut Checked,
+    checked: &mut Outcome,
 ) -> Vec<&'a (usize, Record)> {
     let wanted = usize::try_from(arguments.sample.unwrap_or(SAMPLE)).unwrap_or(usize::MAX);
     if arguments.all || wanted >= records.len() {
@@ -276,7 +275,7 @@ fn draw_again(
     smoother: &Smoother<'_, impl gambeson_smooth::Classifier>,
     setup: &Setup,
     chosen: &[&(usize, Record)],
-    checked: &mut Checked,
+    checked: &mut Outcome,
     live: &mut Live,
 ) -> anyhow::Result<bool> {
     for (line, record) in chosen {
@@ -309,7 +308,7 @@ fn certify_afresh(
     smoother: &Smoother<'_, impl gambeson_smooth::Classifier>,
     setup: &Setup,
     (chosen, nonce): (&[&(usize, Record)], u64),
-    checked: &mut Checked,
+    checked: &mut Outcome,
     live: &mut Live,
 ) -> anyhow::Result<bool> {
     let (mut refuted, mut right, mut right_afresh) = (Vec::new(), 0_usize, 0_usize);
@@ -348,7 +347,7 @@ fn certify_afresh(
     let alpha = chosen.first().map_or(0.001, |(_, record)| record.run.alpha);
     let tolerated = tolerated(done as u64, FailureProbability::new(alpha)?)?;
     let count = refuted.len() as u64;
-    checked.fresh = Some(Fresh {
+    checked.fresh = Some(Comparison {
         nonce,
         refuted: count,
         tolerated,
@@ -381,7 +380,7 @@ impl Observer<Drawn> for Live {
     }
 }
 
-impl Checked {
+impl Outcome {
     fn print(&self, stdout: &mut impl Write) -> std::io::Result<()> {
         let Self { records, checked, findings, .. } = self;
         if self.proven {
@@ -420,7 +419,8 @@ impl Checked {
         if let Some(seed) = self.sample_seed {
             writeln!(stdout, "sample       --sample-seed {seed}; --all draws every record again")?;
         }
-        if let Some(Fresh { nonce, refuted, tolerated, recorded_accuracy, fresh_accuracy }) = &self.fresh {
+        if let Some(Comparison { nonce, refuted, tolerated, recorded_accuracy, fresh_accuracy }) = &self.fresh
+        {
             let text = format!(
                 "fresh        nonce {nonce}: {refuted} claims refuted, up to {tolerated} may be by chance; certified \
                  {:.1} % recorded, {:.1} % afresh",

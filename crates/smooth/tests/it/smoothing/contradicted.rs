@@ -107,8 +107,9 @@ fn exact_noise_makes_none() {
         let params =
             SmoothingParams { selection: 100, grid_exponent: exponent, ..params(SIGMA, DRAWS, 0.001) };
         let smoother = Smoother::new(&classifier, &space, params).expect("it fits");
-        let found = centres()
-            .map(|centre| smoother.certify(0, &vec![centre; DIM], &mut ()).expect("drawn").expect("not stopped"));
+        let found = centres().map(|centre| {
+            smoother.certify(0, &vec![centre; DIM], &mut ()).expect("drawn").expect("not stopped")
+        });
         for (i, a) in found.iter().enumerate() {
             for (j, b) in found.iter().enumerate() {
                 let distance = (centres()[i] - centres()[j]).abs() * (DIM as f64).sqrt();
