@@ -14,8 +14,8 @@
 //!    early once the answer is settled.
 //!    [`clean`]: the classifier without noise, for comparison.
 //! 4. [`record`]: counts as lines of JSON that anybody can check. [`runs`]: records of many inputs, resumable.
-//!    [`replay`]: records drawn again.
-//! 5. [`analysis`]: certified accuracy and the like, from our records and from the logs of others.
+//! 5. [`analysis`]: certified accuracy and the like, from our records and from the logs of others. [`replay`]: records
+//!    drawn again, or compared with fresh draws.
 //!
 //! Each module uses only those before it. No solver is called here.
 //!

@@ -18,8 +18,9 @@
 //! **Networks that are computed elsewhere** may answer near-ties otherwise in another version of the program: then some
 //! draws differ, and [`Replayed::differing`] and the radius that the new counts prove say how many, and what it means.
 
+use crate::analysis::{AnalysisError, false_certificates};
 use crate::classifier::Classifier;
-use crate::limit::{lower_limit, upper_limit};
+use crate::limit::upper_limit;
 use crate::record::{LimitChoice, Record, RecordProblem};
 use crate::runs::Row;
 use crate::smoother::{Counts, Drawn, Errors, Smoother, SmoothingError};
@@ -241,15 +242,7 @@ pub fn compare<C: Classifier>(
 }
 
 /// How many of `records` honest claims may be refuted before that has a probability below 10⁻⁶.
-pub fn tolerated(records: u64, alpha: FailureProbability) -> Result<u64, StatisticsError> {
+pub fn tolerated(records: u64, alpha: FailureProbability) -> Result<u64, AnalysisError> {
     let p = alpha.value() + REFUTED;
-    // Refuted claims prove a lower limit on how often claims are false; honest ones keep it below α.
-    let rule = SamplingRule::Fixed;
-    for refuted in 0..records {
-        let tally = Tally::new(refuted + 1, records)?;
-        if lower_limit(&rule, tally, rule.method(), FailureProbability::new(REFUTED)?)?.value() > p {
-            return Ok(refuted);
-        }
-    }
-    Ok(records)
+    false_certificates(records, p, FailureProbability::new(REFUTED)?)
 }

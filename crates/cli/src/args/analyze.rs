@@ -18,8 +18,11 @@ Certified accuracy is the fraction of inputs classified correctly with a certifi
 certified radius (ACR) counts 0 for all other inputs. With several logs, a star marks the best at each radius.
 
 JSON: one object per log with source, images, radii, certified_accuracy, acr, abstained (fractions, in the order of \
-radii), norm, sigma, alpha, high_probability (with --rho), p_a (quantiles of the lower limits on p_A) and proven_by (the \
---projection that proved kappa again); null if the log does not say.
+radii), norm, sigma, alpha, high_probability (with --rho), p_a and p_a_correct (quantiles of the lower limits on p_A, over \
+all inputs and over correct predictions), proven_by (the --projection that proved kappa again), noise_exact, and per_class \
+if asked for; null if the log does not say. --paired adds one object.
+
+The distribution of p_A over correct predictions says what the average radius hides: ACR rewards large radii of easy inputs.
 
 Exit codes: 0 done; 2 error, also if a log has a broken line, or if a record claims more than its counts or the given \
 projection prove.";
@@ -30,7 +33,7 @@ const PROOF: &str = "Proof";
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools)] // flags
 pub(crate) struct AnalyzeArguments {
-    /// Certification logs.
+    /// Certification logs: files, folders (all files below), or patterns with * and ?.
     #[arg(required = true, value_name = "LOG")]
     pub(crate) logs: Vec<PathBuf>,
     /// Radii, such as 0.25 or 2/255 [default: from 0 to the largest in steps of 0.25; for linf, about eight].
@@ -94,6 +97,18 @@ pub(crate) struct AnalyzeArguments {
     /// Count every certified input, whatever its class: for logs without labels.
     #[arg(long, help_heading = RADII)]
     pub(crate) any_class: bool,
+    /// Leave out logs that cannot be read or do not answer, saying which, instead of stopping.
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) skip_bad: bool,
+    /// Order logs by noise level (as recorded, or as sigma_S or noise_S in the path) and make one envelope for each.
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) by_sigma: bool,
+    /// Add a table of certified accuracy by class.
+    #[arg(long, conflicts_with = "any_class", help_heading = OUTPUT)]
+    pub(crate) per_class: bool,
+    /// Compare two logs on the inputs that both have: McNemar's exact test, and a 95 % interval for the difference.
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) paired: bool,
     /// Add the envelope: the best of all logs at each radius.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) envelope: bool,

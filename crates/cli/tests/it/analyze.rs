@@ -1,6 +1,6 @@
 //! `analyze`: tables, files, figures, and what is refused.
 
-use crate::support::{Bench, Run};
+use crate::support::{Bench, Run, unwrapped};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -243,4 +243,94 @@ fn logs_have_the_names_given_to_them() {
     assert_eq!(bench.run("analyze a.tsv --figure one.png").code, 0);
     assert_eq!(bench.run("analyze a.tsv --figure two.svg").code, 0);
     assert_eq!(files(&["one.png", "one.svg", "two.svg", "two.png"]), [true, false, true, false]);
+}
+
+/// A table of Cohen et al. with ten inputs: the first `right` are right, with these radii.
+fn table(right: usize, radius: f64) -> String {
+    let line = |i: usize| {
+        let (label, good) = (i % 2, i < right);
+        let answer = if good { label } else { 1 - label };
+        format!("{i}\t{label}\t{answer}\t{radius}\t{}\t0:00:01\n", u8::from(good))
+    };
+    "idx\tlabel\tpredict\tradius\tcorrect\ttime\n".to_owned() + &(0..10).map(line).collect::<String>()
+}
+
+#[test]
+fn folders_patterns_and_bad_logs() {
+    let bench = Bench::new();
+    std::fs::create_dir_all(bench.path("logs/deep")).expect("folders");
+    bench.write("logs/sigma_0.25.tsv", table(9, 0.3));
+    bench.write("logs/deep/sigma_0.12.tsv", table(10, 0.2));
+    let run = bench.run("analyze logs --radii 0,0.25 --json");
+    assert_eq!((run.code, run.stdout.lines().count()), (0, 2), "{run:?}");
+    let run = bench.run("analyze logs/*.tsv --radii 0 --json");
+    assert_eq!((run.code, run.stdout.lines().count()), (0, 1), "{run:?}");
+    let run = bench.run("analyze logs/*.csv");
+    assert!(run.code == 2 && run.stderr.contains("no files there"), "{run:?}");
+    // A log of a header and nothing else stops the rest, unless told otherwise.
+    bench.write("logs/empty.tsv", "idx\tlabel\tpredict\tradius\tcorrect\ttime\n");
+    bench.write("logs/notes.txt", "nothing of the kind\n");
+    assert_eq!(bench.run("analyze logs --radii 0").code, 2);
+    let run = bench.run("analyze logs --radii 0,0.25 --skip-bad --json");
+    assert_eq!((run.code, run.stdout.lines().count()), (0, 2), "{run:?}");
+    assert!(run.stderr.contains("empty.tsv") && run.stderr.contains("notes.txt"), "{run:?}");
+    std::fs::create_dir_all(bench.path("none")).expect("a folder");
+    bench.write("none/notes.txt", "nothing of the kind\n");
+    let run = bench.run("analyze none --skip-bad");
+    assert!(run.code == 2 && run.stderr.contains("none of the logs"), "{run:?}");
+    // By noise level, from the paths: .12 comes first, and each has an envelope of its own.
+    let run = bench.run("analyze logs --radii 0,0.25 --skip-bad --by-sigma --envelope");
+    let text = unwrapped(&run.stdout);
+    let small = text.find("sigma_0.12").expect("named");
+    assert!(run.code == 0 && small < text.find("sigma_0.25").expect("named"), "{run:?}");
+    assert!(text.contains("0.12 0.25 0.000 1.000") && text.contains("0.25 0.25 0.900 0.900"), "{run:?}");
+}
+
+#[test]
+fn two_logs_are_compared_input_by_input_and_classes_are_told_apart() {
+    let bench = Bench::new();
+    bench.write("a.tsv", table(9, 0.3));
+    bench.write("b.tsv", table(2, 0.3));
+    let run = bench.run("analyze a.tsv b.tsv --radii 0,0.5 --paired --per-class --json");
+    let lines: Vec<serde_json::Value> =
+        run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(lines.len(), 3, "{run:?}");
+    let paired = &lines[2];
+    assert_eq!(
+        (&paired["both"][0], &paired["only_first"][0], &paired["only_second"][0]),
+        (&2.into(), &7.into(), &0.into())
+    );
+    // 7 of 7: 2/2⁷. The difference is .7, and given seven differing inputs it is at most that.
+    let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+    assert!((number(&paired["p_value"][0]) - 2.0 / 128.0).abs() < 1e-12, "{paired}");
+    assert!(
+        (number(&paired["difference"][0]) - 0.7).abs() < 1e-12 && number(&paired["high"][0]) >= 0.7 - 1e-12
+    );
+    assert!(number(&paired["low"][0]) > 0.0 && number(&paired["p_value"][1]) == 1.0);
+    // Even labels are class 0: five of each, of the first log all but the last (index 9, class 1).
+    assert_eq!(lines[0]["per_class"][0]["certified_accuracy"][0], 1.0);
+    assert_eq!(
+        (&lines[0]["per_class"][1]["images"], &lines[0]["per_class"][1]["certified_accuracy"][0]),
+        (&5.into(), &0.8.into())
+    );
+    let run = bench.run("analyze a.tsv b.tsv --radii 0 --paired --per-class");
+    assert!(run.code == 0 && unwrapped(&run.stdout).contains("McNemar"), "{run:?}");
+    let run = bench.run("analyze a.tsv --paired");
+    assert!(run.code == 2 && run.stderr.contains("compares two logs"), "{run:?}");
+    bench.write("c.tsv", table(9, 0.3).replace("\n0\t0\t", "\n0\t1\t"));
+    let run = bench.run("analyze a.tsv c.tsv --radii 0 --paired");
+    assert!(run.code == 2 && run.stderr.contains("labels for input 0"), "{run:?}");
+}
+
+#[test]
+fn the_distribution_of_limits_is_shown_over_correct_predictions_too() {
+    let bench = Bench::new();
+    // Nine right with a radius of a sigma, one wrong with a far larger one.
+    let wrong = table(9, 0.25).replace("9\t1\t0\t0.25", "9\t1\t0\t0.75");
+    bench.write("a.tsv", wrong);
+    let json = bench.run("analyze a.tsv --sigma 0.25 --radii 0 --json").json();
+    let last = |field: &str| json[field]["lower_limits"][6].as_f64().expect("a number");
+    assert!(last("p_a") > 0.99 && (last("p_a_correct") - 0.841_344_7).abs() < 1e-5, "{json}");
+    let text = unwrapped(&bench.run("analyze a.tsv --sigma 0.25 --radii 0").stdout);
+    assert!(text.contains("over correct predictions only"), "{text}");
 }

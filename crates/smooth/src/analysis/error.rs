@@ -17,6 +17,12 @@ pub enum LogError {
         /// What the system said.
         reason: std::io::Error,
     },
+    /// A folder without files, or a pattern that nothing fits.
+    #[error("{}: no files there", path.display())]
+    NothingFound {
+        /// The folder or pattern.
+        path: PathBuf,
+    },
     /// A problem with our own records.
     #[error(transparent)]
     Record(#[from] RecordError),
@@ -265,6 +271,24 @@ pub enum AnalysisError {
     NoInputs {
         /// Which log.
         log: String,
+    },
+    /// Two runs to be compared have no input in common.
+    #[error("{first} and {second} have no input in common")]
+    NothingInCommon {
+        /// One.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// Two runs to be compared are not about the same inputs.
+    #[error("{first} and {second} have different labels for input {index}: they are not about the same data")]
+    OtherLabel {
+        /// One.
+        first: String,
+        /// The other.
+        second: String,
+        /// The first such input.
+        index: u64,
     },
     /// A parameter out of range.
     #[error("{name} is {value}: {expected}")]

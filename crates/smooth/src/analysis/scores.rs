@@ -34,6 +34,8 @@ pub struct Scores {
     counted: Counted,
     /// Lower limits on p_A of all inputs, abstentions included, rising; empty where the log has none.
     limits: Vec<f64>,
+    /// The same of the inputs whose class is predicted correctly.
+    right_limits: Vec<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -65,16 +67,11 @@ impl LoggedRun {
                     Ok((self.radius(question, Some(radius), Some(radius), None)?, accuracy))
                 };
                 let points = points.iter().map(listed).collect::<Result<_, AnalysisError>>()?;
-                return Ok(Scores { counted: Counted::Curve(points), limits: Vec::new() });
+                let (limits, right_limits) = (Vec::new(), Vec::new());
+                return Ok(Scores { counted: Counted::Curve(points), limits, right_limits });
             }
         };
-        let hit = |input: &Input| match input.predicted {
-            Predicted::Abstained => Ok(false),
-            _ if question.any_class => Ok(true),
-            _ => {
-                input.correct.ok_or_else(|| AnalysisError::NoLabels { log: self.name(), index: input.index })
-            }
-        };
+        let hit = |input: &Input| self.hit(question, input);
         // All are asked: a log without labels is refused even if it abstains on the first inputs.
         if let Some(input) = inputs.iter().find(|input| !question.any_class && input.correct.is_none()) {
             return Err(AnalysisError::NoLabels { log: self.name(), index: input.index });
@@ -83,6 +80,10 @@ impl LoggedRun {
         let abstained = inputs.iter().filter(|input| input.predicted == Predicted::Abstained).count();
         let mut limits: Vec<f64> = inputs.iter().filter_map(|input| input.lower_limit).collect();
         limits.sort_by(f64::total_cmp);
+        let right = |input: &&Input| input.correct == Some(true) && input.predicted != Predicted::Abstained;
+        let mut right_limits: Vec<f64> =
+            inputs.iter().filter(right).filter_map(|input| input.lower_limit).collect();
+        right_limits.sort_by(f64::total_cmp);
         let counted = if self.dialect == Dialect::Predictions {
             let right = inputs.iter().map(hit).filter(|hit| !matches!(hit, Ok(false)));
             let right = right.collect::<Result<Vec<_>, _>>()?.len();
@@ -98,7 +99,41 @@ impl LoggedRun {
             radii.sort_by(f64::total_cmp);
             Counted::Inputs { images, radii, abstained }
         };
-        Ok(Scores { counted, limits })
+        Ok(Scores { counted, limits, right_limits })
+    }
+
+    /// Whether an input counts: certified, and of its own class unless any counts.
+    fn hit(&self, question: &Question, input: &Input) -> Result<bool, AnalysisError> {
+        match input.predicted {
+            Predicted::Abstained => Ok(false),
+            _ if question.any_class => Ok(true),
+            _ => {
+                input.correct.ok_or_else(|| AnalysisError::NoLabels { log: self.name(), index: input.index })
+            }
+        }
+    }
+
+    /// The radius of an input that counts; none where it does not.
+    pub fn certified_radius(&self, question: &Question, input: &Input) -> Result<Option<f64>, AnalysisError> {
+        let radius = self.radius(question, input.latent, input.l2, input.linf)?;
+        Ok(self.hit(question, input)?.then_some(radius))
+    }
+
+    /// The labels that its inputs have, rising.
+    pub fn labels(&self) -> Vec<u32> {
+        let Evidence::Inputs(inputs) = &self.evidence else { return Vec::new() };
+        let labels: std::collections::BTreeSet<u32> = inputs.iter().filter_map(|input| input.label).collect();
+        labels.into_iter().collect()
+    }
+
+    /// The same run, of the inputs with one label only.
+    #[must_use]
+    pub fn of_label(&self, label: u32) -> Self {
+        let mut part = self.clone();
+        if let Evidence::Inputs(inputs) = &mut part.evidence {
+            inputs.retain(|input| input.label == Some(label));
+        }
+        part
     }
 
     fn radius(
@@ -202,11 +237,20 @@ impl Scores {
 
     /// The least limit on p_A that at least the share q of all inputs does not exceed; none where the log has none.
     pub fn limit_quantile(&self, q: f64) -> Option<f64> {
-        let last = self.limits.len().checked_sub(1)?;
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and the length
-        let at = (q.clamp(0.0, 1.0) * self.limits.len() as f64).ceil() as usize;
-        Some(self.limits[at.saturating_sub(1).min(last)])
+        quantile(&self.limits, q)
     }
+
+    /// The same over correct predictions only: what average certified radii hide (they reward easy inputs).
+    pub fn right_limit_quantile(&self, q: f64) -> Option<f64> {
+        quantile(&self.right_limits, q)
+    }
+}
+
+fn quantile(rising: &[f64], q: f64) -> Option<f64> {
+    let last = rising.len().checked_sub(1)?;
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and the length
+    let at = (q.clamp(0.0, 1.0) * rising.len() as f64).ceil() as usize;
+    Some(rising[at.saturating_sub(1).min(last)])
 }
 
 /// At each radius the best of several runs, the first of equals, and its accuracy: the envelope. `accuracies` has one

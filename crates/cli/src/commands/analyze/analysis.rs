@@ -1,5 +1,6 @@
 //! What is asked of logs, and what is known about them.
 
+use super::more::ByClass;
 use super::prove;
 use crate::args::{AnalyzeArguments, Radius};
 use crate::commands::certify::cosines;
@@ -7,8 +8,8 @@ use crate::progress::say;
 use anyhow::bail;
 use gambeson_checker::FailureProbability;
 use gambeson_smooth::analysis::{
-    AnalysisError, LoggedRun, Question, RadiusNorm, Scale, Scores, Settings, bernstein_bound, best_at,
-    false_certificates, read_logs,
+    AnalysisError, LoggedRun, Paired, Question, RadiusNorm, Scale, Scores, Settings, bernstein_bound,
+    best_at, false_certificates, find_logs, paired, read_logs, readable_logs,
 };
 
 /// More columns than this are too many for a table.
@@ -22,6 +23,8 @@ pub(super) struct Analysis {
     pub(super) logs: Vec<AnalysedLog>,
     /// At each radius the number of the best log, and its accuracy.
     pub(super) best: Vec<(usize, f64)>,
+    /// The first two logs compared, if asked for.
+    pub(super) paired: Option<Vec<Paired>>,
 }
 
 /// What is known about one.
@@ -35,6 +38,12 @@ pub(super) struct AnalysedLog {
     pub(super) high_probability: Option<HighProbability>,
     /// The projection that proves its κ.
     pub(super) proven_by: Option<String>,
+    /// The noise level, as recorded or as the path says.
+    pub(super) sigma: Option<f64>,
+    /// Certified accuracy at radius 0.
+    pub(super) clean: Option<f64>,
+    /// By class, if asked for.
+    pub(super) classes: Vec<ByClass>,
 }
 
 /// Certified accuracy from below.
@@ -58,7 +67,29 @@ pub(super) fn analyse(arguments: &AnalyzeArguments) -> anyhow::Result<Analysis> 
     };
     let proofs = prove::proofs(arguments)?;
     let rho = arguments.rho.map(FailureProbability::new).transpose()?;
-    let sources = read_logs(&arguments.logs, &settings)?;
+    let mut paths = find_logs(&arguments.logs)?;
+    if arguments.skip_bad {
+        let (good, bad) = readable_logs(&paths, &settings);
+        bad.iter().for_each(|error| say(&format!("skipped: {error}")));
+        paths = good;
+    }
+    let mut sources = read_logs(&paths, &settings)?;
+    if arguments.skip_bad {
+        sources.retain(|source| match source.scores(&question) {
+            Ok(_) => true,
+            Err(error) => {
+                say(&format!("skipped: {error}"));
+                false
+            }
+        });
+        if sources.is_empty() {
+            bail!("none of the logs can be read");
+        }
+    }
+    if arguments.by_sigma {
+        let level = |source: &LoggedRun| sigma_of(source).unwrap_or(f64::INFINITY);
+        sources.sort_by(|a, b| level(a).total_cmp(&level(b)));
+    }
     for (path, line) in sources.iter().flat_map(|source| &source.broken_off) {
         say(&format!("{}, line {line}: cut off, ignored", path.display()));
     }
@@ -93,13 +124,53 @@ pub(super) fn analyse(arguments: &AnalyzeArguments) -> anyhow::Result<Analysis> 
             .map(|rho| high_probability(&source, &scores, &accuracy, rho, arguments.log_alpha))
             .transpose()?;
         let proven_by = prove::proven(&source, &proofs)?;
-        logs.push(AnalysedLog { source, label, scores, accuracy, high_probability, proven_by });
+        let classes = if arguments.per_class { classes(&source, &question, &values)? } else { Vec::new() };
+        let clean = scores.certified_accuracy(&[0.0]).ok().and_then(|at| at.first().copied());
+        let sigma = sigma_of(&source);
+        logs.push(AnalysedLog {
+            source,
+            label,
+            scores,
+            accuracy,
+            high_probability,
+            proven_by,
+            sigma,
+            clean,
+            classes,
+        });
     }
     let used: Vec<Option<&str>> = logs.iter().map(|log| log.proven_by.as_deref()).collect();
     prove::all_used(&proofs, &used)?;
     let accuracies: Vec<Vec<f64>> = logs.iter().map(|log| log.accuracy.clone()).collect();
     let best = best_at(&accuracies);
-    Ok(Analysis { norm: question.norm, any_class: question.any_class, radii, logs, best })
+    let paired = match (arguments.paired, &logs[..]) {
+        (false, _) => None,
+        (true, [first, second]) => Some(paired(&first.source, &second.source, &question, &values)?),
+        (true, _) => bail!("--paired compares two logs, but there are {}", logs.len()),
+    };
+    Ok(Analysis { norm: question.norm, any_class: question.any_class, radii, logs, best, paired })
+}
+
+fn classes(source: &LoggedRun, question: &Question, radii: &[f64]) -> anyhow::Result<Vec<ByClass>> {
+    let one = |label: u32| {
+        let scores = source.of_label(label).scores(question)?;
+        let images = scores.images().unwrap_or(0);
+        Ok(ByClass { label, images, accuracy: scores.certified_accuracy(radii)? })
+    };
+    source.labels().into_iter().map(one).collect()
+}
+
+/// The noise level of a log: as it says, or what follows `sigma` or `noise` in its path, the last of several.
+fn sigma_of(source: &LoggedRun) -> Option<f64> {
+    let path = source.paths.first()?.to_string_lossy().to_lowercase();
+    let named = ["sigma", "noise"].iter().filter_map(|word| {
+        let at = path.rfind(word)?;
+        let rest = path[at + word.len()..].trim_start_matches(['_', '=', '-']);
+        let end = rest.find(|letter: char| !(letter.is_ascii_digit() || letter == '.')).unwrap_or(rest.len());
+        let level: f64 = rest[..end].trim_end_matches('.').parse().ok()?;
+        Some((at, level))
+    });
+    source.sigma.or_else(|| named.max_by_key(|(at, _)| *at).map(|(_, level)| level))
 }
 
 fn question(arguments: &AnalyzeArguments) -> anyhow::Result<Question> {

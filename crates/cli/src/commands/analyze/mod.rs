@@ -2,6 +2,7 @@
 
 mod analysis;
 mod figure;
+mod more;
 mod prove;
 mod report;
 

@@ -1,6 +1,7 @@
 //! Tables, CSV and JSON.
 
 use super::analysis::{AnalysedLog, Analysis, in_cosines};
+use super::more::{self, ClassObject};
 use crate::args::{AnalyzeArguments, CertificationName};
 use crate::report::decimal::down;
 use crate::report::table::Table;
@@ -31,6 +32,8 @@ enum Row<'a> {
 pub(super) fn tables(analysis: &Analysis, arguments: &AnalyzeArguments) -> Vec<Table> {
     let mut tables = vec![accuracies(analysis, arguments)];
     tables.extend(limits(analysis));
+    tables.extend(more::right_limits(analysis, &SHARES, LIMIT_DIGITS));
+    tables.extend(more::tables(analysis, arguments));
     tables
 }
 
@@ -194,6 +197,9 @@ struct LogObject<'a> {
     alpha: Option<f64>,
     high_probability: Option<BoundObject<'a>>,
     p_a: Option<LimitsObject>,
+    /// Over correct predictions.
+    p_a_correct: Option<LimitsObject>,
+    per_class: Option<Vec<ClassObject<'a>>>,
     proven_by: Option<&'a str>,
     /// Of our records, whether their noise has exactly the law that certificates are about; otherwise that is assumed.
     noise_exact: Option<bool>,
@@ -233,6 +239,8 @@ pub(super) fn json(analysis: &Analysis, envelope: bool, stdout: &mut impl Write)
     for log in &analysis.logs {
         let quantiles: Option<Vec<f64>> =
             SHARES.iter().map(|&share| log.scores.limit_quantile(share)).collect();
+        let right: Option<Vec<f64>> =
+            SHARES.iter().map(|&share| log.scores.right_limit_quantile(share)).collect();
         let object = LogObject {
             source: log.source.name(),
             images: log.scores.images(),
@@ -251,6 +259,8 @@ pub(super) fn json(analysis: &Analysis, envelope: bool, stdout: &mut impl Write)
                 bernstein: &bound.bernstein,
             }),
             p_a: quantiles.map(|lower_limits| LimitsObject { shares: SHARES, lower_limits }),
+            p_a_correct: right.map(|lower_limits| LimitsObject { shares: SHARES, lower_limits }),
+            per_class: (!log.classes.is_empty()).then(|| log.classes.iter().map(ClassObject::from).collect()),
             proven_by: log.proven_by.as_deref(),
             noise_exact: log.source.run.as_deref().map(Run::noise_is_exact),
         };
@@ -267,6 +277,9 @@ pub(super) fn json(analysis: &Analysis, envelope: bool, stdout: &mut impl Write)
             abstained: None,
             best: analysis.best.iter().map(|&(at, _)| analysis.logs[at].source.name()).collect(),
         };
+        writeln!(stdout, "{}", serde_json::to_string(&object)?)?;
+    }
+    if let Some(object) = more::paired_object(analysis) {
         writeln!(stdout, "{}", serde_json::to_string(&object)?)?;
     }
     Ok(())

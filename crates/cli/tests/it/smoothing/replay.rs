@@ -105,7 +105,7 @@ fn a_run_of_a_hundred_images_is_drawn_again() {
     }
     write(&bench, "old.jsonl", &old);
     rejected(&check("old.jsonl", "--all"), &["noise assumed Gaussian", "gambeson noise 2"]);
-    let run = ok(bench.run("analyze old.jsonl run.jsonl --label old,new"));
+    let run = ok(bench.run("analyze old.jsonl run.jsonl --label old --label new"));
     let text = unwrapped(&run.stdout);
     assert_eq!(text.matches("noise assumed Gaussian").count(), 1, "{run:?}");
     let run = bench.run(&format!("certify {TOY} --n 600 --stop 101 --out old.jsonl"));

@@ -1,0 +1,141 @@
+//! Two runs on the same inputs: which certifies more, and whether that is more than chance.
+//!
+//! Problem: two runs have certified accuracies a₁ and a₂ at a radius, on the same inputs. Inputs are hard or easy for both,
+//! so the accuracies are not independent and their two intervals say little about the difference.
+//! Reference: McNemar (1947), in its exact form.
+//! Method: only inputs count on which the runs differ. Of d such inputs the first run certifies b and the second c. If
+//! neither were better, b would be binomial with parameters d and ½: the p-value is twice the smaller tail. Given d, b is
+//! binomial with some share θ, whose exact 95 % interval [L, U] (Clopper and Pearson) makes d(2θ − 1)/m an interval for the
+//! difference of the accuracies on m inputs.
+//! Deviations: the interval is conditional on d, so it is one for the inputs at hand; with d = 0 it is 0.
+
+use super::error::AnalysisError;
+use super::logged::{Evidence, Input, LoggedRun};
+use super::scores::Question;
+use crate::limit::{lower_limit, upper_limit};
+use gambeson_checker::{FailureProbability, SamplingRule, Tally};
+use std::collections::BTreeMap;
+
+/// What two runs certify at one radius, of the inputs that both have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Paired {
+    /// The radius.
+    pub radius: f64,
+    /// Inputs that both runs have.
+    pub inputs: u64,
+    /// Certified by both.
+    pub both: u64,
+    /// Certified by the first only.
+    pub first: u64,
+    /// Certified by the second only.
+    pub second: u64,
+    /// Exact two-sided p-value of McNemar's test.
+    pub p_value: f64,
+    /// Accuracy of the first less that of the second.
+    pub difference: f64,
+    /// A 95 % interval for it.
+    pub interval: (f64, f64),
+}
+
+/// Radius and label in either run, and the index.
+type Common = ((f64, Option<u32>), (f64, Option<u32>), u64);
+
+/// Compares two runs at radii, on the inputs that both have.
+pub fn paired(
+    first: &LoggedRun,
+    second: &LoggedRun,
+    question: &Question,
+    radii: &[f64],
+) -> Result<Vec<Paired>, AnalysisError> {
+    let (a, b) = (certified(first, question)?, certified(second, question)?);
+    let common: Vec<Common> =
+        a.iter().filter_map(|(index, a)| b.get(index).map(|b| (*a, *b, *index))).collect();
+    if common.is_empty() {
+        return Err(AnalysisError::NothingInCommon { first: first.name(), second: second.name() });
+    }
+    if let Some((_, _, index)) = common.iter().find(|(a, b, _)| a.1.is_some() && b.1.is_some() && a.1 != b.1)
+    {
+        return Err(AnalysisError::OtherLabel { first: first.name(), second: second.name(), index: *index });
+    }
+    radii.iter().map(|&radius| at(radius, &common)).collect()
+}
+
+/// By index, the radius (negative where nothing is certified) and the label.
+fn certified(
+    run: &LoggedRun,
+    question: &Question,
+) -> Result<BTreeMap<u64, (f64, Option<u32>)>, AnalysisError> {
+    let Evidence::Inputs(inputs) = &run.evidence else {
+        return Err(AnalysisError::NoInputs { log: run.name() });
+    };
+    inputs
+        .iter()
+        .map(|input: &Input| {
+            let radius = run.certified_radius(question, input)?;
+            Ok((input.index, (radius.unwrap_or(-1.0), input.label)))
+        })
+        .collect()
+}
+
+fn at(radius: f64, common: &[Common]) -> Result<Paired, AnalysisError> {
+    let (mut both, mut first, mut second) = (0, 0, 0);
+    for ((a, _), (b, _), _) in common {
+        match (*a >= radius, *b >= radius) {
+            (true, true) => both += 1,
+            (true, false) => first += 1,
+            (false, true) => second += 1,
+            (false, false) => {}
+        }
+    }
+    let (inputs, differing) = (common.len() as u64, first + second);
+    let m = inputs as f64;
+    let interval = if differing == 0 {
+        (0.0, 0.0)
+    } else {
+        let side = FailureProbability::new(0.025)?;
+        let (rule, tally) = (SamplingRule::Fixed, Tally::new(first, differing)?);
+        let low = lower_limit(&rule, tally, rule.method(), side)?.value();
+        let high = upper_limit(&rule, tally, rule.method(), side)?.value();
+        let scaled = |share: f64| differing as f64 * (2.0 * share - 1.0) / m;
+        (scaled(low), scaled(high))
+    };
+    Ok(Paired {
+        radius,
+        inputs,
+        both,
+        first,
+        second,
+        p_value: p_value(first.max(second), differing),
+        difference: (first as f64 - second as f64) / m,
+        interval,
+    })
+}
+
+/// min(1, 2·P(Bin(n, ½) ≥ k)), summed from the largest term down.
+fn p_value(k: u64, n: u64) -> f64 {
+    // ln of the term at k, then term by term upwards.
+    let ln_factorial = |n: u64| (1..=n).map(|i| (i as f64).ln()).sum::<f64>();
+    let first = ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k) - n as f64 * std::f64::consts::LN_2;
+    let (mut term, mut sum) = (first.exp(), 0.0);
+    for i in k..=n {
+        sum += term;
+        term *= (n - i) as f64 / (i + 1) as f64;
+    }
+    (2.0 * sum).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::p_value;
+
+    #[test]
+    fn p_values_are_those_of_the_binomial_distribution() {
+        // 2·(1 + 8)/2⁸, 2/2⁸, 2·(5 choose 3 and more)/2⁵ capped, and the middle.
+        for (k, n, expected) in
+            [(7, 8, 18.0 / 256.0), (8, 8, 2.0 / 256.0), (3, 5, 1.0), (0, 0, 1.0), (4, 5, 12.0 / 32.0)]
+        {
+            assert!((p_value(k, n) - expected).abs() < 1e-12, "{k} of {n}: {}", p_value(k, n));
+        }
+        assert!(p_value(900, 1000) < 1e-150 && p_value(5000, 10_000) > 0.999);
+    }
+}
