@@ -1,7 +1,7 @@
 //! What noise is added to: a row of numbers on or between the points of a grid, and how a classifier takes them.
 
-use super::PAIRS;
 use super::grid::{Grid, power_of_two};
+use super::stream::PAIRS;
 use crate::input_map::{Affine, InputMap};
 use gambeson_checker::rounding::mul_up;
 use gambeson_checker::{MOST_STEPS, encoding_error_of_blocks, grid_error};

@@ -39,51 +39,13 @@ mod normals;
 pub mod plain;
 mod refine;
 pub mod rounded;
+mod stream;
 
 pub use centre::{Centre, CentreError};
-use chacha::Key;
 pub use grid::{Grid, GridError, Quantum};
 pub use plain::Noise;
 pub use rounded::RoundedNoise;
-
-/// Which draw of an input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Draw {
-    /// To choose the class, from 0.
-    Selection(u64),
-    /// To count it, from 0.
-    Estimation(u64),
-}
-
-impl Draw {
-    /// Nonce of the stream. Indices are below 2⁶³ as counts are.
-    fn stream(self) -> u64 {
-        match self {
-            Self::Selection(index) => index | 1 << 63,
-            Self::Estimation(index) => index & !(1 << 63),
-        }
-    }
-}
-
-/// Pairs of a group.
-const PAIRS: usize = 128;
-
-/// Name of the noise that certificates are made with, and the sixteen bytes of its keys besides seed and input. Another
-/// way to make noise must have another name.
-pub const GENERATOR: &str = "gambeson noise 3";
-
-/// Seed, input and name as a key.
-fn key(seed: u64, input: u64, name: &str) -> Key {
-    let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&seed.to_le_bytes());
-    bytes[8..16].copy_from_slice(&input.to_le_bytes());
-    bytes[16..].copy_from_slice(name.as_bytes());
-    let mut key = [0; 8];
-    for (word, bytes) in key.iter_mut().zip(bytes.as_chunks::<4>().0) {
-        *word = u32::from_le_bytes(*bytes);
-    }
-    key
-}
+pub use stream::{Draw, GENERATOR};
 
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@
 
 use super::chacha::{self, Key, Words};
 use super::normals::{is_rare, pair, rare_radius, turned};
-use super::{Draw, PAIRS, key};
+use super::stream::{Draw, PAIRS, key};
 
 /// The sixteen bytes of the keys besides seed and input.
 const NAME: &str = "gambeson noise 2";

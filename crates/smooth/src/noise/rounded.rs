@@ -28,7 +28,7 @@ use super::centre::Centre;
 use super::chacha::{self, Key, Words};
 use super::normals::{self, is_rare, pair};
 use super::refine::{self, MoreBits, cell, width_of_cell};
-use super::{Draw, GENERATOR, PAIRS, key};
+use super::stream::{Draw, GENERATOR, PAIRS, key};
 
 /// The noise of one input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,5 @@
 //! What is asked of logs, and what is known about them.
 
-use super::more::ByClass;
 use super::prove;
 use crate::args::{AnalyzeArguments, Radius};
 use crate::commands::certify::cosines;
@@ -44,6 +43,14 @@ pub(super) struct AnalysedLog {
     pub(super) clean: Option<f64>,
     /// By class, if asked for.
     pub(super) classes: Vec<ByClass>,
+}
+
+/// Accuracy of the inputs of one class, by log.
+pub(super) struct ByClass {
+    pub(super) label: u32,
+    pub(super) images: usize,
+    /// At each radius.
+    pub(super) accuracy: Vec<f64>,
 }
 
 /// Certified accuracy from below.

@@ -1,19 +1,11 @@
 //! Further tables, each only if asked for: the envelope with clean accuracy, accuracy by class, two logs compared.
 
-use super::analysis::{AnalysedLog, Analysis};
+use super::analysis::{AnalysedLog, Analysis, ByClass};
 use crate::args::AnalyzeArguments;
 use crate::report::decimal::down;
 use crate::report::table::Table;
 use gambeson_smooth::analysis::{Paired, best_at};
 use serde::Serialize;
-
-/// Accuracy of the inputs of one class, by log.
-pub(super) struct ByClass {
-    pub(super) label: u32,
-    pub(super) images: usize,
-    /// At each radius.
-    pub(super) accuracy: Vec<f64>,
-}
 
 /// What `--json` prints for `--per-class`.
 #[derive(Serialize)]

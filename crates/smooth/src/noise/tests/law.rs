@@ -2,7 +2,8 @@
 //! far into the tails.
 
 use super::{cases, cumulative};
-use crate::noise::{Centre, Draw, PAIRS, RoundedNoise};
+use crate::noise::stream::PAIRS;
+use crate::noise::{Centre, Draw, RoundedNoise};
 use rayon::prelude::*;
 
 /// Coordinates of a draw: groups whose cosines and sines are pairs.

@@ -4,7 +4,8 @@ use super::{cumulative, generator};
 use crate::noise::chacha::{self, Words};
 use crate::noise::normals::{is_rare, pair, rare_radius, turned};
 use crate::noise::plain::{dispatch, fill, fill_avx2};
-use crate::noise::{Draw, Noise, key};
+use crate::noise::stream::key;
+use crate::noise::{Draw, Noise};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 

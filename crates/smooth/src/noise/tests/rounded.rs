@@ -7,7 +7,8 @@ use crate::noise::chacha::{self, Words};
 use crate::noise::normals::{self, is_rare, pair};
 use crate::noise::refine::{self, MoreBits, cell, width_of_cell};
 use crate::noise::rounded::{dispatch, edge, fill, fill_avx2};
-use crate::noise::{Centre, CentreError, Draw, GENERATOR, Grid, GridError, Quantum, RoundedNoise, key};
+use crate::noise::stream::key;
+use crate::noise::{Centre, CentreError, Draw, GENERATOR, Grid, GridError, Quantum, RoundedNoise};
 use rand::Rng;
 use rayon::prelude::*;
 
