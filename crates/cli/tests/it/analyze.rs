@@ -317,7 +317,7 @@ fn two_logs_are_compared_input_by_input_and_classes_are_told_apart() {
     assert!(run.code == 0 && unwrapped(&run.stdout).contains("McNemar"), "{run:?}");
     let run = bench.run("analyze a.tsv --paired");
     assert!(run.code == 2 && run.stderr.contains("compares two logs"), "{run:?}");
-    bench.write("c.tsv", table(9, 0.3).replace("\n0\t0\t", "\n0\t1\t"));
+    bench.write("c.tsv", table(9, 0.3).replace("\n0\t0\t0\t", "\n0\t1\t1\t"));
     let run = bench.run("analyze a.tsv c.tsv --radii 0 --paired");
     assert!(run.code == 2 && run.stderr.contains("labels for input 0"), "{run:?}");
 }
