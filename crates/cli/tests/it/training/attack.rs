@@ -80,3 +80,19 @@ fn sparse_changes_need_no_network() {
     }
     assert!((number(&found["largest"]) - 0.09).abs() < 1e-12, "{found}");
 }
+
+#[test]
+fn the_network_that_comes_along_is_certified() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/fashion");
+    let bench = Bench::new();
+    let run =
+        bench.run(&format!("check {folder}/projection.safetensors {folder}/projection.cert.json --json"));
+    assert!(run.code == 0 && number(&run.json()["kappa"]) < 8.9443, "{run:?}");
+    let run = bench.run(&format!(
+        "certify --model {folder}/network.safetensors --data fashion --sigma 0.5 --projection \
+         {folder}/projection.safetensors --every 20 --n 1000 --json"
+    ));
+    assert_eq!(run.code, 0, "{run:?}");
+    let accuracy = &run.json()["accuracy"];
+    assert!(number(&accuracy["clean"]) > 0.65 && number(&accuracy["l2"]["accuracy"][2]) > 0.5, "{accuracy}");
+}
