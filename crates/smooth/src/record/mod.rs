@@ -29,4 +29,4 @@ pub use log::{Log, RecordLog, merge_records, read_numbered_records, read_records
 pub(crate) use prediction::START as PREDICTION_START;
 pub use prediction::{PredictionLog, PredictionRecord, PredictionRun};
 pub use projection::ProjectionMismatch;
-pub use run::{Names, ONNX_RUNTIME, Rule, Run, VERSION};
+pub use run::{ASSUMED, Names, ONNX_RUNTIME, Rule, Run, VERSION};

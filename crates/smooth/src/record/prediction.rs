@@ -41,6 +41,9 @@ pub struct PredictionRun {
     /// What made the noise of that seed: [`GENERATOR`](crate::noise::GENERATOR) when it was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator: Option<String>,
+    /// What the prediction rests on; see [`Run::assumed`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assumed: Option<String>,
     /// What noisy inputs are rounded to; see [`Run::grid`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<Grid>,
@@ -85,9 +88,22 @@ pub struct PredictionRecord {
 impl PredictionRun {
     /// The run of a smoother on things with these names.
     pub fn new<C: Classifier>(smoother: &Smoother<C>, names: &Names) -> Self {
-        let Run { n, sigma, alpha, seed, nonce, generator, grid, .. } = Run::new(smoother, names);
-        let Run { model, runtime, data, projection, noise, .. } = Run::new(smoother, names);
-        Self { n, sigma, alpha, seed, nonce, generator, grid, model, runtime, data, projection, noise }
+        let run = Run::new(smoother, names);
+        Self {
+            n: run.n,
+            sigma: run.sigma,
+            alpha: run.alpha,
+            seed: run.seed,
+            nonce: run.nonce,
+            generator: run.generator,
+            assumed: run.assumed,
+            grid: run.grid,
+            model: run.model,
+            runtime: run.runtime,
+            data: run.data,
+            projection: run.projection,
+            noise: run.noise,
+        }
     }
 }
 

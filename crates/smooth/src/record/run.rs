@@ -14,6 +14,9 @@ use serde::{Deserialize, Serialize};
 /// by some 10⁻⁶ σ, so their certificates rest on the assumption that it was Gaussian ([`Run::noise_is_exact`]).
 pub const VERSION: u32 = 2;
 
+/// What no count and no replay can show.
+pub const ASSUMED: &str = "ChaCha8's words are random; the seed was chosen independently of network and data";
+
 /// The name of ONNX Runtime in records. It computed all networks of version 1.
 pub const ONNX_RUNTIME: &str = "onnxruntime";
 
@@ -75,6 +78,10 @@ pub struct Run {
     /// What made the noise of that seed: [`GENERATOR`](crate::noise::GENERATOR) when it was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator: Option<String>,
+    /// What certificates rest on besides arithmetic: [`ASSUMED`] when it was written; none in records of earlier
+    /// generators, which assume Gaussian noise too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assumed: Option<String>,
     /// What noisy inputs are rounded to; none in records of earlier generators, whose noise was only nearly Gaussian.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<Grid>,
@@ -129,6 +136,7 @@ impl Run {
             seed: params.seed,
             nonce: names.nonce,
             generator: Some(GENERATOR.to_owned()),
+            assumed: Some(ASSUMED.to_owned()),
             grid: Some(smoother.grid()),
             model: names.model.clone(),
             runtime: names.runtime.clone(),

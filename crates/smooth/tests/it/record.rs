@@ -19,6 +19,7 @@ pub(crate) fn run() -> Run {
         seed: 7,
         nonce: None,
         generator: Some("g 1".to_owned()),
+        assumed: None,
         grid: None,
         model: "toy".to_owned(),
         runtime: None,
