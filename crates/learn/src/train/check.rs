@@ -287,9 +287,11 @@ fn explained(error: &toml::de::Error, text: &str) -> SpecError {
     SpecError::UnknownKey { key, table, nearest }
 }
 
-/// The table that a place of a text is in: the last heading before it.
+/// The table that a place of a text is in: the last heading before it, or there.
 fn table_of(text: &str, place: usize) -> String {
-    let before = text.get(..place).unwrap_or_default();
+    // The whole line: of some tables only the heading's own place is known.
+    let end = text.get(place..).unwrap_or_default().find('\n').map_or(text.len(), |line| place + line);
+    let before = text.get(..end).unwrap_or_default();
     let headings = before.lines().map(str::trim).filter(|line| line.starts_with('['));
     headings.last().map_or(String::new(), |line| line.trim_matches(['[', ']']).to_owned())
 }

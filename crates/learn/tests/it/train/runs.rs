@@ -216,7 +216,7 @@ fn a_run_that_explodes_says_so() {
     let error = train(&prepared(&spec), run.path(), RARELY, &mut ()).expect_err("diverged");
     assert!(matches!(error, RunError::Diverged { .. }), "{error}");
     // Also where the last step did it, after the last loss was looked at.
-    spec.optimiser = OptimiserSpec { epochs: 1, batch: 240, learning_rate: 1e38, ..spec.optimiser };
+    spec.optimiser = OptimiserSpec { epochs: 1, batch: 240, learning_rate: 1e39, ..spec.optimiser };
     let run = folder();
     let error = train(&prepared(&spec), run.path(), RARELY, &mut ()).expect_err("diverged");
     assert!(matches!(error, RunError::Diverged { step: 1 }), "{error}");
