@@ -57,6 +57,22 @@ pub(crate) fn wrapped(text: &str, indent: usize) -> String {
     lines.join("\n")
 }
 
+/// A command to copy, in lines of at most 80 columns that a shell takes as one.
+pub(crate) fn command(text: &str, indent: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if length(line) + 1 + length(word) + 2 <= COLUMNS => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            None => lines.push(word.to_owned()),
+            Some(_) => lines.push(" ".repeat(indent) + word),
+        }
+    }
+    lines.join(" \\\n")
+}
+
 /// A message for stderr, line by line: wrapped on a terminal, unchanged in a pipe, where programs read it.
 pub(crate) fn message(text: &str) -> String {
     if !std::io::stderr().is_terminal() {
