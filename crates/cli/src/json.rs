@@ -32,6 +32,9 @@ pub(crate) struct BoundRecord {
     pub(crate) peak_memory: Option<u64>,
     pub(crate) stop: String,
     pub(crate) trivial: bool,
+    /// How far the entries as stored may be from those of the file, all together; both ends allow for it.
+    #[serde(default)]
+    pub(crate) entry_error: f64,
 }
 
 impl BoundRecord {

@@ -57,6 +57,22 @@ pub(crate) fn wrapped(text: &str, indent: usize) -> String {
     lines.join("\n")
 }
 
+/// A text from a file, for people: what would move the cursor, change colours or pretend to be another line is escaped.
+pub(crate) fn shown(text: &str) -> String {
+    let safe = |letter: char| !letter.is_control() && !is_invisible(letter);
+    if text.chars().all(safe) {
+        return text.to_owned();
+    }
+    text.chars()
+        .map(|letter| if safe(letter) { letter.to_string() } else { letter.escape_unicode().to_string() })
+        .collect()
+}
+
+/// Marks that change the direction of what follows, separators of lines, and letters of no width.
+fn is_invisible(letter: char) -> bool {
+    matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
 /// A message for stderr, line by line: wrapped on a terminal, unchanged in a pipe, where programs read it.
 pub(crate) fn message(text: &str) -> String {
     if !std::io::stderr().is_terminal() {

@@ -5,7 +5,6 @@ use crate::commands::matrix::{self, NamedMatrix};
 use crate::ended::Ended;
 use crate::json::{BoundRecord, domain_name, stop_name};
 use crate::machine::peak_memory;
-use crate::output::writable;
 use crate::progress::{LiveBracket, catch_interrupts};
 use crate::report::decimal::{down, up};
 use crate::screen::wrapped;
@@ -25,20 +24,18 @@ pub(crate) fn run(
     stdout: &mut impl Write,
     threads: usize,
 ) -> anyhow::Result<Ended> {
-    if let Some(path) = &arguments.certificate {
-        writable(path)?; // rather than lose a long run at its end
-    }
     let given = matrix::load(arguments.matrix.input.as_deref(), arguments.matrix.random, threads)?;
     let reading = if arguments.matrix.gram { Reading::Gram } else { Reading::Plain };
     let norm = Norm::from(arguments.norm);
     // The hash is of the matrix as given, so it is taken before the matrix becomes a problem.
     let hash = arguments.certificate.as_ref().map(|_| given.input.matrix.sha256());
     let NamedMatrix { input, name, seconds } = given;
-    let natural = input.kind.natural_domain(norm, reading);
+    let (natural, error) = (input.kind.natural_domain(norm, reading), input.error);
     let domain = arguments.matrix.domain.map_or(natural, Domain::from);
     let problem = Problem::new(input.matrix, norm, reading, domain, threads)
         .map_err(matrix::explained)
-        .with_context(|| name.clone())?;
+        .with_context(|| name.clone())?
+        .with_error(error);
     let mut params = BoundParams {
         time_limit: arguments.time_limit,
         seed: arguments.seed,
@@ -118,6 +115,7 @@ fn report(
             peak_memory: peak_memory(),
             stop: stop_name(found.stop).to_owned(),
             trivial: found.trivial,
+            entry_error: problem.error(),
         };
         writeln!(stdout, "{}", serde_json::to_string(&record)?)?;
     } else {
@@ -158,6 +156,13 @@ fn print(
     writeln!(stdout, "  relaxation {} .. {upper}   gap {gap}", down(found.sdp_lower.value(), DIGITS))?;
     if let Some(kappa) = found.upper.kappa() {
         writeln!(stdout, "  kappa      {}", up(kappa.value(), DIGITS))?;
+    }
+    if problem.error() > 0.0 {
+        let error = up(problem.error(), 3);
+        let text = format!(
+            "entries      not all are binary64 numbers: off by at most {error} together, which both ends allow for"
+        );
+        writeln!(stdout, "{}", wrapped(&text, 13))?;
     }
     if found.trivial {
         writeln!(

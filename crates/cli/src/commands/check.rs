@@ -10,7 +10,7 @@ use crate::screen::{proven, rejected, wrapped};
 use anyhow::{Context, bail};
 use gambeson_checker::{CheckError, Domain};
 use gambeson_lowrank::linalg::matrix::Matrix;
-use gambeson_lowrank::matrix_file::InputKind;
+use gambeson_lowrank::matrix_file::{Input, InputKind};
 use gambeson_lowrank::projection::Projection;
 use gambeson_lowrank::projection::certificate::{ProjectionBound, ProjectionCertificate};
 use gambeson_lowrank::safetensors::looks_like;
@@ -36,15 +36,13 @@ pub(crate) fn run(
     }
     let file = CertificateFile::read(&arguments.certificate)?;
     let given = matrix::load(arguments.input.as_deref(), arguments.random, threads)?;
-    let kind = given.input.kind;
     let asked = Asked {
         domain: arguments.domain.map(Domain::from),
         norm: arguments.norm.map(Norm::from),
         gram: arguments.gram,
         at_most: arguments.at_most,
     };
-    let verdict =
-        verdict(given.input.matrix, kind, file, &asked, threads).with_context(|| given.name.clone())?;
+    let verdict = verdict_of(given.input, file, &asked, threads).with_context(|| given.name.clone())?;
     if arguments.json {
         let record = CheckRecord {
             proven: verdict.reason.is_none(),
@@ -104,7 +102,7 @@ fn check_projection(
         );
     }
     let projection = Projection::read(path)?;
-    let certificate = ProjectionCertificate::read(&arguments.certificate)?;
+    let certificate = ProjectionCertificate::read_for(&projection, &arguments.certificate)?;
     let started = Instant::now();
     let checked = certificate.check(&projection, threads);
     let seconds_check = started.elapsed().as_secs_f64();
@@ -270,6 +268,17 @@ pub(crate) fn verdict(
     asked: &Asked,
     threads: usize,
 ) -> anyhow::Result<Verdict> {
+    verdict_of(Input { kind, ..Input::from(matrix) }, file, asked, threads)
+}
+
+/// The same for what a file says.
+fn verdict_of(
+    input: Input,
+    file: CertificateFile,
+    asked: &Asked,
+    threads: usize,
+) -> anyhow::Result<Verdict> {
+    let Input { mut matrix, kind, mut error, former, .. } = input;
     let question = Question::new(asked, &file, &matrix, kind);
     let verdict = |upper: Option<Upper>, reason: Option<String>, started: Instant| {
         Ok(Verdict { upper, reason, question, seconds: started.elapsed().as_secs_f64() })
@@ -279,7 +288,10 @@ pub(crate) fn verdict(
         return rejected(reason);
     }
     let hash = matrix.sha256();
-    if hash != file.matrix_sha256 {
+    let formerly = former.filter(|former| hash != file.matrix_sha256 && former.0.sha256() == file.matrix_sha256);
+    if let Some(former) = formerly {
+        (matrix, error) = *former; // plain sums, as programs before this one made them
+    } else if hash != file.matrix_sha256 {
         return rejected(format!("the certificate is for another matrix (sha256 {hash} here)"));
     }
     if file.n != file.weights.len() {
@@ -290,7 +302,9 @@ pub(crate) fn verdict(
         ));
     }
     let Question { norm, reading, domain } = question;
-    let problem = Problem::new(matrix, norm, reading, domain, threads).map_err(super::matrix::explained)?;
+    let problem = Problem::new(matrix, norm, reading, domain, threads)
+        .map_err(super::matrix::explained)?
+        .with_error(error);
     let started = Instant::now();
     match prove(&problem, &file.into_certificate(), threads) {
         Ok(upper) => {

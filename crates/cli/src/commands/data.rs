@@ -215,12 +215,18 @@ fn list(data_dir: &Path, json: bool, stdout: &mut impl Write) -> anyhow::Result<
     Ok(())
 }
 
+fn is_address(text: &str) -> bool {
+    text.starts_with("http://") || text.starts_with("https://")
+}
+
 fn fetch(arguments: &FetchArguments, stdout: &mut impl Write) -> anyhow::Result<()> {
     let data_dir = data_dir()?;
     let set = Cifar::from(arguments.name);
     let providers = match &arguments.from {
-        Some(url) if url.starts_with("http://") || url.starts_with("https://") => vec![Provider::url(url)],
-        Some(path) => vec![Provider::File(path.into())],
+        Some(from) => match from.to_str().filter(|from| is_address(from)) {
+            Some(url) => vec![Provider::url(url)],
+            None => vec![Provider::File(from.into())],
+        },
         None => match arguments.source {
             Some(SourceName::Npm) => vec![Provider::Npm],
             Some(SourceName::Official) => vec![Provider::official(set)],

@@ -15,11 +15,13 @@ mod train;
 
 use crate::args::{Arguments, Command};
 use crate::ended::Ended;
+use crate::files;
 use crate::output::Output;
 use clap::CommandFactory;
 use std::io::Write;
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Ended> {
+    files::guard(&arguments.command, arguments.force)?;
     let threads = arguments
         .threads
         .map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);

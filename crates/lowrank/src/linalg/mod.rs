@@ -11,6 +11,7 @@
 pub(crate) mod aligned;
 pub(crate) mod cosines;
 pub mod eigen;
+mod exact_sum;
 pub mod kernel;
 pub mod lanczos;
 pub mod matrix;

@@ -242,6 +242,13 @@ fn solve_and_prove(
         lower = lower.of_dilation(matrix, rows).map_err(not_dilated)?;
         sdp_lower = sdp_lower.of_dilation(matrix, rows).map_err(not_dilated)?;
     }
+    // All of it was about the stored entries; what was meant may be a little off.
+    let error = problem.error();
+    if problem.is_factor() {
+        (lower, sdp_lower) = (lower.widened_factor(error), sdp_lower.widened_factor(error));
+    } else {
+        (lower, sdp_lower) = (lower.widened(error), sdp_lower.widened(error));
+    }
     Ok(Bracket {
         certificate,
         upper,

@@ -68,12 +68,17 @@ pub(crate) fn certificate_with_proof(
     })
 }
 
-/// What a certificate proves about a problem, in units of its norm (the square for ∞→2).
+/// What a certificate proves about a problem, in units of its norm (the square for ∞→2), whatever its entries are within
+/// their error.
 pub fn prove(problem: &Problem, certificate: &Certificate, threads: usize) -> Result<Upper, CheckError> {
-    let matrix = problem.quadratic();
-    Ok(match (problem.norm, problem.dilated_rows()) {
-        (_, Some(rows)) => Upper::InfToOne(check_dilation(matrix, rows, certificate, threads)?),
-        (Norm::InfToTwo, None) => Upper::InfToTwo(check(matrix, certificate, threads)?),
-        (_, None) => Upper::Quadratic(check(matrix, certificate, threads)?),
+    let (matrix, error) = (problem.quadratic(), problem.error());
+    if let Some(rows) = problem.dilated_rows() {
+        return Ok(Upper::InfToOne(check_dilation(matrix, rows, certificate, threads)?.widened(error)?));
+    }
+    let stored = check(matrix, certificate, threads)?;
+    let bound = if problem.is_factor() { stored.widened_factor(error)? } else { stored.widened(error)? };
+    Ok(match problem.norm {
+        Norm::InfToTwo => Upper::InfToTwo(bound),
+        Norm::Quadratic | Norm::InfToOne => Upper::Quadratic(bound),
     })
 }

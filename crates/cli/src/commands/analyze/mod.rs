@@ -5,9 +5,8 @@ mod figure;
 mod prove;
 mod report;
 
-use crate::args::{AnalyzeArguments, FigureFiles};
+use crate::args::AnalyzeArguments;
 use crate::ended::Ended;
-use crate::output::writable;
 use analysis::analyse;
 use anyhow::Context;
 use gambeson_lowrank::file::write_file;
@@ -15,11 +14,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(arguments: &AnalyzeArguments, stdout: &mut impl Write) -> anyhow::Result<Ended> {
-    let out = [&arguments.markdown, &arguments.latex, &arguments.csv];
-    let figures = arguments.figure.figure.iter().flat_map(FigureFiles::paths);
-    for path in out.into_iter().flatten().chain(figures) {
-        writable(path)?;
-    }
     let analysis = analyse(arguments)?;
     let tables = report::tables(&analysis, arguments);
     if arguments.json {

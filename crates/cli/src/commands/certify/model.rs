@@ -68,7 +68,7 @@ pub(super) struct Loaded {
 }
 
 pub(super) fn load(arguments: &SmoothArguments, shape: Shape, threads: usize) -> anyhow::Result<Loaded> {
-    let text = arguments.model.as_str();
+    let text = &*arguments.model.to_string_lossy();
     let normalisation = match (&arguments.mean[..], &arguments.std[..]) {
         ([], []) => None,
         (mean, std) => Some(Normalisation::new(mean, std, shape.channels).context("--mean and --std")?),
@@ -87,7 +87,7 @@ pub(super) fn load(arguments: &SmoothArguments, shape: Shape, threads: usize) ->
         threads,
     };
     let LoadedModel { model, sha256, shape, unsupported } =
-        runtime::load(Path::new(text), &params).map_err(hinted)?;
+        runtime::load(Path::new(&arguments.model), &params).map_err(hinted)?;
     if let Some(unsupported) = unsupported {
         say(&format!("{text}: run by ONNX Runtime, since our engine does not have {unsupported}"));
     }

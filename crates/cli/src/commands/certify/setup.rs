@@ -4,7 +4,7 @@ use super::model::{self, Loaded, Model};
 use crate::args::SmoothArguments;
 use crate::commands::data::data_dir;
 use crate::live_data::LiveData;
-use crate::output::writable;
+use crate::screen::shown;
 use anyhow::{Context, bail};
 use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_data::dataset::{Dataset, Shape};
@@ -33,14 +33,6 @@ pub(super) struct Setup {
 impl Setup {
     /// Loads everything, cheap and likely mistakes first.
     pub(super) fn load(arguments: &SmoothArguments, threads: usize) -> anyhow::Result<Self> {
-        for path in [&arguments.out, &arguments.tsv].into_iter().flatten() {
-            writable(path)?;
-        }
-        if let (Some(out), Some(tsv)) = (&arguments.out, &arguments.tsv)
-            && std::path::absolute(out)? == std::path::absolute(tsv)?
-        {
-            bail!("{}: is both --out and --tsv; give two files", out.display());
-        }
         let options = LoadOptions {
             split: arguments.split.into(),
             frames: FrameParams { window_ms: arguments.window_ms, hop_ms: arguments.hop_ms },
@@ -57,7 +49,7 @@ impl Setup {
         if classes > model.classes() {
             crate::progress::say(&format!(
                 "{} has {} classes, but the data have {classes}: it never answers the others",
-                arguments.model,
+                arguments.model.display(),
                 model.classes()
             ));
         }
@@ -74,11 +66,11 @@ impl Setup {
             Some(path) => setup.project(path, arguments, taken, threads)?,
             None if taken != shape => bail!(
                 "{}: takes images of {taken}, but the data are {shape}; a --projection can decode smaller ones",
-                arguments.model
+                arguments.model.display()
             ),
             None => {}
         }
-        setup.title = format!("{} on {}", arguments.model, setup.data.name());
+        setup.title = format!("{} on {}", shown(&arguments.model.to_string_lossy()), shown(setup.data.name()));
         Ok(setup)
     }
 

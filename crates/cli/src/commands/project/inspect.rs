@@ -50,7 +50,7 @@ pub(super) fn run(
         .or_else(|| Some(certificate_path(&arguments.projection)).filter(|path| path.exists()));
     let checked: Result<ProjectionBound, String> = match &path {
         None => Err("no certificate".to_owned()),
-        Some(path) => ProjectionCertificate::read(path)?
+        Some(path) => ProjectionCertificate::read_for(&projection, path)?
             .check(&projection, threads)
             .map_err(|rejected| rejected.to_string()),
     };
