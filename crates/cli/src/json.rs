@@ -49,6 +49,12 @@ impl BoundRecord {
     }
 }
 
+/// A path as text, with a mark for what is no UTF-8.
+#[allow(clippy::ref_option)] // serde passes it so
+pub(crate) fn lossy<S: serde::Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
+    path.as_ref().map(|path| path.to_string_lossy()).serialize(serializer)
+}
+
 pub(crate) fn domain_name(domain: Domain) -> &'static str {
     match domain {
         Domain::Cube => "cube",
@@ -122,7 +128,9 @@ pub(crate) struct FitRecord {
     /// Reading the data and adding up their moments.
     pub(crate) seconds_read: f64,
     pub(crate) seconds_fit: f64,
+    #[serde(serialize_with = "lossy")]
     pub(crate) projection: Option<PathBuf>,
+    #[serde(serialize_with = "lossy")]
     pub(crate) certificate: Option<PathBuf>,
 }
 

@@ -7,7 +7,7 @@ use super::certified::padded;
 use super::entry::{Entry, Sealed};
 use super::error::RecordProblem;
 use super::log::Log;
-use super::run::{Names, Run, VERSION, first_runtime};
+use super::run::{Law, Names, Run, VERSION, first_runtime};
 use crate::classifier::Classifier;
 use crate::smoother::{Counts, Prediction, Smoother, predicted};
 use gambeson_checker::FailureProbability;
@@ -28,6 +28,9 @@ enum Kind {
 pub struct PredictionRun {
     /// Draws per input.
     pub n: u64,
+    /// The law of the noise; see [`Run::law`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub law: Option<Law>,
     /// σ; 1 where `noise` gives levels.
     pub sigma: f64,
     /// α, the failure probability of one record.
@@ -70,14 +73,17 @@ pub struct PredictionRecord {
     pub class: Option<u32>,
     /// Wall-clock seconds.
     pub seconds: f64,
+    /// SHA-256 of the line without it; see [`Record::digest`](super::Record::digest).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    digest: Option<String>,
 }
 
 impl PredictionRun {
     /// The run of a smoother on things with these names.
     pub fn new<C: Classifier>(smoother: &Smoother<C>, names: &Names) -> Self {
-        let Run { n, sigma, alpha, seed, generator, model, runtime, data, projection, noise, .. } =
+        let Run { n, law, sigma, alpha, seed, generator, model, runtime, data, projection, noise, .. } =
             Run::new(smoother, names);
-        Self { n, sigma, alpha, seed, generator, model, runtime, data, projection, noise }
+        Self { n, law, sigma, alpha, seed, generator, model, runtime, data, projection, noise }
     }
 }
 
@@ -102,6 +108,7 @@ impl PredictionRecord {
             run,
             class: found.class,
             seconds,
+            digest: None,
         }
     }
 }
@@ -111,6 +118,11 @@ impl Sealed for PredictionRecord {}
 impl Entry for PredictionRecord {
     type Run = PredictionRun;
     const START: &'static [u8] = START;
+    #[rustfmt::skip] // as a record has them
+    const KEYS: &'static [&'static str] = &[
+        "kind", "version", "index", "label", "counts", "none", "n", "law", "sigma", "alpha", "seed", "generator", "model",
+        "runtime", "data", "projection", "noise", "class", "seconds", "digest",
+    ];
 
     fn index(&self) -> u64 {
         self.index
@@ -120,13 +132,25 @@ impl Entry for PredictionRecord {
         &self.run
     }
 
+    fn version(&self) -> u32 {
+        self.version
+    }
+
+    fn digest(&mut self) -> &mut Option<String> {
+        &mut self.digest
+    }
+
     fn complete(&mut self) {
         if self.version == 1 {
             self.run.runtime = first_runtime(&self.run.model);
+            self.run.law = Some(Law::Gaussian);
         }
     }
 
     fn validate(&self) -> Result<(), RecordProblem> {
+        if self.run.law.is_none() {
+            return Err(RecordProblem::Missing { key: "law" });
+        }
         let drawn = self.counts.iter().fold(self.none, |sum, &count| sum.saturating_add(count));
         if drawn != self.run.n {
             return Err(RecordProblem::Estimation { counted: drawn, n: self.run.n });

@@ -4,10 +4,12 @@ use super::prove;
 use crate::args::{AnalyzeArguments, Radius};
 use crate::commands::certify::cosines;
 use crate::progress::say;
+use crate::screen::shown;
 use anyhow::bail;
 use gambeson_checker::FailureProbability;
+use std::collections::{BTreeMap, BTreeSet};
 use gambeson_smooth::analysis::{
-    AnalysisError, LoggedRun, Question, RadiusNorm, Scale, Scores, Settings, bernstein_bound, best_at,
+    AnalysisError, Evidence, Input, LoggedRun, Question, RadiusNorm, Scale, Scores, Settings, bernstein_bound, best_at,
     false_certificates, read_logs,
 };
 
@@ -22,6 +24,10 @@ pub(super) struct Analysis {
     pub(super) logs: Vec<AnalysedLog>,
     /// At each radius the number of the best log, and its accuracy.
     pub(super) best: Vec<(usize, f64)>,
+    /// κ as given, in place of what logs say.
+    pub(super) given_kappa: Option<f64>,
+    /// Why logs are not compared with each other, if they are not.
+    pub(super) incomparable: Option<String>,
 }
 
 /// What is known about one.
@@ -78,7 +84,11 @@ pub(super) fn analyse(arguments: &AnalyzeArguments) -> anyhow::Result<Analysis> 
     let largest = scores.iter().map(Scores::largest_radius).fold(0.0, f64::max);
     let radii = arguments.radii.clone().unwrap_or_else(|| default_radii(question.norm, largest));
     let values: Vec<f64> = radii.iter().map(|radius| radius.value).collect();
-    let labels = if arguments.label.is_empty() { labels(&sources) } else { arguments.label.clone() };
+    let labels = if arguments.label.is_empty() {
+        labels(&sources)
+    } else {
+        arguments.label.iter().map(|label| shown(label)).collect()
+    };
     if labels.len() != sources.len() {
         bail!(
             "{} --label for {} logs: give one per log, in order (shards of one run are one log)",
@@ -99,7 +109,54 @@ pub(super) fn analyse(arguments: &AnalyzeArguments) -> anyhow::Result<Analysis> 
     prove::all_used(&proofs, &used)?;
     let accuracies: Vec<Vec<f64>> = logs.iter().map(|log| log.accuracy.clone()).collect();
     let best = best_at(&accuracies);
-    Ok(Analysis { norm: question.norm, any_class: question.any_class, radii, logs, best })
+    let differ = differ(&logs).filter(|_| !arguments.mixed);
+    if let Some(differ) = differ.as_ref().filter(|_| arguments.envelope) {
+        bail!("--envelope: {differ}; to draw it all the same, say --mixed");
+    }
+    Ok(Analysis {
+        norm: question.norm,
+        any_class: question.any_class,
+        radii,
+        logs,
+        best,
+        given_kappa: arguments.kappa,
+        incomparable: differ,
+    })
+}
+
+/// What makes accuracies of two of the logs incomparable: other data, other images. What a log does not say is taken to
+/// be the same.
+fn differ(logs: &[AnalysedLog]) -> Option<String> {
+    let others = logs.iter().enumerate().flat_map(|(at, log)| logs[..at].iter().map(move |other| (other, log)));
+    for (one, other) in others {
+        let (a, b) = (&one.label, &other.label);
+        let data = |log: &AnalysedLog| log.source.run.as_ref().map(|run| run.data.clone());
+        if let (Some(first), Some(second)) = (data(one), data(other))
+            && first != second
+        {
+            return Some(format!("{a} and {b} are of different data ({} and {})", shown(&first), shown(&second)));
+        }
+        if let (Some(first), Some(second)) = (one.scores.images(), other.scores.images())
+            && first != second
+        {
+            return Some(format!("{a} and {b} have different numbers of images ({first} and {second})"));
+        }
+        if let (Evidence::Inputs(first), Evidence::Inputs(second)) = (&one.source.evidence, &other.source.evidence) {
+            let images = |inputs: &[Input]| inputs.iter().map(|input| input.index).collect::<BTreeSet<_>>();
+            if images(first) != images(second) {
+                return Some(format!("{a} and {b} are of different images"));
+            }
+            let labels: BTreeMap<u64, u32> =
+                first.iter().filter_map(|input| Some((input.index, input.label?))).collect();
+            let contradicts = |input: &Input| {
+                input.label.is_some_and(|label| labels.get(&input.index).is_some_and(|&other| other != label))
+            };
+            if let Some(input) = second.iter().find(|input| contradicts(input)) {
+                return Some(format!("{a} and {b} have different labels for image {}", input.index));
+            }
+        }
+    }
+    None
 }
 
 fn question(arguments: &AnalyzeArguments) -> anyhow::Result<Question> {
@@ -190,7 +247,7 @@ fn labels(sources: &[LoggedRun]) -> Vec<String> {
         let length = (1..=longest).find(|&length| others(length)).unwrap_or(longest);
         let more = sources[at].paths.len() - 1;
         let shards = if more > 0 { format!(" (+ {more})") } else { String::new() };
-        end(&parts[at], length) + &shards
+        shown(&(end(&parts[at], length) + &shards))
     };
     (0..sources.len()).map(label).collect()
 }

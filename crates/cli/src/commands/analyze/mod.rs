@@ -57,6 +57,7 @@ fn command() -> String {
         };
         if word.contains(char::is_whitespace) { format!("'{word}'") } else { word }
     };
-    let words: Vec<String> = std::env::args().skip(1).map(word).collect();
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let words: Vec<String> = words.map(word).collect();
     format!("gambeson {}", words.join(" ")).replace('`', "'")
 }

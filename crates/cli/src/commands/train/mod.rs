@@ -26,7 +26,7 @@ use std::time::Instant;
 #[derive(Serialize)]
 struct Trained<'a> {
     /// Folder of the run.
-    run: &'a Path,
+    run: std::borrow::Cow<'a, str>,
     /// Whether it came to its end.
     finished: bool,
     /// SHA-256 of its file; null before the end.
@@ -187,7 +187,7 @@ fn report(
 ) -> anyhow::Result<Ended> {
     let shape = setup.view.output();
     let trained = Trained {
-        run: out,
+        run: out.to_string_lossy(),
         finished: outcome.network.is_some(),
         network: outcome.network.as_deref(),
         parameters,
