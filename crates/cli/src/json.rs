@@ -35,6 +35,14 @@ pub(crate) struct BoundRecord {
     /// How far the entries as stored may be from those of the file, all together; both ends allow for it.
     #[serde(default)]
     pub(crate) entry_error: f64,
+    /// How many entries the proof bounds by their absolute values alone, or `all`; null for none.
+    #[serde(default)]
+    pub(crate) given_up: Option<String>,
+    /// What a proof with nothing given up takes, by estimate.
+    #[serde(default)]
+    pub(crate) full_proof_seconds: f64,
+    #[serde(default)]
+    pub(crate) full_proof_bytes: u64,
 }
 
 impl BoundRecord {
@@ -68,6 +76,7 @@ pub(crate) fn stop_name(stop: Stop) -> &'static str {
         Stop::TimeLimit => "time-limit",
         Stop::Interrupted | Stop::Solver(StopReason::Interrupted) => "interrupted",
         Stop::Zero => "zero-matrix",
+        Stop::Reduced => "limits",
         Stop::Solver(StopReason::IterateFeasible) => "iterate-feasible",
         Stop::Solver(StopReason::AverageFeasible) => "average-feasible",
         Stop::Solver(StopReason::Converged) => "converged",

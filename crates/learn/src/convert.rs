@@ -108,7 +108,7 @@ fn at(path: &Path) -> impl Fn(ConvertProblem) -> ConvertError {
 /// Reads a network. What a file is, its content says. `shape` is that of the images, for state dicts, which do not tell
 /// (without it: 32 × 32); of other files it must be the shape they have, if it is given.
 pub fn read(path: &Path, shape: Option<Shape>) -> Result<Source, ConvertError> {
-    let bytes = std::fs::read(path).map_err(|reason| at(path)(reason.into()))?;
+    let bytes = gambeson_lowrank::file::read_file(path).map_err(|reason| at(path)(reason.into()))?;
     if Network::recognises(&bytes) || !has_graph(&bytes).unwrap_or(false) {
         return parse(&bytes, shape, has_ending(path, "onnx")).map_err(at(path));
     }

@@ -207,7 +207,7 @@ impl PreparedForm<'_> {
         }
         positive(self.kept(), duals)?;
         ensure_ieee()?;
-        if !dominates(self, duals) {
+        if !dominates(self, duals)? {
             return Err(Rejected::NotDominating);
         }
         finite(add_up(self.constant, sum_up(duals.iter().copied()))).map(QuadraticBound)

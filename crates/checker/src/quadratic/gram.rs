@@ -99,7 +99,8 @@ impl WeightedGram {
                 *entry = if a == b { diagonal[a] } else { -*entry };
             }
         })
-        .factorises()
+        .factorises(&|| false)
+        .unwrap_or(false)
     }
 }
 

@@ -5,12 +5,12 @@ use crate::commands::matrix::{self, NamedMatrix};
 use crate::ended::Ended;
 use crate::json::{BoundRecord, domain_name, stop_name};
 use crate::machine::peak_memory;
-use crate::progress::{LiveBracket, catch_interrupts};
+use crate::progress::{LiveBracket, catch_interrupts, duration, interrupted};
 use crate::report::decimal::{down, up};
 use crate::screen::wrapped;
 use anyhow::Context;
 use gambeson_checker::Domain;
-use gambeson_lowrank::sdp::bracket::{BoundParams, Bracket, Solver, Stop, bracket};
+use gambeson_lowrank::sdp::bracket::{BoundParams, Bracket, Paid, Solver, Stop, bracket};
 use gambeson_lowrank::sdp::certificate::CertificateFile;
 use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
 use gambeson_lowrank::sdp::progress::StopReason;
@@ -38,6 +38,8 @@ pub(crate) fn run(
         .with_error(error);
     let mut params = BoundParams {
         time_limit: arguments.time_limit,
+        memory_limit: Some(gambeson_lowrank::file::memory_limit()),
+        interrupted: Some(interrupted),
         seed: arguments.seed,
         threads,
         ..BoundParams::default()
@@ -75,9 +77,10 @@ pub(crate) fn run(
     // The default gap is a wish, but a run that was stopped before reaching it fell short.
     let cut_short =
         matches!(found.stop, Stop::TimeLimit | Stop::Interrupted | Stop::Solver(StopReason::Interrupted));
-    let short = !(found.gap() <= params.gap) && (arguments.gap.is_some() || cut_short);
+    let short =
+        !(found.gap() <= params.gap) && (arguments.gap.is_some() || cut_short || !found.paid.is_nothing());
     if let (Some(path), Some(hash)) = (&arguments.certificate, hash) {
-        CertificateFile::new(found.certificate, norm, reading, hash).write(path)?;
+        CertificateFile::new(found.certificate, norm, reading, hash).paying(found.paid).write(path)?;
         if !arguments.json {
             writeln!(stdout, "certificate  {}", path.display())?;
         }
@@ -85,6 +88,15 @@ pub(crate) fn run(
     printed?;
     stdout.flush()?;
     Ok(if short { Ended::FellShort } else { Ended::AsAsked })
+}
+
+/// What of the matrix the proof bounds by absolute values alone, if it does.
+fn given_up(found: &Bracket) -> Option<String> {
+    match &found.paid {
+        Paid::Nothing => None,
+        Paid::Pairs(pairs) => Some(pairs.len().to_string()),
+        Paid::All => Some("all".to_owned()),
+    }
 }
 
 /// Prints the bracket as text or JSON.
@@ -116,6 +128,9 @@ fn report(
             stop: stop_name(found.stop).to_owned(),
             trivial: found.trivial,
             entry_error: problem.error(),
+            given_up: given_up(found),
+            full_proof_seconds: found.full_proof.seconds,
+            full_proof_bytes: found.full_proof.bytes,
         };
         writeln!(stdout, "{}", serde_json::to_string(&record)?)?;
     } else {
@@ -185,6 +200,15 @@ fn print(
         )
     )?;
     writeln!(stdout, "proof        {:.2} s", found.seconds_check)?;
+    if let Some(count) = given_up(found) {
+        let text = format!(
+            "given up     {count} entries beside the diagonal, bounded by their absolute values: the whole proof would \
+             take about {} and {} GB",
+            duration(found.full_proof.seconds),
+            up(found.full_proof.bytes as f64 / 1e9, 2)
+        );
+        writeln!(stdout, "{}", wrapped(&text, 13))?;
+    }
     match peak_memory() {
         Some(bytes) => writeln!(stdout, "memory       {} GB at the peak", up(bytes as f64 / 1e9, 3)),
         None => Ok(()),

@@ -5,6 +5,7 @@ use crate::commands::matrix;
 use crate::ended::Ended;
 use crate::json::{CheckRecord, domain_name};
 use crate::machine::peak_memory;
+use crate::progress::{catch_interrupts, interrupted};
 use crate::report::decimal::up;
 use crate::screen::{proven, rejected, wrapped};
 use anyhow::{Context, bail};
@@ -14,13 +15,13 @@ use gambeson_lowrank::matrix_file::{Input, InputKind};
 use gambeson_lowrank::projection::Projection;
 use gambeson_lowrank::projection::certificate::{ProjectionBound, ProjectionCertificate};
 use gambeson_lowrank::safetensors::looks_like;
-use gambeson_lowrank::sdp::bracket::{Upper, prove};
+use gambeson_lowrank::sdp::bracket::{ProofPlan, Upper, prove_as_planned};
 use gambeson_lowrank::sdp::certificate::CertificateFile;
 use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
 use serde::Serialize;
 use std::io::{Read, Write};
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub(crate) fn run(
     arguments: &CheckArguments,
@@ -42,7 +43,9 @@ pub(crate) fn run(
         gram: arguments.gram,
         at_most: arguments.at_most,
     };
-    let verdict = verdict_of(given.input, file, &asked, threads).with_context(|| given.name.clone())?;
+    catch_interrupts("stopping (press Ctrl-C again to quit)");
+    let verdict = verdict_of(given.input, file, &asked, arguments.time_limit, threads)
+        .with_context(|| given.name.clone())?;
     if arguments.json {
         let record = CheckRecord {
             proven: verdict.reason.is_none(),
@@ -268,7 +271,7 @@ pub(crate) fn verdict(
     asked: &Asked,
     threads: usize,
 ) -> anyhow::Result<Verdict> {
-    verdict_of(Input { kind, ..Input::from(matrix) }, file, asked, threads)
+    verdict_of(Input { kind, ..Input::from(matrix) }, file, asked, None, threads)
 }
 
 /// The same for what a file says.
@@ -276,6 +279,7 @@ fn verdict_of(
     input: Input,
     file: CertificateFile,
     asked: &Asked,
+    time_limit: Option<Duration>,
     threads: usize,
 ) -> anyhow::Result<Verdict> {
     let Input { mut matrix, kind, mut error, former, .. } = input;
@@ -306,7 +310,20 @@ fn verdict_of(
         .map_err(super::matrix::explained)?
         .with_error(error);
     let started = Instant::now();
-    match prove(&problem, &file.into_certificate(), threads) {
+    let plan = ProofPlan::paying(&problem, file.paid.clone(), threads);
+    let late = || time_limit.is_some_and(|limit| started.elapsed() > limit);
+    let planned = match plan {
+        Ok(plan) => plan,
+        Err(CheckError::Rejected(reason)) => return verdict(None, Some(reason.to_string()), started),
+        Err(error) => return Err(error.into()),
+    };
+    let limit = gambeson_lowrank::file::memory_limit();
+    if planned.cost.bytes > limit {
+        let (needs, has) = (up(planned.cost.bytes as f64 / 1e9, 2), up(limit as f64 / 1e9, 2));
+        return rejected(format!("the proof takes about {needs} GB, more than the memory limit of {has} GB"));
+    }
+    let stop = || late() || interrupted();
+    match prove_as_planned(&problem, &file.into_certificate(), &planned, threads, &stop) {
         Ok(upper) => {
             let reason = asked.at_most.filter(|&most| upper.value() > most).map(|most| {
                 format!("the proven bound {} is larger than {}", up(upper.value(), 17), up(most, 17))

@@ -239,7 +239,7 @@ impl Files {
 
 /// The projection that a spec names, beside it; none where that cannot be told.
 fn projection_of_spec(spec: &Path) -> Option<PathBuf> {
-    let text = std::fs::read_to_string(spec).ok()?;
+    let text = String::from_utf8(gambeson_lowrank::file::read_file(spec).ok()?).ok()?;
     let table: toml::Table = text.parse().ok()?;
     let file = Path::new(table.get("projection")?.get("file")?.as_str()?);
     let beside = spec.parent().map(|folder| folder.join(file)).filter(|path| path.exists());

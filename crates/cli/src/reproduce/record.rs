@@ -114,7 +114,7 @@ fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> anyhow::Result<Lines
 
 /// Reads records without changing the file; a last line that was cut off is reported and ignored.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Vec<T>> {
-    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+    let bytes = gambeson_lowrank::file::read_file(path).with_context(|| path.display().to_string())?;
     let lines = parse(path, &bytes)?;
     if let Some(line) = lines.broken {
         say(&format!("{}, line {line}: cut off, ignored", path.display()));

@@ -44,7 +44,7 @@ pub(crate) fn whole_graph(path: &Path, bytes: Vec<u8>) -> Result<WholeGraph, Onn
     for location in locations {
         let file = place(path, &location)?;
         let content =
-            std::fs::read(&file).map_err(|reason| OnnxError::Read { path: file.clone(), reason })?;
+            gambeson_lowrank::file::read_file(&file).map_err(|reason| OnnxError::Read { path: file.clone(), reason })?;
         all.push('\n');
         all.push_str(&sha256(location.as_bytes()));
         all.push_str(&sha256(&content));
@@ -60,7 +60,7 @@ pub(crate) fn whole_graph(path: &Path, bytes: Vec<u8>) -> Result<WholeGraph, Onn
 
 /// The files that the graph at a path refers to; none where it is no graph or refers to none.
 pub fn external_files(path: &Path) -> Result<Vec<PathBuf>, OnnxError> {
-    let bytes = std::fs::read(path).map_err(|reason| OnnxError::Read { path: path.to_path_buf(), reason })?;
+    let bytes = gambeson_lowrank::file::read_file(path).map_err(|reason| OnnxError::Read { path: path.to_path_buf(), reason })?;
     let locations = locations(&bytes).unwrap_or_default();
     locations.iter().map(|location| place(path, location)).collect()
 }

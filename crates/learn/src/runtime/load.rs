@@ -45,7 +45,7 @@ pub struct LoadedModel {
 
 /// Loads a file: a network of ours, a state dict of PyTorch, or an ONNX graph.
 pub fn load(path: &Path, params: &LoadParams) -> Result<LoadedModel, ModelError> {
-    let bytes = std::fs::read(path)
+    let bytes = gambeson_lowrank::file::read_file(path)
         .map_err(|reason| ModelError::Onnx(OnnxError::Read { path: path.to_path_buf(), reason }))?;
     let loaded = match (Network::recognises(&bytes), params.runtime) {
         (false, _) => graph(path, whole_graph(path, bytes)?, params)?,

@@ -3,7 +3,7 @@
 //! Two storages and nothing more: row-major dense, and compressed sparse rows with sorted, unique
 //! columns. Both are what the checker borrows, so nothing is copied on the way to a proof.
 
-use crate::file::hex;
+use crate::file::{hex, memory_limit};
 use crate::linalg::exact_sum::ExactSum;
 use gambeson_checker::rounding::add_up;
 use sha2::{Digest, Sha256};
@@ -78,7 +78,11 @@ pub enum MatrixError {
         value: f64,
     },
     /// More memory than there is.
-    #[error("a dense {rows} x {columns} matrix does not fit into memory")]
+    #[error(
+        "a dense {rows} x {columns} matrix takes {:.1} GB, more than the memory limit of {:.1} GB",
+        8.0 * *rows as f64 * *columns as f64 / 1e9,
+        memory_limit() as f64 / 1e9
+    )]
     TooLarge {
         /// Number of rows.
         rows: usize,
@@ -301,6 +305,9 @@ impl Sums {
 pub(crate) fn zeros(rows: usize, columns: usize) -> Result<Vec<f64>, MatrixError> {
     let too_large = MatrixError::TooLarge { rows, columns };
     let Some(length) = rows.checked_mul(columns) else { return Err(too_large) };
+    if length as u64 > memory_limit() / 8 {
+        return Err(too_large);
+    }
     let mut entries = Vec::new();
     if entries.try_reserve_exact(length).is_err() {
         return Err(too_large);

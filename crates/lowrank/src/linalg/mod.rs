@@ -16,6 +16,7 @@ pub mod kernel;
 pub mod lanczos;
 pub mod matrix;
 pub mod operator;
+pub(crate) mod ordering;
 pub(crate) mod orthonormal;
 pub mod panels;
 pub(crate) mod products;

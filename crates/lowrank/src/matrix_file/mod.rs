@@ -27,6 +27,7 @@ use std::path::Path;
 pub use error::{InputError, ParseError};
 pub use problem::{BannerProblem, HeaderProblem, LineProblem, MaxCutProblem, SparseProblem};
 
+use crate::file::read_to_limit;
 use crate::linalg::matrix::Matrix;
 use enclosed::Enclosed;
 use crate::sdp::problem::{Norm, Reading};
@@ -144,8 +145,7 @@ fn parse_file(file: &mut File) -> io::Result<Result<Input, ParseError>> {
             None => {}
         }
     }
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
+    let bytes = read_to_limit(file)?;
     Ok(parse(&bytes))
 }
 

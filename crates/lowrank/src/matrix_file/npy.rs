@@ -10,6 +10,7 @@ use super::enclosed::{Enclosed, total};
 use super::error::ParseError;
 use super::problem::HeaderProblem;
 use super::text::clip;
+use crate::file::memory_limit;
 use crate::linalg::matrix::DenseMatrix;
 
 const MAGIC: [u8; 6] = *b"\x93NUMPY";
@@ -129,6 +130,9 @@ impl Elements<'_> {
     ) -> Result<(Vec<f64>, Vec<(usize, f64)>), ParseError> {
         let count = self.header.count()?;
         self.header.check_length(count, N, self.length)?;
+        if count as u64 > memory_limit() / 8 {
+            return Err(ParseError::OutOfMemory { entries: count });
+        }
         let (mut values, mut rests) = (Vec::new(), Vec::new());
         let reserved = count.min(self.reserve);
         values.try_reserve_exact(reserved).map_err(|_| ParseError::OutOfMemory { entries: count })?;

@@ -140,7 +140,7 @@ impl ProjectionCertificate {
 
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self, CertificateFileError> {
-        let bytes = std::fs::read(path)
+        let bytes = crate::file::read_file(path)
             .map_err(|reason| CertificateFileError::File { path: path.to_path_buf(), reason })?;
         let file: Self = serde_json::from_slice(&bytes)
             .map_err(|reason| CertificateFileError::Malformed { path: path.to_path_buf(), reason })?;
@@ -205,7 +205,7 @@ impl ProjectionCertificate {
         let is_of_replaced =
             |file: &Self| replaced.as_ref().is_some_and(|projection| file.is_for(projection));
         if Self::read(path).is_ok_and(|file| is_of_replaced(&file)) {
-            let old = std::fs::read(path).map_err(failed(path))?;
+            let old = crate::file::read_file(path).map_err(failed(path))?;
             write_file(&previous, &old).map_err(failed(&previous))?;
         }
         certificate.put().map_err(failed(path))?;

@@ -145,6 +145,11 @@ impl Problem {
         self.error
     }
 
+    /// The same question about another sparse matrix of that size.
+    pub(crate) fn with_entries(&self, matrix: SparseMatrix) -> Self {
+        Self { storage: Storage::Sparse(matrix), ..*self }
+    }
+
     /// Whether the quadratic form is |Uᵀx|², U a factor.
     pub(crate) fn is_factor(&self) -> bool {
         matches!(self.storage, Storage::Gram(_))

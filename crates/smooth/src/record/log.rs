@@ -65,14 +65,19 @@ impl<E: Entry> Log<E> {
     /// Appends one more entry; it is on the disk when this returns.
     pub fn append(&mut self, entry: &E) -> Result<(), RecordError> {
         let failed = |reason: std::io::Error| RecordError::File { path: self.path.clone(), reason };
-        let mut entry = entry.clone();
-        if entry.version() > 1 {
-            *entry.digest() = Some(digest(&entry).map_err(|reason| failed(reason.into()))?);
-        }
-        let mut line = serde_json::to_vec(&entry).map_err(|reason| failed(reason.into()))?;
+        let mut line = to_line(entry).map_err(|reason| failed(reason.into()))?.into_bytes();
         line.push(b'\n');
         self.file.write_all(&line).and_then(|()| self.file.sync_data()).map_err(failed)
     }
+}
+
+/// An entry as a line of a file, its digest included, without the end of the line.
+pub fn to_line<E: Entry>(entry: &E) -> Result<String, serde_json::Error> {
+    let mut entry = entry.clone();
+    if entry.version() > 1 {
+        *entry.digest() = Some(digest(&entry)?);
+    }
+    serde_json::to_string(&entry)
 }
 
 /// SHA-256 of an entry as it is written, without its digest.
@@ -99,7 +104,7 @@ fn sync_folder(path: &Path) -> std::io::Result<()> {
 /// Reads the records of a file, in its order. A last line that was broken off by a kill is left out.
 pub fn read_records(path: &Path) -> Result<Vec<Record>, RecordError> {
     let bytes =
-        std::fs::read(path).map_err(|reason| RecordError::File { path: path.to_path_buf(), reason })?;
+        gambeson_lowrank::file::read_file(path).map_err(|reason| RecordError::File { path: path.to_path_buf(), reason })?;
     Ok(parse(path, &bytes)?.records.into_iter().map(|line: Line| line.record).collect())
 }
 
@@ -107,7 +112,7 @@ pub fn read_records(path: &Path) -> Result<Vec<Record>, RecordError> {
 pub fn merge_records(paths: &[PathBuf]) -> Result<Vec<Record>, RecordError> {
     let mut merged: Option<Merged<Record>> = None;
     for path in paths {
-        let bytes = std::fs::read(path).map_err(|reason| RecordError::File { path: path.clone(), reason })?;
+        let bytes = gambeson_lowrank::file::read_file(path).map_err(|reason| RecordError::File { path: path.clone(), reason })?;
         for line in parse::<Record>(path, &bytes)?.records {
             merged.get_or_insert_with(|| Merged::new(line.record.run.clone())).add(path, line)?;
         }

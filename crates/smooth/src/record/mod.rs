@@ -24,7 +24,7 @@ pub(crate) use derive::{Sample, latent_radius};
 pub use entry::Entry;
 pub use error::{RecordError, RecordProblem};
 pub(crate) use log::{Line, Merged, parse_records, recognises, without_mark};
-pub use log::{Log, RecordLog, merge_records, read_records, recorded_runtime};
+pub use log::{Log, RecordLog, merge_records, read_records, recorded_runtime, to_line};
 pub(crate) use prediction::START as PREDICTION_START;
 pub use prediction::{PredictionLog, PredictionRecord, PredictionRun};
 pub use projection::ProjectionMismatch;

@@ -3,7 +3,7 @@
 use gambeson_checker::FailureProbability;
 use gambeson_lowrank::projection::representation::Representation;
 use gambeson_smooth::record::{
-    Derived, LimitChoice, ONNX_RUNTIME, Record, RecordError, RecordLog, RecordProblem, Rule, Run, VERSION,
+    Derived, Law, LimitChoice, ONNX_RUNTIME, Record, RecordError, RecordLog, RecordProblem, Rule, Run, VERSION,
     merge_records, read_records, recorded_runtime,
 };
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ pub(crate) fn run() -> Run {
         goal: None,
         n0: 10,
         n: 1000,
+        law: Some(Law::Gaussian),
         sigma: 0.25,
         alpha: 0.001,
         seed: 7,
@@ -44,6 +45,7 @@ pub(crate) fn record(index: u64, run: Run, selection: [u64; 3], estimation: [u64
         encoding_error: 0.0,
         derived: Derived::default(),
         seconds: 0.5,
+        digest: None,
     }
     .with_derived()
     .expect("valid counts")

@@ -190,7 +190,7 @@ fn cosine(index: &str, shape: Shape) -> anyhow::Result<Vec<f64>> {
 
 /// All numbers of an `.npy` file, in its order.
 pub(crate) fn vector(path: &Path) -> anyhow::Result<Vec<f64>> {
-    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+    let bytes = gambeson_lowrank::file::read_file(path).with_context(|| path.display().to_string())?;
     let read = || {
         let (mut rest, length) = (&bytes[..], bytes.len() as u64);
         let header = npy::Header::read(&mut rest, length)?;

@@ -65,7 +65,8 @@ pub(super) fn run(
     threads: usize,
 ) -> anyhow::Result<Ended> {
     let path = &arguments.spec;
-    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let text = gambeson_lowrank::file::read_file(path).with_context(|| path.display().to_string())?;
+    let text = String::from_utf8(text).with_context(|| path.display().to_string())?;
     let spec = TrainSpec::parse(&text, &arguments.set).with_context(|| path.display().to_string())?;
     let out = match &arguments.out {
         Some(out) => out.clone(),
