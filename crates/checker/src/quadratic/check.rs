@@ -1,6 +1,6 @@
 //! Proven numbers about matrices: their types, and the few functions that make them.
 
-use crate::quadratic::definite::dominates;
+use crate::quadratic::definite::{dominates, dominates_with};
 use crate::quadratic::gram::{PreparedBasis, PreparedFactor, WeightedGram};
 use crate::quadratic::lower::{inner_product_down, row_squares};
 use crate::quadratic::prepared::PreparedForm;
@@ -211,6 +211,14 @@ impl PreparedForm<'_> {
             return Err(Rejected::NotDominating);
         }
         finite(add_up(self.constant, sum_up(duals.iter().copied()))).map(QuadraticBound)
+    }
+
+    /// Whether the factorisation completes with a part of the margin. Proves nothing, and makes no proven number: it is
+    /// for tests that show what the margin is for.
+    #[doc(hidden)]
+    pub fn completes_with_margin(&self, duals: &[f64], part: f64) -> Result<bool, Rejected> {
+        positive(self.kept(), duals)?;
+        dominates_with(self, duals, part)
     }
 }
 

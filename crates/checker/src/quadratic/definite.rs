@@ -37,12 +37,16 @@ use crate::rounding::{UNDERFLOW, add_up, div_up, exponent, gamma, mul_up, power_
 use crate::Rejected;
 use crate::threads::worthwhile;
 
-/// The diagonal of B, given the diagonal z of A, t_j, and a bound on ‖E‖₂. None where B has no positive
-/// diagonal, so that nothing can be proven.
+/// All of the margin that the theorem asks for.
+pub(crate) const WHOLE: f64 = 1.0;
+
+/// The diagonal of B, given the diagonal z of A, t_j, a bound on ‖E‖₂, and the part of the margin to take, which is
+/// [`WHOLE`] in every proof. None where B has no positive diagonal, so that nothing can be proven.
 pub(crate) fn lowered_diagonal(
     diagonal: &[f64],
     products: impl Fn(usize) -> usize,
     perturbation: f64,
+    part: f64,
 ) -> Option<Vec<f64>> {
     let n = diagonal.len() as f64;
     let largest = diagonal.iter().fold(0.0_f64, |largest, &z| largest.max(z));
@@ -51,7 +55,7 @@ pub(crate) fn lowered_diagonal(
         let gamma = gamma(products(j) + 4);
         mul_up(div_up(gamma, sub_down(1.0, gamma)), z)
     }));
-    let lowered = add_up(add_up(rounding, underflow), perturbation);
+    let lowered = add_up(add_up(rounding, underflow), perturbation) * part;
     let diagonal: Vec<f64> = diagonal.iter().map(|&z| sub_down(z, lowered)).collect();
     // Written so that a NaN fails.
     diagonal.iter().all(|&b| b > 0.0 && b.is_finite()).then_some(diagonal)
@@ -63,6 +67,11 @@ pub(crate) fn lowered_diagonal(
 /// are asked to be larger by |m_ij|: Diag(d − p) ⪰ M − (entries left out), with p_i the sum of these |m_ij| rounded up,
 /// implies Diag(d) ⪰ M. Where all are, what is left is a diagonal.
 pub(crate) fn dominates(form: &PreparedForm<'_>, duals: &[f64]) -> Result<bool, Rejected> {
+    dominates_with(form, duals, WHOLE)
+}
+
+/// The same with a part of the margin, which proves nothing unless that is [`WHOLE`].
+pub(crate) fn dominates_with(form: &PreparedForm<'_>, duals: &[f64], part: f64) -> Result<bool, Rejected> {
     let (kept, n) = (form.kept(), duals.len());
     // 4^half ≤ d < 4^(half + 1): `half` lies in −537..=511, so that 2^±half are normal numbers.
     let halves: Vec<i32> = duals.iter().map(|&d| exponent(d).div_euclid(2)).collect();
@@ -92,13 +101,13 @@ pub(crate) fn dominates(form: &PreparedForm<'_>, duals: &[f64]) -> Result<bool, 
             let structure = rows.structure(order.dense, form.stop)?;
             // In the order of elimination, which is another order of the same sum.
             let ordered: Vec<f64> = order.order.iter().map(|&i| diagonal[i as usize]).collect();
-            let Some(ordered) = lowered_diagonal(&ordered, |k| structure.products[k], perturbation) else {
+            let Some(ordered) = lowered_diagonal(&ordered, |k| structure.products[k], perturbation, part) else {
                 return Ok(false);
             };
             rows.factorises(&structure, &ordered, form.threads, form.stop)
         }
         Quadratic::Dense { entries, dim } => {
-            let Some(diagonal) = lowered_diagonal(&diagonal, |j| j, perturbation) else { return Ok(false) };
+            let Some(diagonal) = lowered_diagonal(&diagonal, |j| j, perturbation, part) else { return Ok(false) };
             let threads = worthwhile(form.threads, n * n * n);
             LowerTriangle::read(n, threads, &|j, first, out| {
                 // Symmetric, so the column is read as a row: contiguous in memory.

@@ -18,6 +18,8 @@ mod rendering;
 mod reproduce;
 /// `reproduce` with experiments on projections.
 mod reproduce_projections;
+/// Nothing false on the screen, nothing of the user's lost.
+mod safety;
 /// `certify` and `predict`.
 mod smoothing;
 /// Running the binary.

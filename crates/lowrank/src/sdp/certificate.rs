@@ -105,8 +105,8 @@ impl CertificateFile {
             .map_err(|reason| CertificateFileError::File { path: path.to_path_buf(), reason })?;
         let file: Self = serde_json::from_slice(&bytes)
             .map_err(|reason| CertificateFileError::Malformed { path: path.to_path_buf(), reason })?;
-        let least = if file.paid.is_nothing() { VERSION } else { PAID_VERSION };
-        if !(least..=PAID_VERSION).contains(&file.version) {
+        let own = if file.paid.is_nothing() { VERSION } else { PAID_VERSION };
+        if file.version != own {
             return Err(CertificateFileError::Version { path: path.to_path_buf(), found: file.version });
         }
         Ok(file)

@@ -184,10 +184,11 @@ fn integers_that_no_float_equals_are_enclosed() {
     let values = [0, 0, 0, 0, 0, (1_i64 << 53) + 1];
     let data = values.map(i64::to_le_bytes).concat();
     let read = parsed(npy("<i8", false, &[2, 3], &data));
-    assert_eq!(read.error, 1.0);
+    assert!((1.0..1.000_001).contains(&read.error), "{}", read.error);
     let data = [0, 0, u64::MAX, 0, 0, 0].map(u64::to_be_bytes).concat();
     let read = parsed(npy(">u8", true, &[2, 3], &data));
-    assert_eq!((read.error, dense(npy(">u8", true, &[2, 3], &data)).at(0, 1)), (1.0, 18_446_744_073_709_551_616.0));
+    assert!((1.0..1.000_001).contains(&read.error), "{}", read.error);
+    assert_eq!(dense(npy(">u8", true, &[2, 3], &data)).at(0, 1), 18_446_744_073_709_551_616.0);
     // Where an array is no matrix and has no error, they are refused by entry.
     let bytes = npy("<i8", false, &[2, 3], &values.map(i64::to_le_bytes).concat());
     let (length, mut reader) = (bytes.len() as u64, bytes.as_slice());
