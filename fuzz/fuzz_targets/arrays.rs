@@ -15,9 +15,11 @@ pub(super) fn matrix(bytes: &[u8]) {
     let _ = input.matrix.sha256();
     let (rows, columns) = input.matrix.shape();
     if rows.max(columns) <= 64 {
-        for (norm, reading) in
-            [(Norm::Quadratic, Reading::Plain), (Norm::InfToOne, Reading::Plain), (Norm::InfToTwo, Reading::Gram)]
-        {
+        for (norm, reading) in [
+            (Norm::Quadratic, Reading::Plain),
+            (Norm::InfToOne, Reading::Plain),
+            (Norm::InfToTwo, Reading::Gram),
+        ] {
             let domain = input.kind.natural_domain(norm, reading);
             let _ = Problem::new(input.matrix.clone(), norm, reading, domain, 1);
         }

@@ -35,7 +35,8 @@ pub(super) fn array(bytes: &[u8]) {
 
 pub(super) fn cifar(bytes: &[u8]) {
     // A batch is a multiple of 3073 bytes: what is given is repeated up to that.
-    let whole: Vec<u8> = bytes.iter().copied().cycle().take(if bytes.is_empty() { 0 } else { 3073 }).collect();
+    let whole: Vec<u8> =
+        bytes.iter().copied().cycle().take(if bytes.is_empty() { 0 } else { 3073 }).collect();
     for bytes in [bytes, &whole] {
         let _ = Cifar::Ten.parse(bytes, Path::new("batch"));
         let _ = Cifar::Hundred.parse(bytes, Path::new("batch"));

@@ -78,7 +78,11 @@ fn dominates_exactly(entries: &[f64], duals: &[f64]) -> bool {
     let scaled = |value: f64| -> BigInt {
         let bits = value.abs().to_bits();
         let (biased, fraction) = ((bits >> 52) & 0x7ff, bits & ((1 << 52) - 1));
-        let whole = if biased == 0 { BigInt::from(fraction) } else { BigInt::from(fraction | 1 << 52) << (biased - 1) };
+        let whole = if biased == 0 {
+            BigInt::from(fraction)
+        } else {
+            BigInt::from(fraction | 1 << 52) << (biased - 1)
+        };
         if value < 0.0 { -whole } else { whole }
     };
     let mut a: Vec<Vec<BigInt>> = (0..n)

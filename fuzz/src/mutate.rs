@@ -27,9 +27,26 @@ impl Random {
 
 /// Numbers at which something changes, as text.
 const NUMBERS: [&str; 20] = [
-    "0", "-1", "1", "2", "255", "256", "65535", "4294967295", "4294967296", "9007199254740993",
-    "9223372036854775807", "18446744073709551615", "18446744073709551616", "1e308", "1e-320", "1e999", "nan", "inf",
-    "-0", "0.17",
+    "0",
+    "-1",
+    "1",
+    "2",
+    "255",
+    "256",
+    "65535",
+    "4294967295",
+    "4294967296",
+    "9007199254740993",
+    "9223372036854775807",
+    "18446744073709551615",
+    "18446744073709551616",
+    "1e308",
+    "1e-320",
+    "1e999",
+    "nan",
+    "inf",
+    "-0",
+    "0.17",
 ];
 
 /// The longest input made.
@@ -71,7 +88,8 @@ fn change(bytes: &mut Vec<u8>, seeds: &[Vec<u8>], random: &mut Random) {
         }
         9 => bytes.splice(at..at, (0..length).map(|_| 0)).for_each(drop),
         10 => {
-            let lines: Vec<Vec<u8>> = bytes.split_inclusive(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
+            let lines: Vec<Vec<u8>> =
+                bytes.split_inclusive(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
             let line = lines.get(random.below(lines.len())).cloned().unwrap_or_default();
             bytes.extend(line);
         }

@@ -89,7 +89,8 @@ impl PreparedFile {
         self.file.persist(&self.place).map_err(|error| error.error)?;
         // The name is safe too once its folder is on the disk; not every system lets folders be synced.
         if let Some(folder) = self.place.parent()
-            && let Ok(folder) = std::fs::File::open(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
+            && let Ok(folder) =
+                std::fs::File::open(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
         {
             let _ = folder.sync_all();
         }

@@ -30,11 +30,11 @@
 //! *Scaling.* Row and column i are multiplied by 2^−e_i with 4^e_i ≤ d_i < 4^(e_i+1): exact up to underflow,
 //! a congruence, and it makes c relative to each d_i by itself.
 
+use crate::Rejected;
 use crate::quadratic::cholesky::LowerTriangle;
 use crate::quadratic::form::Quadratic;
 use crate::quadratic::prepared::PreparedForm;
 use crate::rounding::{UNDERFLOW, add_up, div_up, exponent, gamma, mul_up, power_of_two, sub_down, sum_up};
-use crate::Rejected;
 use crate::threads::worthwhile;
 
 /// All of the margin that the theorem asks for.
@@ -101,13 +101,16 @@ pub(crate) fn dominates_with(form: &PreparedForm<'_>, duals: &[f64], part: f64) 
             let structure = rows.structure(order.dense, form.stop)?;
             // In the order of elimination, which is another order of the same sum.
             let ordered: Vec<f64> = order.order.iter().map(|&i| diagonal[i as usize]).collect();
-            let Some(ordered) = lowered_diagonal(&ordered, |k| structure.products[k], perturbation, part) else {
+            let Some(ordered) = lowered_diagonal(&ordered, |k| structure.products[k], perturbation, part)
+            else {
                 return Ok(false);
             };
             rows.factorises(&structure, &ordered, form.threads, form.stop)
         }
         Quadratic::Dense { entries, dim } => {
-            let Some(diagonal) = lowered_diagonal(&diagonal, |j| j, perturbation, part) else { return Ok(false) };
+            let Some(diagonal) = lowered_diagonal(&diagonal, |j| j, perturbation, part) else {
+                return Ok(false);
+            };
             let threads = worthwhile(form.threads, n * n * n);
             LowerTriangle::read(n, threads, &|j, first, out| {
                 // Symmetric, so the column is read as a row: contiguous in memory.

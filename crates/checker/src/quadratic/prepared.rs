@@ -4,8 +4,8 @@
 //! [`Domain::Vertices`] the diagonal of a stored matrix is left out as well: it adds tr M, whatever x is.
 
 use crate::kernel::self_product::self_product;
-use crate::rounding::{add_up, ensure_ieee, gamma, mul_up, sum_up};
 use crate::quadratic::sparse::{EliminationOrder, FactorisationCost, OrderedRows};
+use crate::rounding::{add_up, ensure_ieee, gamma, mul_up, sum_up};
 use crate::threads::Stop;
 use crate::{CheckError, Domain, Quadratic, Rejected};
 

@@ -13,8 +13,8 @@ use crate::quadratic::cholesky::LowerTriangle;
 use crate::threads::{Stop, worthwhile};
 
 const NONE: u32 = u32::MAX;
-/// Rows between two questions whether to go on.
-const LOOK: usize = 512;
+/// Multiplications between two questions whether to go on, about.
+const LOOK: usize = 1 << 22;
 
 /// In which order rows are eliminated. A proposal: any order proves the same, at another price.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl OrderedRows {
         let mut structure = Structure { split, parent, counts: vec![0; split], products: vec![0; n] };
         let mut marks = vec![NONE; n];
         for k in 0..n {
-            if k % LOOK == 0 && stop() {
+            if k % 1024 == 0 && stop() {
                 return Err(Rejected::Stopped);
             }
             let mut found = 0;
@@ -136,10 +136,12 @@ impl OrderedRows {
         let mut left = Vec::with_capacity(n - split);
         let mut x = vec![0.0; n];
         let (mut marks, mut pattern) = (vec![NONE; n], Vec::new());
+        let mut work = 0;
         for k in 0..n {
-            if k % LOOK == 0 && stop() {
+            if work > LOOK && stop() {
                 return Err(Rejected::Stopped);
             }
+            work = if work > LOOK { 0 } else { work + 1 };
             if k == split {
                 inner.clone_from(&ends);
             }
@@ -164,6 +166,7 @@ impl OrderedRows {
                 let entry = x[j] / pivots[j];
                 x[j] = 0.0;
                 let end = if k < split { ends[j] } else { inner[j] };
+                work += end - starts[j];
                 for (&row, &value) in rows[starts[j]..end].iter().zip(&values[starts[j]..end]) {
                     x[row as usize] -= value * entry;
                 }
@@ -194,11 +197,15 @@ impl OrderedRows {
             }
         }
         for j in 0..split {
-            if j % LOOK == 0 && stop() {
-                return Err(Rejected::Stopped);
-            }
             // The pivots of the block have had their products subtracted above.
             let (rows, values) = (&rows[inner[j]..ends[j]], &values[inner[j]..ends[j]]);
+            work += rows.len() * rows.len();
+            if work > LOOK {
+                work = 0;
+                if stop() {
+                    return Err(Rejected::Stopped);
+                }
+            }
             for (b, (&column, &other)) in rows.iter().zip(values).enumerate() {
                 let column = column as usize - split;
                 for (&row, &value) in rows[b + 1..].iter().zip(&values[b + 1..]) {
@@ -214,7 +221,8 @@ impl OrderedRows {
     pub(crate) fn cost(structure: &Structure) -> FactorisationCost {
         let n = structure.products.len();
         let entries = structure.counts.iter().map(|&count| count as u64).sum();
-        let sparse_operations = structure.counts.iter().map(|&count| (count as f64).powi(2)).sum::<f64>() / 2.0;
+        let sparse_operations =
+            structure.counts.iter().map(|&count| (count as f64).powi(2)).sum::<f64>() / 2.0;
         FactorisationCost { entries, sparse_operations, dense: n - structure.split }
     }
 }

@@ -292,7 +292,8 @@ fn verdict_of(
         return rejected(reason);
     }
     let hash = matrix.sha256();
-    let formerly = former.filter(|former| hash != file.matrix_sha256 && former.0.sha256() == file.matrix_sha256);
+    let formerly =
+        former.filter(|former| hash != file.matrix_sha256 && former.0.sha256() == file.matrix_sha256);
     if let Some(former) = formerly {
         (matrix, error) = *former; // plain sums, as programs before this one made them
     } else if hash != file.matrix_sha256 {

@@ -247,8 +247,7 @@ fn fetch(arguments: &FetchArguments, stdout: &mut impl Write) -> anyhow::Result<
     let (folder, fetched) =
         fetched.map_or((data_dir.join(set.name()), false), |fetched| (fetched.folder, true));
     if arguments.json {
-        let record =
-            serde_json::json!({ "name": set.name(), "folder": folder.to_string_lossy(), "fetched": fetched, "verified": true });
+        let record = serde_json::json!({ "name": set.name(), "folder": folder.to_string_lossy(), "fetched": fetched, "verified": true });
         writeln!(stdout, "{record}")?;
     } else {
         let state = if fetched { "installed and verified" } else { "was installed already; verified" };

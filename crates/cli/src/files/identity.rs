@@ -24,7 +24,8 @@ impl Identity {
         if let Some(identity) = Self::of_existing(&path) {
             return identity;
         }
-        let folder = path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+        let folder =
+            path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
         match (folder.and_then(Self::of_existing), path.file_name()) {
             (Some(folder), Some(name)) => Self::Place(Box::new(folder), name.to_owned()),
             _ => Self::Nowhere(std::path::absolute(&path).unwrap_or(path)),
@@ -47,7 +48,9 @@ impl Identity {
         if self == input {
             return true;
         }
-        let (Ok(output), Ok(folder)) = (output_path.canonicalize(), input_path.canonicalize()) else { return false };
+        let (Ok(output), Ok(folder)) = (output_path.canonicalize(), input_path.canonicalize()) else {
+            return false;
+        };
         folder.is_dir() && output.starts_with(&folder)
     }
 }

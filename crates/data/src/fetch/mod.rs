@@ -144,7 +144,9 @@ pub fn fetch_files(
                 return Ok(Fetched { folder, provider: provider.name(), failures });
             }
             // Another provider does not help where the user, or the disk, has had enough.
-            Err(error @ (DataError::Stopped | DataError::Write { .. } | DataError::Foreign { .. })) => return Err(error),
+            Err(error @ (DataError::Stopped | DataError::Write { .. } | DataError::Foreign { .. })) => {
+                return Err(error);
+            }
             Err(reason) => failures.push(FailedProvider { provider: provider.name(), reason }),
         }
     }

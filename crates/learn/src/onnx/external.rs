@@ -35,7 +35,8 @@ pub(crate) struct WholeGraph {
 /// Reads what a graph refers to. `bytes` are those of the file at `path`.
 pub(crate) fn whole_graph(path: &Path, bytes: Vec<u8>) -> Result<WholeGraph, OnnxError> {
     let own = sha256(&bytes);
-    let locations = locations(&bytes).map_err(|reason| OnnxError::Broken { path: path.to_path_buf(), reason })?;
+    let locations =
+        locations(&bytes).map_err(|reason| OnnxError::Broken { path: path.to_path_buf(), reason })?;
     if locations.is_empty() {
         return Ok(WholeGraph { bytes, sha256: own });
     }
@@ -43,15 +44,16 @@ pub(crate) fn whole_graph(path: &Path, bytes: Vec<u8>) -> Result<WholeGraph, Onn
     let mut all = own;
     for location in locations {
         let file = place(path, &location)?;
-        let content =
-            gambeson_lowrank::file::read_file(&file).map_err(|reason| OnnxError::Read { path: file.clone(), reason })?;
+        let content = gambeson_lowrank::file::read_file(&file)
+            .map_err(|reason| OnnxError::Read { path: file.clone(), reason })?;
         all.push('\n');
         all.push_str(&sha256(location.as_bytes()));
         all.push_str(&sha256(&content));
         files.insert(location, (file, content));
     }
     let mut inside = Inside { files: &files, problem: None };
-    let joined = inside.model(&bytes).map_err(|reason| OnnxError::Broken { path: path.to_path_buf(), reason })?;
+    let joined =
+        inside.model(&bytes).map_err(|reason| OnnxError::Broken { path: path.to_path_buf(), reason })?;
     if let Some((tensor, file)) = inside.problem {
         return Err(OnnxError::External { path: path.to_path_buf(), tensor, file });
     }
@@ -60,7 +62,8 @@ pub(crate) fn whole_graph(path: &Path, bytes: Vec<u8>) -> Result<WholeGraph, Onn
 
 /// The files that the graph at a path refers to; none where it is no graph or refers to none.
 pub fn external_files(path: &Path) -> Result<Vec<PathBuf>, OnnxError> {
-    let bytes = gambeson_lowrank::file::read_file(path).map_err(|reason| OnnxError::Read { path: path.to_path_buf(), reason })?;
+    let bytes = gambeson_lowrank::file::read_file(path)
+        .map_err(|reason| OnnxError::Read { path: path.to_path_buf(), reason })?;
     let locations = locations(&bytes).unwrap_or_default();
     locations.iter().map(|location| place(path, location)).collect()
 }
@@ -114,9 +117,9 @@ impl External {
         let mut external = Self { location: String::new(), offset: 0, length: None };
         for entry in tensor.all_bytes_of(TENSOR_EXTERNAL)? {
             let text = |number| {
-                Ok(entry.bytes_of(number)?.map_or(String::new(), |text| {
-                    String::from_utf8_lossy(text.bytes).into_owned()
-                }))
+                Ok(entry
+                    .bytes_of(number)?
+                    .map_or(String::new(), |text| String::from_utf8_lossy(text.bytes).into_owned()))
             };
             let (key, value) = (text(ENTRY_KEY)?, text(ENTRY_VALUE)?);
             match key.as_str() {

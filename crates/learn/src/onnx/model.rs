@@ -62,8 +62,8 @@ impl OnnxModel {
         normalisation: Option<Normalisation>,
         threads: usize,
     ) -> Result<Self, OnnxError> {
-        let bytes =
-            gambeson_lowrank::file::read_file(path).map_err(|reason| OnnxError::Read { path: path.to_path_buf(), reason })?;
+        let bytes = gambeson_lowrank::file::read_file(path)
+            .map_err(|reason| OnnxError::Read { path: path.to_path_buf(), reason })?;
         let broken = |reason| OnnxError::Broken { path: path.to_path_buf(), reason };
         if !has_graph(&bytes).map_err(broken)? {
             return Err(OnnxError::NotOnnx { path: path.to_path_buf() });

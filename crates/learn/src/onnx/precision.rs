@@ -57,9 +57,8 @@ pub(super) fn in_single_precision(model: &[u8]) -> Result<Option<Vec<u8>>, WireE
     if let Some((of, _)) = output {
         changed.extend(cast(of, OUTPUT, FLOAT));
     }
-    let model = Message::whole(model).rewritten(|field| {
-        Ok((field.number == MODEL_GRAPH).then(|| bytes_field(MODEL_GRAPH, &changed)))
-    })?;
+    let model = Message::whole(model)
+        .rewritten(|field| Ok((field.number == MODEL_GRAPH).then(|| bytes_field(MODEL_GRAPH, &changed))))?;
     Ok(Some(model))
 }
 

@@ -149,7 +149,8 @@ impl<'a> Quotient<'a> {
             let members = &mut self.members;
             let mut degree = self.beside[row].len() + size - 1;
             self.cliques[row].retain(|&part| {
-                let rest = usize::try_from(outside[part as usize].saturating_sub(round)).unwrap_or(usize::MAX);
+                let rest =
+                    usize::try_from(outside[part as usize].saturating_sub(round)).unwrap_or(usize::MAX);
                 if rest == 0 {
                     members[part as usize] = Vec::new(); // all of it lies in the new one
                 }
@@ -179,7 +180,8 @@ mod tests {
 
     /// Entries of each column by plain elimination.
     fn counted(neighbours: &[Vec<u32>], order: &[u32]) -> Vec<u32> {
-        let mut graph: Vec<BTreeSet<u32>> = neighbours.iter().map(|row| row.iter().copied().collect()).collect();
+        let mut graph: Vec<BTreeSet<u32>> =
+            neighbours.iter().map(|row| row.iter().copied().collect()).collect();
         let count = |&pivot: &u32| {
             let row = std::mem::take(&mut graph[pivot as usize]);
             for &i in &row {
@@ -219,7 +221,8 @@ mod tests {
 
     #[test]
     fn stars_and_trees_fill_in_nothing() {
-        let star: Vec<Vec<u32>> = (0..1000).map(|i| if i == 0 { (1..1000).collect() } else { vec![0] }).collect();
+        let star: Vec<Vec<u32>> =
+            (0..1000).map(|i| if i == 0 { (1..1000).collect() } else { vec![0] }).collect();
         let found = minimum_degree(&star, &|| false);
         assert_eq!(found.counts.iter().sum::<u32>(), 999);
         assert_eq!(found.counts.len(), 1000);

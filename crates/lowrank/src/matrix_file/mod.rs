@@ -29,8 +29,8 @@ pub use problem::{BannerProblem, HeaderProblem, LineProblem, MaxCutProblem, Spar
 
 use crate::file::read_to_limit;
 use crate::linalg::matrix::Matrix;
-use enclosed::Enclosed;
 use crate::sdp::problem::{Norm, Reading};
+use enclosed::Enclosed;
 use gambeson_checker::Domain;
 
 /// What the file is.

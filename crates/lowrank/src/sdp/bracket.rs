@@ -9,11 +9,11 @@ use crate::observe::Observer;
 use crate::parameter::ParameterError;
 use crate::sdp::burer_monteiro::{BurerMonteiroParams, burer_monteiro};
 use crate::sdp::mwu::{MwuParams, multiplicative_weights};
+use crate::sdp::plan::ProofLimits;
+pub use crate::sdp::plan::{Paid, ProofCost, ProofPlan};
 use crate::sdp::problem::{Norm, Problem, Unit};
 pub use crate::sdp::progress::Stop;
 use crate::sdp::progress::{Progress, RunMonitor, StopReason, relative_gap};
-pub use crate::sdp::plan::{Paid, ProofCost, ProofPlan};
-use crate::sdp::plan::ProofLimits;
 use crate::sdp::upper::{CertifiedUpper, certificate_with_proof};
 pub use crate::sdp::upper::{Upper, prove, prove_as_planned};
 use crate::sdp::vertex::best_vertex;
@@ -195,7 +195,9 @@ fn solve_and_prove(
     let constant = operator.left_out_trace();
     let mut rng = ChaCha8Rng::seed_from_u64(params.seed);
     // The lower ends take about as long as a few steps of the solver, and the proof what was planned.
-    let left = |limit: Duration| (0.9 * limit.as_secs_f64() - 1.3 * plan.cost.seconds).max(0.2 * limit.as_secs_f64());
+    let left = |limit: Duration| {
+        (0.9 * limit.as_secs_f64() - 1.3 * plan.cost.seconds).max(0.2 * limit.as_secs_f64())
+    };
     let deadline =
         params.time_limit.and_then(|limit| started.checked_add(Duration::from_secs_f64(left(limit))));
     let mut monitor = RunMonitor {
@@ -231,8 +233,7 @@ fn solve_and_prove(
         let solved = Instant::now();
         // After an early stop a margin as small as the requested gap would be wasted effort.
         let gap = monitor.reached.clamp(params.gap.min(LARGEST_MARGIN), LARGEST_MARGIN);
-        let attempt =
-            certificate_with_proof(problem, &plan, &weights, gap, params.threads, &|| stop.asks())?;
+        let attempt = certificate_with_proof(problem, &plan, &weights, gap, params.threads, &|| stop.asks())?;
         total.seconds_check += solved.elapsed().as_secs_f64();
         // What earlier attempts proved stays, whatever this one comes to.
         let best = match proven.take() {
@@ -254,9 +255,8 @@ fn solve_and_prove(
         };
         let reached = relative_gap(upper.value(), scale * sdp_lower.value()) <= params.gap;
         let time_is_left = deadline.is_none_or(|deadline| Instant::now() < deadline) && !stop.asks();
-        let left = total.iterations < params.burer_monteiro.max_iterations
-            && time_is_left
-            && best.paid.is_nothing();
+        let left =
+            total.iterations < params.burer_monteiro.max_iterations && time_is_left && best.paid.is_nothing();
         if !reached && total.stop == Stop::Gap && ambitions.len() > 0 && left {
             start = Some(point.clone());
             (proven, raised) = (Some(best), Some((point, sdp_lower)));
@@ -319,8 +319,9 @@ struct Stopwatch {
 
 impl Stopwatch {
     fn new(started: Instant, params: &BoundParams) -> Self {
-        let deadline =
-            params.time_limit.and_then(|limit| started.checked_add(limit.mul_f64(OVERRUN) + Duration::from_secs(1)));
+        let deadline = params
+            .time_limit
+            .and_then(|limit| started.checked_add(limit.mul_f64(OVERRUN) + Duration::from_secs(1)));
         Self { deadline, interrupted: params.interrupted, seen: OnceLock::new() }
     }
 

@@ -48,7 +48,8 @@ pub struct ProofCost {
 
 impl ProofCost {
     fn fits(&self, limits: &ProofLimits) -> bool {
-        limits.seconds.is_none_or(|most| self.seconds <= most) && limits.bytes.is_none_or(|most| self.bytes <= most)
+        limits.seconds.is_none_or(|most| self.seconds <= most)
+            && limits.bytes.is_none_or(|most| self.bytes <= most)
     }
 }
 
@@ -111,7 +112,12 @@ impl ProofPlan {
             Quadratic::Dense { dim, .. } => {
                 let cost = dense_cost(dim, threads);
                 let paid = if cost.fits(limits) { Paid::Nothing } else { Paid::All };
-                Ok(Self { cost: if paid.is_nothing() { cost } else { ProofCost::default() }, paid, full: cost, order: None })
+                Ok(Self {
+                    cost: if paid.is_nothing() { cost } else { ProofCost::default() },
+                    paid,
+                    full: cost,
+                    order: None,
+                })
             }
             matrix @ Quadratic::Sparse { .. } => {
                 let form = PreparedForm::new(matrix, problem.domain, threads)?;
@@ -199,7 +205,9 @@ impl Rows {
             edges.extend(row.iter().filter(|&&(j, _)| i < j).map(|&(j, size)| (i, j, size)));
         }
         // Of equal ones, any: by a number without pattern, so that what is left is thinned out evenly.
-        let mixed = |i: u32, j: u32| (u64::from(i) << 32 | u64::from(j)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        let mixed = |i: u32, j: u32| {
+            (u64::from(i) << 32 | u64::from(j)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+        };
         edges.sort_by(|a, b| b.2.total_cmp(&a.2).then_with(|| mixed(a.0, a.1).cmp(&mixed(b.0, b.1))));
         let mut forest = Forest::new(self.entries.len());
         let (tree, others): (Vec<_>, Vec<_>) = edges.into_iter().partition(|&(i, j, _)| forest.joins(i, j));
@@ -212,7 +220,8 @@ impl Rows {
             let (order, cost) = ordered(&Self { kept: Vec::new(), entries }, threads, stop);
             (order, cost)
         };
-        let (mut fits, mut too_many): (Option<(usize, EliminationOrder, ProofCost)>, usize) = (None, others.len());
+        let (mut fits, mut too_many): (Option<(usize, EliminationOrder, ProofCost)>, usize) =
+            (None, others.len());
         let (order, cost) = attempt(0);
         if cost.fits(limits) {
             fits = Some((0, order, cost));

@@ -71,7 +71,9 @@ pub(crate) fn certificate_with_proof(
         let larger = weights.iter().map(|w| (w * (1.0 + by)).max(f64::MIN_POSITIVE));
         match &payments {
             None => larger.collect::<Vec<f64>>(),
-            Some(payments) => larger.zip(payments).map(|(w, payment)| (w + payment) * (1.0 + 1e-15)).collect(),
+            Some(payments) => {
+                larger.zip(payments).map(|(w, payment)| (w + payment) * (1.0 + 1e-15)).collect()
+            }
         }
     };
     if !matches!(problem.quadratic(), Quadratic::Gram { .. }) {

@@ -103,8 +103,8 @@ fn sync_folder(path: &Path) -> std::io::Result<()> {
 
 /// Reads the records of a file, in its order. A last line that was broken off by a kill is left out.
 pub fn read_records(path: &Path) -> Result<Vec<Record>, RecordError> {
-    let bytes =
-        gambeson_lowrank::file::read_file(path).map_err(|reason| RecordError::File { path: path.to_path_buf(), reason })?;
+    let bytes = gambeson_lowrank::file::read_file(path)
+        .map_err(|reason| RecordError::File { path: path.to_path_buf(), reason })?;
     Ok(parse(path, &bytes)?.records.into_iter().map(|line: Line| line.record).collect())
 }
 
@@ -112,7 +112,8 @@ pub fn read_records(path: &Path) -> Result<Vec<Record>, RecordError> {
 pub fn merge_records(paths: &[PathBuf]) -> Result<Vec<Record>, RecordError> {
     let mut merged: Option<Merged<Record>> = None;
     for path in paths {
-        let bytes = gambeson_lowrank::file::read_file(path).map_err(|reason| RecordError::File { path: path.clone(), reason })?;
+        let bytes = gambeson_lowrank::file::read_file(path)
+            .map_err(|reason| RecordError::File { path: path.clone(), reason })?;
         for line in parse::<Record>(path, &bytes)?.records {
             merged.get_or_insert_with(|| Merged::new(line.record.run.clone())).add(path, line)?;
         }

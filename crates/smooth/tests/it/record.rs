@@ -3,8 +3,8 @@
 use gambeson_checker::FailureProbability;
 use gambeson_lowrank::projection::representation::Representation;
 use gambeson_smooth::record::{
-    Derived, Law, LimitChoice, ONNX_RUNTIME, Record, RecordError, RecordLog, RecordProblem, Rule, Run, VERSION,
-    merge_records, read_records, recorded_runtime, to_line,
+    Derived, Law, LimitChoice, ONNX_RUNTIME, Record, RecordError, RecordLog, RecordProblem, Rule, Run,
+    VERSION, merge_records, read_records, recorded_runtime, to_line,
 };
 use std::path::{Path, PathBuf};
 
@@ -104,7 +104,10 @@ fn a_record_is_one_line_with_the_counts_first() {
     // The digest is that of the line without it.
     let (content, digest) = line.split_once(",\"digest\":\"").expect("a digest");
     assert!(content.ends_with(",\"seconds\":0.5"), "{line}");
-    assert_eq!(digest.trim_end_matches("\"}"), gambeson_lowrank::file::sha256(format!("{content}}}").as_bytes()));
+    assert_eq!(
+        digest.trim_end_matches("\"}"),
+        gambeson_lowrank::file::sha256(format!("{content}}}").as_bytes())
+    );
     let staged = Rule::Staged { looks: vec![(100, 0.25), (1000, 0.75)] };
     let rule = serde_json::to_string(&staged).expect("JSON");
     assert_eq!(rule, "{\"kind\":\"staged\",\"looks\":[[100,0.25],[1000,0.75]]}");
@@ -183,8 +186,7 @@ fn a_broken_line_is_named_and_contradictions_are_refused() {
     let folder = folder();
     let path = folder.path().join("run.jsonl");
     let records = three();
-    let lines: Vec<String> =
-        records.iter().map(|record| to_line(record).expect("JSON")).collect();
+    let lines: Vec<String> = records.iter().map(|record| to_line(record).expect("JSON")).collect();
     std::fs::write(&path, format!("{}\n{}\n{}\n", lines[0], &lines[1][..60], lines[2])).expect("written");
     let error = read_records(&path).expect_err("broken in the middle");
     assert!(error.to_string().contains("run.jsonl, line 2: not a record"), "{error}");

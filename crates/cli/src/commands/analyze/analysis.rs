@@ -7,11 +7,11 @@ use crate::progress::say;
 use crate::screen::shown;
 use anyhow::bail;
 use gambeson_checker::FailureProbability;
-use std::collections::{BTreeMap, BTreeSet};
 use gambeson_smooth::analysis::{
-    AnalysisError, Evidence, Input, LoggedRun, Question, RadiusNorm, Scale, Scores, Settings, bernstein_bound, best_at,
-    false_certificates, read_logs,
+    AnalysisError, Evidence, Input, LoggedRun, Question, RadiusNorm, Scale, Scores, Settings,
+    bernstein_bound, best_at, false_certificates, read_logs,
 };
+use std::collections::{BTreeMap, BTreeSet};
 
 /// More columns than this are too many for a table.
 const MOST_COLUMNS: usize = 20;
@@ -127,21 +127,28 @@ pub(super) fn analyse(arguments: &AnalyzeArguments) -> anyhow::Result<Analysis> 
 /// What makes accuracies of two of the logs incomparable: other data, other images. What a log does not say is taken to
 /// be the same.
 fn differ(logs: &[AnalysedLog]) -> Option<String> {
-    let others = logs.iter().enumerate().flat_map(|(at, log)| logs[..at].iter().map(move |other| (other, log)));
+    let others =
+        logs.iter().enumerate().flat_map(|(at, log)| logs[..at].iter().map(move |other| (other, log)));
     for (one, other) in others {
         let (a, b) = (&one.label, &other.label);
         let data = |log: &AnalysedLog| log.source.run.as_ref().map(|run| run.data.clone());
         if let (Some(first), Some(second)) = (data(one), data(other))
             && first != second
         {
-            return Some(format!("{a} and {b} are of different data ({} and {})", shown(&first), shown(&second)));
+            return Some(format!(
+                "{a} and {b} are of different data ({} and {})",
+                shown(&first),
+                shown(&second)
+            ));
         }
         if let (Some(first), Some(second)) = (one.scores.images(), other.scores.images())
             && first != second
         {
             return Some(format!("{a} and {b} have different numbers of images ({first} and {second})"));
         }
-        if let (Evidence::Inputs(first), Evidence::Inputs(second)) = (&one.source.evidence, &other.source.evidence) {
+        if let (Evidence::Inputs(first), Evidence::Inputs(second)) =
+            (&one.source.evidence, &other.source.evidence)
+        {
             let images = |inputs: &[Input]| inputs.iter().map(|input| input.index).collect::<BTreeSet<_>>();
             if images(first) != images(second) {
                 return Some(format!("{a} and {b} are of different images"));

@@ -46,7 +46,9 @@ fn accuracies(analysis: &Analysis, arguments: &AnalyzeArguments) -> Table {
         notes.push(format!("Not compared: {differ}; --mixed compares them all the same."));
     }
     if let Some(kappa) = analysis.given_kappa {
-        notes.push(format!("ℓ∞ radii are those of z divided by κ = {kappa} as given, which nothing here proves."));
+        notes.push(format!(
+            "ℓ∞ radii are those of z divided by κ = {kappa} as given, which nothing here proves."
+        ));
     }
     if let Some(bound) = analysis.logs.iter().find_map(|log| log.high_probability.as_ref()) {
         notes.push(format!(
@@ -113,12 +115,15 @@ fn certified(log: &AnalysedLog, arguments: &AnalyzeArguments) -> Option<String> 
     };
     let given = if source.dialect == Dialect::Votes { " as given" } else { "" };
     let run = source.run.as_deref();
-    let kappa = run.and_then(|run| run.kappa).filter(|_| arguments.kappa.is_none()).map_or_else(String::new, |kappa| match &log.proven_by {
-        Some(projection) => format!(" κ = {kappa}, proven again, as is σ_max, from {projection}."),
-        None => {
-            format!(" κ = {kappa} and σ_max as recorded: --projection proves them again.")
-        }
-    });
+    let kappa = run.and_then(|run| run.kappa).filter(|_| arguments.kappa.is_none()).map_or_else(
+        String::new,
+        |kappa| match &log.proven_by {
+            Some(projection) => format!(" κ = {kappa}, proven again, as is σ_max, from {projection}."),
+            None => {
+                format!(" κ = {kappa} and σ_max as recorded: --projection proves them again.")
+            }
+        },
+    );
     let cosines = if in_cosines(source) { " ℓ∞ is of cosine coefficients." } else { "" };
     let goal = run.and_then(|run| run.goal.as_ref()).map_or_else(String::new, |goal| {
         let targets: Vec<String> = goal.targets.iter().map(ToString::to_string).collect();

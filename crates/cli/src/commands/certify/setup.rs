@@ -70,7 +70,8 @@ impl Setup {
             ),
             None => {}
         }
-        setup.title = format!("{} on {}", shown(&arguments.model.to_string_lossy()), shown(setup.data.name()));
+        setup.title =
+            format!("{} on {}", shown(&arguments.model.to_string_lossy()), shown(setup.data.name()));
         Ok(setup)
     }
 

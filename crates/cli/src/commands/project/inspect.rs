@@ -113,7 +113,9 @@ fn print(inspected: &Inspected<'_>, stdout: &mut impl Write) -> std::io::Result<
     }
     match (&inspected.kappa, &inspected.reason) {
         (Some(kappa), _) => writeln!(stdout, "{}: kappa <= {}", proven(), up(*kappa, 17)),
-        (None, Some(reason)) => writeln!(stdout, "{}", wrapped(&format!("nothing proven: {}", shown(reason)), 2)),
+        (None, Some(reason)) => {
+            writeln!(stdout, "{}", wrapped(&format!("nothing proven: {}", shown(reason)), 2))
+        }
         (None, None) => Ok(()),
     }
 }

@@ -61,7 +61,10 @@ fn a_memory_limit_bounds_the_proof_and_what_is_read() {
     let run = bench.run("bound m.npy --memory-limit 500K");
     assert!(run.code == 2 && run.stderr.contains("more than the memory limit"), "{run:?}");
     let run = bench.run("bound --random psd:100000:1 --memory-limit 1G");
-    assert!(run.code == 2 && run.stderr.contains("takes 80.0 GB, more than the memory limit of 1.0 GB"), "{run:?}");
+    assert!(
+        run.code == 2 && run.stderr.contains("takes 80.0 GB, more than the memory limit of 1.0 GB"),
+        "{run:?}"
+    );
     #[cfg(target_os = "linux")]
     for line in ["bound /dev/zero", "analyze /dev/zero", "check m.npy /dev/zero", "data info /dev/zero"] {
         let run = bench.run(line);

@@ -16,9 +16,9 @@ fn bench() -> Bench {
 }
 
 fn files(bench: &Bench) -> Vec<(String, Vec<u8>)> {
-    let names = std::fs::read_dir(bench.path("")).expect("a folder").map(|entry| {
-        entry.expect("an entry").file_name().into_string().expect("text")
-    });
+    let names = std::fs::read_dir(bench.path(""))
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("text"));
     let mut names: Vec<String> = names.filter(|name| bench.path(name).is_file()).collect();
     names.sort();
     names.into_iter().map(|name| (name.clone(), bench.read_bytes(&name))).collect()
@@ -45,7 +45,8 @@ fn outputs_never_destroy_inputs() {
     refused(&bench, "analyze log.svg --figure log.svg", destroys);
     refused(&bench, "project fit --data x.npy --rank 2 --out x.npy", destroys);
     refused(&bench, "project fit --data x.npy --rank 2 --out q.safetensors --certificate x.npy", destroys);
-    let certify = "certify --model toy:half-space,offset=0.2 --data fashion --sigma 0.5 --stop 2 --n 200 --n0 20";
+    let certify =
+        "certify --model toy:half-space,offset=0.2 --data fashion --sigma 0.5 --stop 2 --n 200 --n0 20";
     let projected = format!("{certify} --projection p.safetensors");
     refused(&bench, &format!("{projected} --tsv p.safetensors"), destroys);
     refused(&bench, &format!("{projected} --tsv p.cert.json"), destroys);
@@ -58,7 +59,8 @@ fn outputs_never_destroy_inputs() {
     refused(&bench, "project spectrum --data x.png --figure x.png", destroys);
     std::fs::copy(bench.path("notes.txt"), bench.path("net.onnx")).expect("copied");
     refused(&bench, "export net.onnx net.onnx", destroys);
-    bench.write("spec.toml", "[data]\nname = \"fashion\"\n[projection]\nfile = \"run/network.safetensors\"\n");
+    bench
+        .write("spec.toml", "[data]\nname = \"fashion\"\n[projection]\nfile = \"run/network.safetensors\"\n");
     std::fs::create_dir(bench.path("run")).expect("a folder");
     std::fs::copy(bench.path("p.safetensors"), bench.path("run/network.safetensors")).expect("copied");
     refused(&bench, "train spec.toml --out run", destroys);

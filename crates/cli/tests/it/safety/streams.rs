@@ -37,7 +37,8 @@ fn paths_need_not_be_text() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     let bench = Bench::new();
-    let name = |ending: &str| bench.path("").join(OsStr::from_bytes(&[b"caf\xe9 ", ending.as_bytes()].concat()));
+    let name =
+        |ending: &str| bench.path("").join(OsStr::from_bytes(&[b"caf\xe9 ", ending.as_bytes()].concat()));
     bench.save_npy("m.npy", 2, 2, &[2.0, 1.0, 1.0, 2.0]);
     std::fs::copy(bench.path("m.npy"), name("m.npy")).expect("copied");
     let x: Vec<f64> = (0..24).map(|k| f64::from(k * k % 7)).collect();
@@ -46,20 +47,28 @@ fn paths_need_not_be_text() {
     let run = |arguments: &[&OsStr]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gambeson"));
         let output = command.args(arguments).current_dir(bench.path("")).output().expect("it runs");
-        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     };
     let word = OsStr::new;
-    let (m, x, c, p, r) = (name("m.npy"), name("x.npy"), name("c.json"), name("p.safetensors"), name("r.jsonl"));
+    let (m, x, c, p, r) =
+        (name("m.npy"), name("x.npy"), name("c.json"), name("p.safetensors"), name("r.jsonl"));
     run(&[word("bound"), m.as_os_str(), word("--certificate"), c.as_os_str(), word("--json")]);
     run(&[word("check"), m.as_os_str(), c.as_os_str()]);
     run(&[word("data"), word("info"), x.as_os_str()]);
     let fit = ["project", "fit", "--rank", "2", "--basis", "pixel", "--json", "--data"].map(word);
     run(&[&fit[..], &[x.as_os_str(), word("--out"), p.as_os_str()]].concat());
-    let certify = ["certify", "--model", "toy:ball,radius=1", "--sigma", "0.5", "--n", "100", "--n0", "10", "--json"];
+    let certify =
+        ["certify", "--model", "toy:ball,radius=1", "--sigma", "0.5", "--n", "100", "--n0", "10", "--json"];
     let tail = [word("--data"), x.as_os_str(), word("--out"), r.as_os_str()];
     run(&[&certify.map(word)[..], &tail].concat());
     let (table, figure) = (name("t.md"), name("f.svg"));
-    let outputs = [word("--markdown"), table.as_os_str(), word("--figure"), figure.as_os_str(), word("--any-class")];
+    let outputs =
+        [word("--markdown"), table.as_os_str(), word("--figure"), figure.as_os_str(), word("--any-class")];
     run(&[&[word("analyze"), r.as_os_str()][..], &outputs].concat());
 }
 
@@ -80,7 +89,10 @@ fn texts_of_files_are_shown_as_texts() {
     bench.write("forged.safetensors", file);
     let run = bench.run("project inspect forged.safetensors");
     assert_eq!(run.code, 0, "{run:?}");
-    assert!(!run.stdout.contains('\x1b') && !run.stdout.lines().any(|line| line.starts_with("PROVEN")), "{run:?}");
+    assert!(
+        !run.stdout.contains('\x1b') && !run.stdout.lines().any(|line| line.starts_with("PROVEN")),
+        "{run:?}"
+    );
     assert!(run.stdout.contains("x\\u{a}PROVEN: kappa <= 1\\u{1b}[32m\\u{202e}"), "{run:?}");
     bench.write("bad", "2 1\n1 2 \x1b[31mPROVEN\n");
     let run = bench.run("bound bad");
@@ -105,7 +117,10 @@ fn kappa_says_where_it_comes_from() {
     assert_eq!(bench.run("project fit --data fashion --rank 3 --method axis --out p.safetensors").code, 0);
     let certify = "certify --model toy:half-space,offset=0.2 --data fashion --sigma 0.5 --n 200 --n0 20";
     assert_eq!(bench.run(&format!("{certify} --stop 2 --out plain.jsonl")).code, 0);
-    assert_eq!(bench.run(&format!("{certify} --stop 2 --projection p.safetensors --out projected.jsonl")).code, 0);
+    assert_eq!(
+        bench.run(&format!("{certify} --stop 2 --projection p.safetensors --out projected.jsonl")).code,
+        0
+    );
     let json = |line: &str| bench.run(line).json();
     let plain = json("analyze plain.jsonl --json");
     assert_eq!((&plain["kappa_from"], plain["kappa"].is_null()), (&"no-projection".into(), true));

@@ -30,7 +30,10 @@ fn decimals_and_large_integers_are_enclosed() {
     assert!(lower <= 34000.0 && upper >= 34000.0 && upper - lower < 1e-3, "{lower} .. {upper}");
     bench.write("large", "2 1\n1 2 9007199254740993\n");
     let run = bench.run("bound large --certificate c.json");
-    assert!(unwrapped(&run.stdout).contains("not all are binary64 numbers: off by at most 1.00 together"), "{run:?}");
+    assert!(
+        unwrapped(&run.stdout).contains("not all are binary64 numbers: off by at most 1.00 together"),
+        "{run:?}"
+    );
     // The certificate is about the file: checking reads the error again.
     let checked = bench.run("check large c.json --json").json();
     let bound = checked["bound"].as_f64().expect("a bound");
@@ -72,7 +75,9 @@ fn what_is_given_twice_or_left_out_is_an_error() {
         bytes.extend(vec![0; data]);
         bytes
     };
-    let array = |start: usize| format!("{{\"dtype\":\"F64\",\"shape\":[1,1],\"data_offsets\":[{start},{}]}}", start + 8);
+    let array = |start: usize| {
+        format!("{{\"dtype\":\"F64\",\"shape\":[1,1],\"data_offsets\":[{start},{}]}}", start + 8)
+    };
     let twice = format!("{{\"basis.0\":{},\"basis.0\":{}}}", array(0), array(8));
     bench.write("twice.safetensors", file(&twice, 16));
     let run = bench.run("project inspect twice.safetensors");
