@@ -20,6 +20,8 @@ All sides read the same weights and the same batch, and do the same again and ag
   side; ours brings the weights into the kernels' layout in every step, as if one had changed them.
 * train-input: the same, and the gradient by the images.
 * attack: forward by the running statistics, cross-entropy, backward by the images alone. Weights are fixed, and loaded once.
+* algorithm-1 (ResNet-8 only): a whole step of Algorithm 1, from bytes to changed weights: shifts and mirrors, 200 cosine
+  coefficients of every channel of 32 x 32, noise on them (2 draws per image), 2 steps of ascent, images of 16 x 16, SGD.
 
 Contenders: PyTorch eager, in channels_last, and by torch.compile (whole loss, channels_last); ONNX Runtime with all
 optimisations. Each of them twice, as it comes and with threads that sleep instead of spinning (OMP_WAIT_POLICY=passive,
@@ -45,6 +47,7 @@ from importlib import metadata
 from pathlib import Path
 
 import numpy as np
+import networks
 from networks import Network, write_folder
 
 sys.path.append(str(Path(__file__).parents[1]))
@@ -53,7 +56,9 @@ import records as files  # noqa: E402
 NETWORKS = [Network(20, 16, 32, 128), Network(8, 16, 16, 256)]
 # Measured beside the native one, by ours alone.
 FULL_GRID = {NETWORKS[1]: Network(8, 16, 32, 256)}
-WORKLOADS = ["forward", "train", "train-input", "attack"]
+WORKLOADS = ["forward", "train", "train-input", "attack", "algorithm-1"]
+# Of CIFAR-10.
+EPOCH = 50_000
 PASSIVE = {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"}
 OURS, AGAIN, FULL = "gambeson", "gambeson again", "gambeson, full grid"
 PEERS = ["eager", "channels_last", "compile", "onnxruntime"]
@@ -63,6 +68,8 @@ PAUSE = 0.3
 # Largest distance from PyTorch in double precision, relative to the norm there. Gradients of deep networks are far from
 # exact in single precision on all sides, since a rounding error may decide a ReLU.
 ALLOWED = {"scores": 1e-4, "loss": 1e-5, "weights": 3e-2, "images": 3e-2}
+# Steps of Algorithm 1 are random on every side: after 60 of them losses are this close to the mean of all.
+ALLOWED_PROGRESS = 0.15
 
 
 class Worker:
@@ -91,30 +98,40 @@ def environment(threads):
     return {f"{name}_NUM_THREADS": str(threads) for name in names} | {"TORCHINDUCTOR_COMPILE_THREADS": "1"}
 
 
+def label(name):
+    return name.replace(", ", "-").replace(" ", "-")
+
+
 def contender(options, folder, network, name):
     """Starts it."""
     own = environment(options.threads)
-    label = name.replace(", ", "-").replace(" ", "-")
     if name in (OURS, AGAIN, FULL):
-        return Worker([options.worker, folder, network.size, label], own)
+        return Worker([options.worker, folder, network.size, label(name)], own)
     side, _, sleeping = name.partition(", ")
     if sleeping:
         side, own = (f"{side}-sleeping", own) if side == "onnxruntime" else (side, own | PASSIVE)
     script = Path(__file__).with_name("worker.py")
-    return Worker([sys.executable, script, folder, network.size, label, side, options.threads], own)
+    return Worker([sys.executable, script, folder, network.size, label(name), side, options.threads], own)
 
 
-def workloads(name):
-    return ["forward"] if name.startswith("onnxruntime") else WORKLOADS
+def workloads(name, network):
+    if name.startswith("onnxruntime"):
+        return ["forward"]
+    native = network.size < networks.FULL and name != FULL
+    return WORKLOADS if native else WORKLOADS[:-1]
+
+
+def inputs(network, workload):
+    """Images of a pass; of Algorithm 1 each is shown in several draws."""
+    return network.batch // networks.DRAWS if workload == "algorithm-1" else network.batch
 
 
 def agreement(worker, folder, name, workload):
     """Distance of every quantity from the one in double precision, relative to the norm there."""
-    label = name.replace(", ", "-").replace(" ", "-")
     distances = {}
     for quantity in worker.ask("check", workload)["quantities"]:
         exact = np.fromfile(folder / f"reference.{workload}.{quantity}.f64")
-        found = np.fromfile(folder / f"{label}.{workload}.{quantity}.f32", "<f4")
+        found = np.fromfile(folder / f"{label(name)}.{workload}.{quantity}.f32", "<f4")
         if len(exact) != len(found):
             raise SystemExit(f"{name}, {workload}: {len(found)} {quantity} instead of {len(exact)}")
         distance = float(np.linalg.norm(found - exact) / np.linalg.norm(exact))
@@ -140,20 +157,31 @@ def measure_network(options, network, temporary):
     script = Path(__file__).with_name("worker.py")
     own = environment(options.threads)
     reference = Worker([sys.executable, script, folder, network.size, "reference", "double", options.threads], own)
-    for workload in WORKLOADS:
+    for workload in WORKLOADS[:-1]:
         reference.ask("check", workload)
     reference.close()
+    progress = {}
     workers = {}
     try:
         # One after the other: compilation should not compete, and the second finds the first one's code.
         for name in names:
             started = time.perf_counter()
             workers[name] = contender(options, folder, network, name)
-            for workload in workloads(name):
+            for workload in workloads(name, network):
+                if workload == "algorithm-1":
+                    workers[name].ask("check", workload)
+                    progress[name] = float(np.fromfile(folder / f"{label(name)}.{workload}.progress.f32", "<f4")[0])
+                    continue
                 distances = agreement(workers[name], folder, name, workload)
                 record = {"kind": "agreement", "network": str(network), "contender": name, "workload": workload}
                 yield record | {"distances": distances}
             print(f"{network}: {name} ready in {time.perf_counter() - started:.1f} s", file=sys.stderr)
+        if progress:
+            mean = statistics.median(progress.values())
+            far = [name for name, loss in progress.items() if not abs(loss / mean - 1) <= ALLOWED_PROGRESS]
+            if far:
+                raise SystemExit(f"losses after 60 steps of Algorithm 1: {progress}")
+            yield {"kind": "progress", "network": str(network), "losses": progress}
         if network in FULL_GRID:
             other = temporary / "full-grid"
             other.mkdir()
@@ -162,10 +190,12 @@ def measure_network(options, network, temporary):
         for number in range(options.rounds):
             for workload in WORKLOADS:
                 rates = {}
-                for name in turns([name for name in workers if workload in workloads(name)], number):
+                for name in turns([name for name in workers if workload in workloads(name, network)], number):
                     time.sleep(PAUSE)
                     answer = workers[name].ask(workload, options.seconds)
-                    rates[name] = network.batch * answer["iterations"] / answer["seconds"]
+                    rates[name] = inputs(network, workload) * answer["iterations"] / answer["seconds"]
+                if not rates:
+                    continue
                 record = {"kind": "rates", "network": str(network), "workload": workload, "round": number}
                 yield record | {"load": os.getloadavg()[0], "rates": rates}
             print(f"{network}: round {number + 1} of {options.rounds}", file=sys.stderr)
@@ -257,6 +287,15 @@ def table(records):
         best = own.best(PEERS[:3])
         cells.append(f"{spread(own.ratios(best))}, {best}" if best else "")
         lines.append("| " + " | ".join(cells) + " |")
+    steps = {network: own for (network, workload), own in groups.items() if workload == "algorithm-1"}
+    if steps:
+        lines += ["", "## Algorithm 1", "", f"Seconds per epoch of {EPOCH:,} images: 2 draws, 2 steps, from bytes to weights.", ""]
+        lines += ["| network | gambeson | " + " | ".join(PEERS[:3]) + " |", "|---|---:|" + "---:|" * 3]
+        for network, own in steps.items():
+            peers = [own.has(peer) and own.faster(peer) for peer in PEERS[:3]]
+            cells = [network, f"{EPOCH / own.median(OURS):.1f}"]
+            cells += [f"{EPOCH / own.median(name):.1f}{mark(name)}" if name else "" for name in peers]
+            lines.append("| " + " | ".join(cells) + " |")
     if native := {key: own for key, own in groups.items() if own.has(FULL)}:
         lines += ["", "## Native grid", "", "Gambeson on the native grid and on 32 x 32, same batch; images a second.", ""]
         lines += ["| network | workload | native | 32 x 32 | ratio |", "|---|---|---:|---:|---:|"]

@@ -131,6 +131,37 @@ def write_graph(path, network, weights):
     save(model, path)
 
 
+# Algorithm 1 on the native grid: images of FULL x FULL through RANK coordinates of every channel, noise SIGMA, attacks of
+# STEPS steps within EPSILON, DRAWS draws per image; augmentation by shifts of CROP and mirrors; plain SGD with momentum.
+FULL, RANK, SIGMA, EPSILON, STEPS, DRAWS, CROP, RATE, POOL = 32, 200, 0.25, 0.25, 2, 2, 4, 0.02, 2048
+
+
+def coordinates(size):
+    """Frequencies that are kept, as row and column: the lowest of the native grid by their sum, then by their row."""
+    return sorted(((r, c) for r in range(size) for c in range(size)), key=lambda rc: (sum(rc), rc))[:RANK]
+
+
+def cosines(n):
+    """The orthonormal DCT-II: frequency by place."""
+    k, i = np.arange(n)[:, None], np.arange(n)[None, :]
+    matrix = np.sqrt(2 / n) * np.cos(np.pi * k * (2 * i + 1) / (2 * n))
+    matrix[0] /= np.sqrt(2)
+    return matrix
+
+
+def coder(size):
+    """Encoder, FULL² x RANK, and decoder, RANK x size², of every channel."""
+    full, small, chosen = cosines(FULL), cosines(size), coordinates(size)
+    encoder = np.stack([np.outer(full[r], full[c]).ravel() for r, c in chosen], 1)
+    decoder = np.stack([np.outer(small[r], small[c]).ravel() for r, c in chosen]) * (size / FULL)
+    return encoder.astype(np.float32), decoder.astype(np.float32)
+
+
+def read_pool(folder):
+    pool = np.fromfile(folder / "pool.u8", np.uint8).reshape(-1, 3, FULL, FULL)
+    return pool, np.fromfile(folder / "pool-labels.u8", np.uint8).astype(np.int64)
+
+
 def write_folder(folder, network):
     """All that the sides read."""
     rng = np.random.default_rng(1)
@@ -140,3 +171,11 @@ def write_folder(folder, network):
     images.tofile(folder / "images.f32")
     rng.integers(0, CLASSES, network.batch).astype(np.uint8).tofile(folder / "labels.u8")
     write_graph(folder / "network.onnx", network, weights)
+    # A class makes one of ten places brighter, so that there is something to learn.
+    labels = rng.integers(0, CLASSES, POOL)
+    pool = rng.integers(0, 156, (POOL, 3, FULL, FULL))
+    for image, label in zip(pool, labels):
+        image[:, 3 * label : 3 * label + 4] += 100
+    pool.astype(np.uint8).tofile(folder / "pool.u8")
+    labels.astype(np.uint8).tofile(folder / "pool-labels.u8")
+    np.array(coordinates(network.size), "<u4").tofile(folder / "coordinates.u32")

@@ -100,7 +100,66 @@ def torch_workloads(folder, size, side, threads):
         "attack": lambda: step(fixed, by_images),
     }
 
+    def algorithm_1():
+        """One step of Algorithm 1, images to weights, as somebody would write it in PyTorch."""
+        state = algorithm_1.state
+        at, state["at"] = state["at"], (state["at"] + inputs) % (len(pool) - inputs + 1)
+        x = pool[at : at + inputs].float() / 255
+        y = pool_labels[at : at + inputs]
+        padded = functional.pad(x, (networks.CROP,) * 4)
+        rows, columns = torch.randint(0, 2 * networks.CROP + 1, (2, inputs))
+        x = torch.stack([
+            image[:, r : r + networks.FULL, c : c + networks.FULL]
+            for image, r, c in zip(padded, rows.tolist(), columns.tolist())
+        ])
+        x = torch.where(torch.rand(inputs, 1, 1, 1) < 0.5, x.flip(3), x)
+        z = x.flatten(2) @ encoder
+        noise = networks.SIGMA * torch.randn(inputs, networks.DRAWS, 3, networks.RANK)
+        direction = torch.randn_like(z)
+        length = direction.flatten(1).norm(dim=1).view(-1, 1, 1)
+        d = direction / length * networks.EPSILON * torch.rand(inputs, 1, 1)
+        learner.eval()
+        for _ in range(networks.STEPS):
+            d.requires_grad_()
+            (gradient,) = torch.autograd.grad(soft(z + d, noise, y), d)
+            step = gradient / gradient.flatten(1).norm(dim=1).clamp_min(1e-30).view(-1, 1, 1)
+            d = d.detach() + 2 * networks.EPSILON / networks.STEPS * step
+            d = d * (networks.EPSILON / d.flatten(1).norm(dim=1).clamp_min(1e-30)).clamp_max(1).view(-1, 1, 1)
+        learner.train()
+        optimiser.zero_grad(set_to_none=True)
+        loss = outer((z + d).detach(), noise, y)
+        loss.backward()
+        optimiser.step()
+        return loss
+
+    def shown(z, noise):
+        rows = (z[:, None] + noise).flatten(0, 1) @ decoder
+        rows = ((rows - 0.5) / 0.25).view(-1, 3, size, size)
+        return rows.contiguous(memory_format=torch.channels_last) if side in ("channels_last", "compile") else rows
+
+    def soft(z, noise, y):
+        # Gradients by the weights are not wanted: grad() asks for those by d alone.
+        p = functional.softmax(learner(shown(z, noise)), 1).view(len(y), networks.DRAWS, -1).mean(1)
+        return functional.nll_loss(p.log(), y, reduction="sum")
+
+    def outer(z, noise, y):
+        return functional.cross_entropy(learner(shown(z, noise)), y.repeat_interleave(networks.DRAWS))
+
+    if size < networks.FULL and side != "double":
+        encoder, decoder = (torch.from_numpy(matrix) for matrix in networks.coder(size))
+        pool, pool_labels = (torch.from_numpy(value) for value in networks.read_pool(folder))
+        inputs = len(images) // networks.DRAWS
+        learner = copy.deepcopy(model)
+        optimiser = torch.optim.SGD(learner.parameters(), networks.RATE, 0.9, weight_decay=1e-4)
+        algorithm_1.state = {"at": 0}
+        if side == "compile":
+            soft, outer = (torch.compile(function, dynamic=False) for function in (soft, outer))
+        work["algorithm-1"] = algorithm_1
+
     def results(workload):
+        if workload == "algorithm-1":
+            losses = [algorithm_1().item() for _ in range(60)]
+            return {"progress": sum(losses[-20:]) / 20}
         # The running statistics stay those of the file.
         statistics = copy.deepcopy(dict(model.named_buffers()))
         result = work[workload]()

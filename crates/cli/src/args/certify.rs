@@ -289,7 +289,7 @@ impl std::str::FromStr for Shard {
     }
 }
 
-fn at_least_one(text: &str) -> Result<usize, String> {
+pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number @ 1..) => Ok(number),
         _ => Err(format!("`{text}` is not a whole number of at least 1")),

@@ -37,7 +37,7 @@ const SOLVER: &str = "Solver";
 #[derive(Debug, Args)]
 pub(crate) struct MatrixArguments {
     /// Matrix or graph file.
-    #[arg(required_unless_present = "random", conflicts_with = "random")]
+    #[arg(required_unless_present_any = ["random", "demo"], conflicts_with = "random")]
     pub(crate) input: Option<PathBuf>,
     /// Use a random matrix of appendix E: psd:N:SEED (AA' with trace 1) or qp:N:SEED (symmetric, normal entries,
     /// |diagonal|).
@@ -55,6 +55,9 @@ pub(crate) struct MatrixArguments {
 pub(crate) struct BoundArguments {
     #[command(flatten)]
     pub(crate) matrix: MatrixArguments,
+    /// Take a tour: bound a random matrix, check the certificate, see a forged one rejected.
+    #[arg(long, exclusive = true)]
+    pub(crate) demo: bool,
     /// What to bound. inf-to-two of an m x n matrix A uses M = A'A and reports the square and kappa.
     #[arg(long, value_enum, default_value_t = NormName::Quadratic)]
     pub(crate) norm: NormName,

@@ -1,18 +1,21 @@
 //! The command line: one file per verb or pair of verbs, and what they share. Depends on no other room of the binary.
 
 mod analyze;
+mod attack;
 mod certify;
 mod data;
 mod export;
 mod figure;
 mod matrix;
 mod project;
+mod quickstart;
 mod reproduce;
 mod shared;
 mod train;
 
 pub(crate) use analyze::{AnalyzeArguments, CertificationName, Radius};
-pub(crate) use certify::{CertifyArguments, PredictArguments, SmoothArguments};
+pub(crate) use attack::{AttackArguments, BallBasisName, MethodName};
+pub(crate) use certify::{CertifyArguments, PredictArguments, RadiusNormName, SmoothArguments};
 pub(crate) use data::{
     AudioArguments, DataCommand, FetchArguments, ImportArguments, InfoArguments, SourceName,
 };
@@ -23,6 +26,7 @@ pub(crate) use project::{
     BasisName, FitArguments, FitDataArguments, FitMethodName, InspectArguments, ProjectCommand,
     SparseArguments, SpectrumArguments, SweepArguments,
 };
+pub(crate) use quickstart::QuickstartArguments;
 pub(crate) use reproduce::{ObjectName, ReproduceArguments, ScaleName};
 pub(crate) use shared::COLUMNS;
 pub(crate) use train::TrainArguments;
@@ -53,8 +57,9 @@ ran but fell short (a certificate rejected, a gap not reached, stopped early), 2
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Take a tour: bound a norm, write and check the certificate, see a forged one rejected.
-    Quickstart,
+    /// See the whole idea on built-in data: fit, prove, train, certify, attack, prove again.
+    #[command(after_help = quickstart::HELP)]
+    Quickstart(QuickstartArguments),
     /// Prove an upper bound on max x'Mx over |x|_inf <= 1, or on an inf->1 or inf->2 norm.
     #[command(after_help = matrix::BOUND_HELP)]
     Bound(BoundArguments),
@@ -80,6 +85,9 @@ pub(crate) enum Command {
     /// Predict the class of each input with a smoothed classifier, or abstain.
     #[command(after_help = certify::PREDICT_HELP)]
     Predict(Box<PredictArguments>),
+    /// Attack a network or a smoothed classifier: adversarial examples, and certified inputs at their radii.
+    #[command(after_help = attack::HELP)]
+    Attack(Box<AttackArguments>),
     /// Compute certified accuracy from certification logs, our own or of other programs: tables and figures.
     #[command(after_help = analyze::HELP)]
     Analyze(Box<AnalyzeArguments>),

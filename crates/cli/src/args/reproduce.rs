@@ -9,7 +9,7 @@ pub(super) const HELP: &str = "\
 Every run is a process of its own, and its record is appended to DIR/NAME.SCALE.jsonl as soon as it ends: a command that \
 was stopped continues where it was. The .md, .tex, .svg and .png files beside it are made from the records alone.
 
-table-norms and fig-pca-error need cifar10 and cifar100 (`gambeson data fetch`), table-audio needs a folder of speech.
+table-norms and fig-pca-error need cifar10 and cifar100 (`gambeson data fetch`), everything with networks or pictures cifar10, table-audio a folder of speech. Networks are trained into --runs, where a stopped training goes on.
 
 Exit codes: 0 all runs are done and reached what was asked; 1 runs are missing or fell short of their gap; 2 error, also \
 if a run failed (after all others were tried).";
@@ -29,6 +29,9 @@ pub(crate) struct ReproduceArguments {
     /// Folder for records, tables and figures.
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) results: PathBuf,
+    /// Folder for networks that are trained on the way.
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    pub(crate) runs: PathBuf,
     /// Folder whose NAME.toml replaces the built-in experiment.
     #[arg(long, value_name = "DIR")]
     pub(crate) experiments: Option<PathBuf>,
@@ -63,6 +66,12 @@ pub(crate) enum ObjectName {
     FigPcaError,
     /// Table 4: proven kappa of projections of speech, six trials
     TableAudio,
+    /// Figure 3: sparse random changes of cosine coefficients
+    FigDctPerturbations,
+    /// Figure 7: adversarial examples of a network trained by PGD
+    FigAdvExamples,
+    /// Ours: Algorithm 1 and its baselines on CIFAR-10, small networks
+    TableNetworks,
 }
 
 impl ObjectName {
@@ -76,6 +85,9 @@ impl ObjectName {
             Self::TableNorms => "table-norms",
             Self::FigPcaError => "fig-pca-error",
             Self::TableAudio => "table-audio",
+            Self::FigDctPerturbations => "fig-dct-perturbations",
+            Self::FigAdvExamples => "fig-adv-examples",
+            Self::TableNetworks => "table-networks",
         }
     }
 }

@@ -1,10 +1,12 @@
 //! The verbs, one file or folder each: they read arguments, call the libraries, and print.
 
 mod analyze;
+mod attack;
 mod bound;
 mod certify;
 mod check;
 mod data;
+mod demo;
 mod export;
 mod man;
 mod matrix;
@@ -32,7 +34,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Ended> {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
     let mut stdout = Output(std::io::stdout().lock());
     match arguments.command {
-        Command::Quickstart => quickstart::run(&mut stdout, threads),
+        Command::Quickstart(arguments) => quickstart::run(&arguments, &mut stdout, threads),
+        Command::Bound(arguments) if arguments.demo => demo::run(&mut stdout, threads),
         Command::Bound(arguments) => bound::run(&arguments, &mut stdout, threads),
         Command::Check(arguments) => check::run(&arguments, &mut stdout, threads),
         Command::Data(command) => data::run(&command, &mut stdout),
@@ -40,6 +43,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Ended> {
         Command::Train(arguments) => train::run(&arguments, &mut stdout, threads),
         Command::Certify(arguments) => certify::run(&arguments, &mut stdout, threads),
         Command::Predict(arguments) => certify::predict::run(&arguments, &mut stdout, threads),
+        Command::Attack(arguments) => attack::run(&arguments, &mut stdout, threads),
         Command::Analyze(arguments) => analyze::run(&arguments, &mut stdout),
         Command::Export(arguments) => export::run(&arguments, &mut stdout),
         Command::Reproduce(arguments) => reproduce::run(&arguments, &mut stdout, threads),

@@ -4,6 +4,7 @@ use crate::args::{ObjectName, ReproduceArguments};
 use crate::ended::Ended;
 use crate::progress::say;
 use crate::reproduce::experiment::load;
+use crate::reproduce::network::{NetworkExperiment, NetworkResults, PictureExperiment, PictureResults};
 use crate::reproduce::objects::{Family, object};
 use crate::reproduce::plan::{End, Planned, RecordOf, Runs};
 use crate::reproduce::projection::spectrum::{SpectrumExperiment, SpectrumResults};
@@ -55,6 +56,18 @@ pub(crate) fn run(
             session.has_no_sound()?;
             let experiment: SpectrumExperiment = load(object.name.name(), object.toml, folder)?;
             session.run(experiment.plan(), |runs| render(&SpectrumResults { experiment: &experiment, runs }))
+        }
+        Family::Networks(render) => {
+            session.has_no_sound()?;
+            let experiment: NetworkExperiment = load(object.name.name(), object.toml, folder)?;
+            let plan = experiment.plan(&arguments.runs);
+            session.run(plan, |runs| render(&NetworkResults { experiment: &experiment, runs }))
+        }
+        Family::Pictures(render) => {
+            session.has_no_sound()?;
+            let experiment: PictureExperiment = load(object.name.name(), object.toml, folder)?;
+            let plan = experiment.plan(&arguments.runs);
+            session.run(plan, |runs| render(&PictureResults { experiment: &experiment, runs }))
         }
     }
 }

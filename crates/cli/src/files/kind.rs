@@ -11,6 +11,7 @@ const HEAD: u64 = 1 << 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
+    Array,
     Certificate,
     Projection,
     Network,
@@ -31,6 +32,7 @@ pub(super) enum Kind {
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Array => "an .npy array",
             Self::Certificate => "a certificate",
             Self::Projection => "a projection",
             Self::Network => "a network in safetensors",
@@ -77,6 +79,7 @@ impl Kind {
         };
         let tensors = |array: &str| looks_like(head) && String::from_utf8_lossy(head).contains(array);
         match self {
+            Self::Array => head.starts_with(b"\x93NUMPY"),
             Self::Certificate => object(&["\"matrix_sha256\":", "\"kind\":\"projection\"", "\"domain\":"]),
             Self::Projection => tensors("\"basis.0\""),
             Self::Network => looks_like(head) && !tensors("\"basis.0\""),

@@ -67,12 +67,20 @@ impl Files {
                 files.write("OUT", Some(&export.out), Kind::network(&export.out));
             }
             Command::Train(train) => files.of_training(train),
+            Command::Attack(attack) => {
+                files.read("--model", attack.model.as_ref());
+                files.read_data(std::ffi::OsStr::new(&attack.data));
+                files.read("--certified", attack.certified.as_ref());
+                files.read_projection(attack.projection.as_ref(), attack.certificate.as_ref());
+                files.write("--out", attack.out.as_ref(), Kind::Array);
+                files.draw(attack.figure.figure.as_ref());
+            }
             Command::Reproduce(reproduce) => files.of_experiment(reproduce),
-            // These write into the data folder or a folder of pages, by rules of their own, or write nothing.
+            // These write into a folder of their own, by rules of their own, or write nothing.
             Command::Data(DataCommand::Info(_) | DataCommand::Fetch(_) | DataCommand::Import(_))
             | Command::Project(ProjectCommand::Inspect(_))
             | Command::Check(_)
-            | Command::Quickstart
+            | Command::Quickstart(_)
             | Command::Completions { .. }
             | Command::Man(_) => {}
         }

@@ -4,6 +4,7 @@
 //! `args`, and a line in [`objects`].
 
 pub(crate) mod experiment;
+pub(crate) mod network;
 pub(crate) mod objects;
 pub(crate) mod plan;
 pub(crate) mod projection;

@@ -1,6 +1,7 @@
 //! The tables and figures of the paper that can be reproduced: for each its experiment and what renders it.
 
 use crate::args::ObjectName;
+use crate::reproduce::network::{self, NetworkResults, PictureResults};
 use crate::reproduce::projection::spectrum::SpectrumResults;
 use crate::reproduce::projection::{self, FitResults};
 use crate::reproduce::rendered::Rendered;
@@ -23,6 +24,10 @@ pub(crate) enum Family {
     Fit(fn(&FitResults) -> Rendered),
     /// The errors of projections of every rank.
     Spectrum(fn(&SpectrumResults) -> Rendered),
+    /// Networks trained and certified.
+    Networks(fn(&NetworkResults) -> Rendered),
+    /// Perturbed images.
+    Pictures(fn(&PictureResults) -> Rendered),
 }
 
 macro_rules! built_in {
@@ -40,6 +45,15 @@ pub(crate) fn object(name: ObjectName) -> Object {
         ObjectName::TableNorms => (built_in!("table-norms"), Family::Fit(projection::tables::norms)),
         ObjectName::FigPcaError => {
             (built_in!("fig-pca-error"), Family::Spectrum(projection::figures::pca_error))
+        }
+        ObjectName::FigDctPerturbations => {
+            (built_in!("fig-dct-perturbations"), Family::Pictures(network::figures::gallery))
+        }
+        ObjectName::FigAdvExamples => {
+            (built_in!("fig-adv-examples"), Family::Pictures(network::figures::gallery))
+        }
+        ObjectName::TableNetworks => {
+            (built_in!("table-networks"), Family::Networks(network::tables::networks))
         }
         ObjectName::TableAudio => (built_in!("table-audio"), Family::Fit(projection::tables::audio)),
     };

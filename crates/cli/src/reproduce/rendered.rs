@@ -1,6 +1,6 @@
 //! Tables and figures as files.
 
-use crate::report::figure::Figure;
+use crate::report::figure::Drawing;
 use crate::report::table::Table;
 use anyhow::Context;
 use gambeson_lowrank::file::write_file;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// What a reader gets to see; a function of the records alone.
 pub(crate) struct Rendered {
     pub(crate) table: Table,
-    pub(crate) figure: Option<Figure>,
+    pub(crate) figure: Option<Drawing>,
 }
 
 impl Rendered {
@@ -18,7 +18,7 @@ impl Rendered {
         let mut files =
             vec![("md", self.table.markdown().into_bytes()), ("tex", self.table.latex().into_bytes())];
         if let Some(figure) = &self.figure {
-            files.extend([("svg", figure.svg()), ("png", figure.png()?)]);
+            files.extend([("svg", figure.svg()?), ("png", figure.png()?)]);
         }
         files
             .into_iter()

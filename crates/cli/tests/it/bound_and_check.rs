@@ -6,9 +6,9 @@ use crate::support::Bench;
 const TRIANGLE: &str = "3 3\n1 2 1\n2 3 1\n1 3 1\n";
 
 #[test]
-fn quickstart_proves_and_rejects() {
+fn the_demo_proves_and_rejects() {
     let bench = Bench::new();
-    let run = bench.run("quickstart");
+    let run = bench.run("bound --demo");
     assert_eq!(run.code, 0, "{run:?}");
     assert!(run.stdout.contains("PROVEN") && run.stdout.contains("REJECTED"), "{run:?}");
     let same = bench.run("bound --random psd:300:1 --method mwu --json").json();

@@ -16,6 +16,8 @@ mod project;
 mod rendering;
 /// `reproduce`: runs, records, and what becomes of broken ones.
 mod reproduce;
+/// `reproduce` with experiments on networks.
+mod reproduce_networks;
 /// `reproduce` with experiments on projections.
 mod reproduce_projections;
 /// Nothing false on the screen, nothing of the user's lost.
@@ -26,3 +28,5 @@ mod smoothing;
 mod support;
 /// Certificates that somebody has tampered with.
 mod tampering;
+/// `train`, `attack` and `quickstart`.
+mod training;

@@ -4,7 +4,7 @@ use crate::support::{Bench, unwrapped};
 use std::process::{Command, Stdio};
 
 /// All verbs, with those below them.
-const VERBS: [&str; 18] = [
+const VERBS: [&str; 21] = [
     "",
     "quickstart",
     "bound",
@@ -18,9 +18,12 @@ const VERBS: [&str; 18] = [
     "project inspect",
     "project sweep",
     "project spectrum",
+    "train",
     "certify",
     "predict",
+    "attack",
     "analyze",
+    "export",
     "reproduce",
     "man",
 ];
@@ -72,7 +75,7 @@ fn all_pages_of_the_manual_are_written_to_a_folder() {
 #[test]
 fn pipes_have_no_colours() {
     let bench = Bench::new();
-    for line in ["quickstart", "bound missing.npy", "bound --nothing", "--help", "project fit --data x"] {
+    for line in ["bound --demo", "bound missing.npy", "bound --nothing", "--help", "project fit --data x"] {
         let run = bench.run(line);
         assert!(!run.stdout.contains('\x1b') && !run.stderr.contains('\x1b'), "{line}: {run:?}");
     }
@@ -96,7 +99,7 @@ fn on_a_terminal(bench: &Bench, line: &str, variables: &[(&str, &str)]) -> Optio
 #[test]
 fn a_terminal_shows_verdicts_and_errors_in_colour() {
     let bench = Bench::new();
-    let Some(tour) = on_a_terminal(&bench, "quickstart", &[]) else { return };
+    let Some(tour) = on_a_terminal(&bench, "bound --demo", &[]) else { return };
     assert!(
         tour.contains("\x1b[1m\x1b[32mPROVEN\x1b[0m: ") && tour.contains("\x1b[31mREJECTED\x1b[0m: "),
         "{tour}"
@@ -104,7 +107,7 @@ fn a_terminal_shows_verdicts_and_errors_in_colour() {
     let missing = on_a_terminal(&bench, "bound missing.npy", &[]).expect("a terminal");
     assert!(missing.contains("\x1b[31merror:\x1b[0m missing.npy"), "{missing}");
     for variable in [("NO_COLOR", "1"), ("TERM", "dumb")] {
-        let plain = on_a_terminal(&bench, "quickstart", &[variable]).expect("a terminal");
+        let plain = on_a_terminal(&bench, "bound --demo", &[variable]).expect("a terminal");
         assert!(plain.contains("PROVEN") && !plain.contains('\x1b'), "{variable:?}: {plain}");
     }
 }

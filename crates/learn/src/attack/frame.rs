@@ -41,11 +41,10 @@ impl Frame {
         }
     }
 
-    /// What perturbations change of the values of inputs; of a code nothing is known of the values.
-    pub(crate) fn values(&self, d: &[f32], values: &mut [f32]) {
-        values.copy_from_slice(d);
+    /// What a perturbation changes of the values of an input, in double precision. Of a code it is not known.
+    pub(crate) fn invert(&self, d: &mut [f64]) {
         if let Self::Cosines(transform) = self {
-            transformed(transform, values, Transform::inverse);
+            d.chunks_exact_mut(transform.dim()).for_each(|channel| transform.inverse(channel));
         }
     }
 
@@ -54,9 +53,10 @@ impl Frame {
         match self {
             Self::Code => codes.copy_from_slice(d),
             Self::Values => view.encode(d, codes),
-            Self::Cosines(_) => {
-                room.resize(d.len(), 0.0);
-                self.values(d, room);
+            Self::Cosines(transform) => {
+                room.clear();
+                room.extend_from_slice(d);
+                transformed(transform, room, Transform::inverse);
                 view.encode(room, codes);
             }
         }

@@ -17,4 +17,4 @@ mod own;
 pub use error::ModelError;
 pub use load::{LoadParams, LoadedModel, load};
 pub use model::{NetworkModel, Runtime, RuntimeChoice};
-pub use own::OwnModel;
+pub use own::{OwnModel, OwnModelError};

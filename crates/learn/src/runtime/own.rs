@@ -8,11 +8,14 @@ use crate::net::architecture::{Architecture, ArchitectureError};
 use crate::net::inference::Inference;
 use crate::net::kernel::Isa;
 use crate::net::parameters::Weights;
+use crate::onnx::affine;
+use crate::weights::network::Network;
 use gambeson_data::dataset::Shape;
 use gambeson_smooth::classifier::{Classifier, highest};
-use gambeson_smooth::input_map::{InputMap, Layout};
+use gambeson_smooth::input_map::{InputMap, InputMapError, Layout};
 use std::convert::Infallible;
 use std::sync::{Mutex, PoisonError};
+use thiserror::Error;
 
 /// A network and how it takes its rows.
 pub struct OwnModel {
@@ -21,6 +24,18 @@ pub struct OwnModel {
     input_map: Option<InputMap>,
     /// Scores of batches that are done.
     idle: Mutex<Vec<Vec<f32>>>,
+}
+
+/// Why a network is no classifier.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum OwnModelError {
+    /// Layers that do not fit together.
+    #[error(transparent)]
+    Architecture(#[from] ArchitectureError),
+    /// Normalised numbers would leave the range of a network's.
+    #[error(transparent)]
+    InputMap(#[from] InputMapError),
 }
 
 impl std::fmt::Debug for OwnModel {
@@ -40,6 +55,16 @@ impl OwnModel {
         let rows = input_map.as_ref().map_or(Layout::ChannelsFirst, InputMap::layout);
         let inference = Inference::new(architecture, weights, Isa::detect())?.with_rows(rows);
         Ok(Self { inference, input_map, idle: Mutex::new(Vec::new()) })
+    }
+
+    /// A network with its own normalisation, or none.
+    pub fn of_network(network: &Network) -> Result<Self, OwnModelError> {
+        let Shape { height, width, .. } = network.architecture.input;
+        let map = network.normalisation.as_ref().map(|(mean, std)| {
+            let maps = mean.iter().zip(std).map(|(mean, std)| affine(*mean, *std)).collect();
+            InputMap::new(maps, height * width, Layout::ChannelsFirst)
+        });
+        Ok(Self::new(&network.architecture, &network.weights, map.transpose()?)?)
     }
 
     /// Shape of the images it takes.

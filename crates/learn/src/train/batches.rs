@@ -38,7 +38,7 @@ pub fn images(data: &Dataset, spec: &DataSpec, seed: u64, samples: &[u32], first
         }
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream((first + at as u64) & !ORDERS);
-        let mut shift = || rng.random_range(0..=2 * spec.crop) as isize - spec.crop.cast_signed();
+        let mut shift = || rng.random_range(0..=2 * spec.crop).cast_signed() - spec.crop.cast_signed();
         let (down, right) = (shift(), shift());
         let mirrored = spec.flip && rng.random::<bool>();
         vary(shape, down, right, mirrored, out);

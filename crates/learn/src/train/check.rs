@@ -80,6 +80,9 @@ pub enum Conflict {
     PixelGrid,
 }
 
+/// Pixels that an image may be shifted by.
+const MOST_CROPPED: usize = 1 << 16;
+
 fn place(table: &str) -> String {
     if table.is_empty() { String::new() } else { format!(" in [{table}]") }
 }
@@ -114,6 +117,9 @@ impl TrainSpec {
         let Self { data, projection, noise, objective, optimiser, .. } = self;
         if data.samples == Some(0) {
             return Err(wrong("data.samples", 0, "must be at least 1"));
+        }
+        if data.crop > MOST_CROPPED {
+            return Err(wrong("data.crop", data.crop, "is more than any image has"));
         }
         validate_noise(noise.as_ref(), objective)?;
         if let Some(projection) = projection {

@@ -116,9 +116,9 @@ pub enum RunError {
         /// The last one.
         path: PathBuf,
         /// What is wrong with it.
-        last: CheckpointProblem,
+        last: Box<CheckpointProblem>,
         /// What is wrong with the one before.
-        previous: CheckpointProblem,
+        previous: Box<CheckpointProblem>,
     },
     /// The weights are no numbers any more.
     #[error("the loss is not a number after step {step}: a smaller optimiser.learning_rate may help")]
@@ -260,7 +260,11 @@ fn last_checkpoint(
         // A moment between two names, and what is left is broken.
         (None, Err(previous)) => {
             let last = CheckpointProblem::Io(io::ErrorKind::NotFound.into());
-            Err(RunError::Checkpoints { path: folder.join(CHECKPOINT), last, previous })
+            Err(RunError::Checkpoints {
+                path: folder.join(CHECKPOINT),
+                last: last.into(),
+                previous: previous.into(),
+            })
         }
         (Some(last), Ok(Some(checkpoint))) => {
             let _ = observer.observe(&TrainProgress::CheckpointLost { reason: last.to_string() });
@@ -269,7 +273,11 @@ fn last_checkpoint(
         (Some(last), previous) => {
             let missing = CheckpointProblem::Io(io::ErrorKind::NotFound.into());
             let previous = previous.err().unwrap_or(missing);
-            Err(RunError::Checkpoints { path: folder.join(CHECKPOINT), last, previous })
+            Err(RunError::Checkpoints {
+                path: folder.join(CHECKPOINT),
+                last: last.into(),
+                previous: previous.into(),
+            })
         }
     }
 }

@@ -9,3 +9,5 @@ mod runtime;
 /// Files and observers.
 #[path = "../../../data/tests/it/files.rs"]
 mod support;
+/// Views, attacks and training.
+mod train;

@@ -309,3 +309,21 @@ fn tuple(text: &str) -> Option<Vec<usize>> {
     let inside = inside.strip_suffix(',').unwrap_or(inside);
     inside.split(',').map(|size| size.trim_ascii().trim_end_matches('L').parse().ok()).collect()
 }
+
+/// The bytes of a file with an array of single precision, row-major.
+///
+/// Panics unless there are as many values as the shape has.
+pub fn to_bytes(shape: &[usize], values: &[f32]) -> Vec<u8> {
+    assert_eq!(shape.iter().product::<usize>(), values.len(), "a value for every place");
+    let sizes = shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    let mut text = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({sizes},), }}");
+    // Magic, version and length take ten bytes; the whole head is a multiple of 64, and ends a line.
+    let padding = (10 + text.len() + 1).next_multiple_of(64) - (10 + text.len() + 1);
+    text.push_str(&" ".repeat(padding));
+    text.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend(u16::try_from(text.len()).unwrap_or(u16::MAX).to_le_bytes()); // a shape of few sizes
+    bytes.extend(text.into_bytes());
+    bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    bytes
+}

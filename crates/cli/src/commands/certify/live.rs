@@ -15,13 +15,13 @@ const SHORT: f64 = 3.0;
 
 /// How many draws an input takes.
 #[derive(Clone, Copy)]
-pub(super) struct Draws {
-    pub(super) count: u64,
+pub(crate) struct Draws {
+    pub(crate) count: u64,
     /// Whether it may take fewer.
-    pub(super) at_most: bool,
+    pub(crate) at_most: bool,
 }
 
-pub(super) struct Live {
+pub(crate) struct Live {
     bar: ProgressBar,
     limit: Option<Duration>,
     /// When drawing began.
@@ -36,11 +36,16 @@ pub(super) struct Live {
 }
 
 impl Live {
-    pub(super) fn new(inputs: usize, per_input: Draws, limit: Option<Duration>) -> Self {
+    pub(crate) fn new(inputs: usize, per_input: Draws, limit: Option<Duration>) -> Self {
         let template = "{spinner} {elapsed} [{bar:20}] {pos} of {len} inputs{msg}";
         let bar = live_line(Some(inputs as u64), template);
         let started = Instant::now();
         Self { bar, limit, started, per_input, draws: 0, estimated: false, done: 0, left: inputs }
+    }
+
+    /// The same without a word on how long it will take.
+    pub(crate) fn quiet(inputs: usize, per_input: Draws) -> Self {
+        Self { estimated: true, ..Self::new(inputs, per_input, None) }
     }
 
     fn input(&mut self) {
@@ -74,7 +79,7 @@ impl Live {
     }
 
     /// Clears the line.
-    pub(super) fn finish(&self) {
+    pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }

@@ -21,7 +21,7 @@ use gambeson_smooth::runs::{Finished, certify_inputs};
 use gambeson_smooth::sequential::{Goal, RadiusNorm};
 use gambeson_smooth::smoother::{Smoother, SmoothingParams, default_targets};
 use inputs::{ended, interruptible};
-use live::{Draws, Live};
+pub(crate) use live::{Draws, Live};
 pub(crate) use model::vector;
 use serde::Serialize;
 use setup::Setup;

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// How much older steps count for the figures on the line.
 const SMOOTHED: f64 = 0.98;
 
-pub(super) struct LiveTraining {
+pub(crate) struct LiveTraining {
     bar: ProgressBar,
     started: Instant,
     limit: Option<Duration>,
@@ -28,7 +28,7 @@ pub(super) struct LiveTraining {
 }
 
 impl LiveTraining {
-    pub(super) fn new(setup: &Setup, limit: Option<Duration>, rows: bool) -> Self {
+    pub(crate) fn new(setup: &Setup, limit: Option<Duration>, rows: bool) -> Self {
         let batch = setup.spec.optimiser.batch;
         let per_epoch = (setup.train.len() / batch).max(1);
         let steps = per_epoch * setup.spec.optimiser.epochs;
@@ -37,7 +37,7 @@ impl LiveTraining {
         Self { bar, started: Instant::now(), limit, batch, per_epoch, rows, first: None, loss, accuracy }
     }
 
-    pub(super) fn finish(&self) {
+    pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
 
@@ -64,7 +64,7 @@ impl LiveTraining {
 fn row(metrics: &Metrics) -> String {
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     format!(
-        "epoch {:>4}   loss {:>7.4}   right {:>7}   test {:>7}   rate {:.4}   {:>7.1} s",
+        "epoch {:>4}  loss {:>7.4}  right {:>7}  test {:>7}  rate {:.4}  {:>7.0} s",
         metrics.epoch,
         metrics.loss,
         percent(metrics.accuracy),

@@ -16,7 +16,7 @@ use gambeson_learn::net::parameters::Places;
 use gambeson_learn::train::run::{Metrics, NETWORK};
 use gambeson_learn::train::setup::{self, Setup};
 use gambeson_learn::train::{Outcome, TrainSpec, Trainer, train};
-use live::LiveTraining;
+pub(crate) use live::LiveTraining;
 use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -87,10 +87,16 @@ pub(super) fn run(
     let outcome = train(&setup, &out, arguments.checkpoint, &mut live);
     live.finish();
     let outcome = outcome?;
-    if !outcome.metrics.is_empty() {
-        figure::draw(&outcome.metrics).write_to(&[out.join("training.svg"), out.join("training.png")])?;
-    }
+    draw(&outcome.metrics, &out)?;
     report(&setup, &out, parameters, &outcome, arguments.json, stdout)
+}
+
+/// Loss and accuracy by epoch, as `training.svg` and `.png` in the folder of a run.
+pub(crate) fn draw(metrics: &[Metrics], folder: &Path) -> anyhow::Result<()> {
+    if metrics.is_empty() {
+        return Ok(());
+    }
+    figure::draw(metrics).draw().write(&[folder.join("training.svg"), folder.join("training.png")])
 }
 
 /// Data, projection, network. A projection's file is looked for beside the spec.

@@ -1,9 +1,10 @@
-//! Figures: panels side by side, points with error bars, legends below. A figure becomes a list of shapes, and the list
-//! an SVG or a PNG: the two show the same.
+//! Figures: panels side by side, points with error bars, legends below; and galleries of pictures. Either becomes a list
+//! of shapes, and the list an SVG or a PNG: the two show the same.
 
 mod axis;
 mod files;
 mod font;
+mod gallery;
 mod legend;
 mod png;
 mod style;
@@ -12,6 +13,7 @@ mod svg;
 mod tests;
 
 pub(crate) use axis::Axis;
+pub(crate) use gallery::{Gallery, Picture, Pixels};
 pub(crate) use style::Style;
 
 use crate::report::spread::Spread;
@@ -110,6 +112,12 @@ enum Primitive {
         fill: Colour,
         stroke: Stroke,
     },
+    /// A picture in a square, magnified without smoothing; `place` is its upper left corner.
+    Picture {
+        place: Place,
+        side: f64,
+        pixels: Pixels,
+    },
     /// One line; `turned` reads upwards.
     Text {
         place: Place,
@@ -121,14 +129,14 @@ enum Primitive {
 }
 
 /// Shapes, the first below.
-struct Drawing {
+pub(crate) struct Drawing {
     width: f64,
     height: f64,
     shapes: Vec<Primitive>,
 }
 
 impl Figure {
-    fn draw(&self) -> Drawing {
+    pub(crate) fn draw(&self) -> Drawing {
         let width = PANEL_WIDTH * self.panels.len() as f64;
         let room = PANEL_WIDTH - LEFT - RIGHT;
         let names = |panel: &Panel| {

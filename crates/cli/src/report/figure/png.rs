@@ -1,9 +1,12 @@
 //! A drawing as PNG, with letters from the font built in.
 
 use super::style::{BLACK, Colour};
-use super::{Anchor, Drawing, Place, Primitive, font};
+use super::{Anchor, Drawing, Pixels, Place, Primitive, font};
 use anyhow::{Context, anyhow};
-use tiny_skia::{FillRule, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, StrokeDash, Transform};
+use tiny_skia::{
+    ColorU8, FillRule, FilterQuality, LineJoin, Paint, Path, PathBuilder, Pixmap, PixmapPaint, Stroke,
+    StrokeDash, Transform,
+};
 use ttf_parser::{Face, OutlineBuilder};
 
 /// Pixels for each unit of the drawing: fine enough for print.
@@ -27,6 +30,15 @@ pub(super) fn write(drawing: &Drawing) -> anyhow::Result<Vec<u8>> {
                 self::fill(&mut canvas, path.as_ref(), *fill, scaled());
                 outline(&mut canvas, path.as_ref(), *stroke);
             }
+            Primitive::Picture { place: (x, y), side, pixels } => {
+                let picture = pixmap(pixels)?;
+                let paint = PixmapPaint { quality: FilterQuality::Nearest, ..PixmapPaint::default() };
+                let (across, down) = (side / pixels.width as f64, side / pixels.height as f64);
+                let place = Transform::from_scale(single(across), single(down))
+                    .post_translate(single(*x), single(*y))
+                    .post_concat(scaled());
+                canvas.draw_pixmap(0, 0, picture.as_ref(), &paint, place, None);
+            }
             Primitive::Text { place, size, anchor, turned, text } => {
                 let before = font::width(text, *size)
                     * match anchor {
@@ -46,6 +58,17 @@ pub(super) fn write(drawing: &Drawing) -> anyhow::Result<Vec<u8>> {
         }
     }
     canvas.encode_png().map_err(|error| anyhow!("the figure cannot be encoded: {error}"))
+}
+
+/// A picture as the rasteriser has it.
+pub(super) fn pixmap(pixels: &Pixels) -> anyhow::Result<Pixmap> {
+    let size = |length: usize| u32::try_from(length).unwrap_or(0);
+    let mut picture =
+        Pixmap::new(size(pixels.width), size(pixels.height)).context("a picture is empty or too large")?;
+    for (out, rgb) in picture.pixels_mut().iter_mut().zip(pixels.rgb.as_chunks::<3>().0) {
+        *out = ColorU8::from_rgba(rgb[0], rgb[1], rgb[2], 255).premultiply();
+    }
+    Ok(picture)
 }
 
 #[allow(clippy::cast_possible_truncation)] // the rasteriser works in single precision

@@ -1,9 +1,10 @@
 //! A drawing as SVG.
 
 use super::style::{BLACK, Colour};
-use super::{Anchor, Drawing, Place, Primitive, Stroke, font};
+use super::{Anchor, Drawing, Place, Primitive, Stroke, font, png};
+use crate::report::base64;
 
-pub(super) fn write(drawing: &Drawing) -> String {
+pub(super) fn write(drawing: &Drawing) -> anyhow::Result<String> {
     let Drawing { width, height, shapes } = drawing;
     let mut lines = vec![
         format!(
@@ -13,13 +14,22 @@ pub(super) fn write(drawing: &Drawing) -> String {
         ),
         "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>".to_owned(),
     ];
-    lines.extend(shapes.iter().map(element));
+    for shape in shapes {
+        lines.push(element(shape)?);
+    }
     lines.push("</svg>\n".to_owned());
-    lines.join("\n")
+    Ok(lines.join("\n"))
 }
 
-fn element(shape: &Primitive) -> String {
-    match shape {
+fn element(shape: &Primitive) -> anyhow::Result<String> {
+    Ok(match shape {
+        Primitive::Picture { place: (x, y), side, pixels } => {
+            let data = base64::encode(&png::pixmap(pixels)?.encode_png()?);
+            format!(
+                "<image x=\"{x:.2}\" y=\"{y:.2}\" width=\"{side}\" height=\"{side}\" style=\"image-rendering: pixelated\" \
+                 href=\"data:image/png;base64,{data}\"/>"
+            )
+        }
         Primitive::Line { places, stroke } => {
             format!("<polyline points=\"{}\" fill=\"none\" {}/>", list(places), outline(*stroke))
         }
@@ -45,7 +55,7 @@ fn element(shape: &Primitive) -> String {
                  fill=\"{fill}\"{turn}>{text}</text>"
             )
         }
-    }
+    })
 }
 
 fn hex(Colour(red, green, blue): Colour) -> String {

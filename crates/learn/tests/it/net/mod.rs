@@ -7,7 +7,7 @@ mod gradients;
 /// Graphs of other programs.
 mod graphs;
 /// The formulas.
-mod reference;
+pub(crate) mod reference;
 /// Gradients against PyTorch's.
 mod torch;
 /// Files.

@@ -1,4 +1,4 @@
-//! `gambeson quickstart`: a proof, its check, and a forgery, on a matrix made here.
+//! `gambeson bound --demo`: a proof, its check, and a forgery, on a matrix made here.
 
 use crate::commands::check::{Asked, verdict};
 use crate::ended::Ended;
@@ -48,7 +48,7 @@ pub(crate) fn run(stdout: &mut impl Write, threads: usize) -> anyhow::Result<End
     let forged = CertificateFile { weights, shift: Some(0.0), ..file };
     let caught = verdict(matrix, InputKind::Matrix, forged, &asked, threads)?;
     caught.print(5, stdout)?;
-    writeln!(stdout, "Next: gambeson project sweep --data fashion --figure frontier")?;
+    writeln!(stdout, "Next: gambeson bound MATRIX.npy --certificate c.json")?;
     stdout.flush()?;
     let good = honest.reason.is_none() && caught.reason.is_some();
     Ok(if good { Ended::AsAsked } else { Ended::FellShort })

@@ -1,0 +1,199 @@
+//! What is attacked: data, network, how it sees inputs, and where noise is added.
+
+use crate::args::{AttackArguments, BallBasisName, MethodName, RadiusNormName};
+use crate::commands::data::data_dir;
+use crate::live_data::LiveData;
+use anyhow::{Context, bail, ensure};
+use gambeson_data::dataset::Dataset;
+use gambeson_data::source::{self, LoadOptions};
+use gambeson_learn::attack::Norm;
+use gambeson_learn::attack::frame::Frame;
+use gambeson_learn::attack::inputs::Victim;
+use gambeson_learn::attack::pgd::PgdParams;
+use gambeson_learn::convert;
+use gambeson_learn::onnx::Normalisation;
+use gambeson_learn::runtime::OwnModel;
+use gambeson_learn::view::View;
+use gambeson_learn::weights::network::Network;
+use gambeson_lowrank::projection::proven::ProvenProjection;
+use gambeson_lowrank::projection::representation::Representation;
+use gambeson_smooth::record::merge_records;
+use gambeson_smooth::space::Space;
+
+/// Values of pixels.
+const RANGE: (f32, f32) = (0.0, 1.0);
+
+pub(super) struct Scene {
+    pub(super) data: Dataset,
+    pub(super) model: Option<Attackable>,
+    indices: Vec<usize>,
+}
+
+/// A network and all that is needed to attack it and to ask it.
+pub(super) struct Attackable {
+    pub(super) network: Network,
+    pub(super) sha256: String,
+    pub(super) view: View,
+    pub(super) space: Space,
+    pub(super) classifier: OwnModel,
+}
+
+impl Scene {
+    pub(super) fn load(arguments: &AttackArguments, threads: usize) -> anyhow::Result<Self> {
+        let options = LoadOptions { split: arguments.split.into(), ..LoadOptions::new(data_dir()?) };
+        let data = LiveData::watch(|progress| source::load(&arguments.data, &options, progress))?;
+        let stop = arguments.stop.unwrap_or(data.len());
+        ensure!(stop <= data.len(), "--stop {stop}: the data have only {} inputs", data.len());
+        let indices: Vec<usize> = (arguments.start..stop).step_by(arguments.every).collect();
+        ensure!(!indices.is_empty(), "--start, --stop and --every select none of the {} inputs", data.len());
+        let model = match &arguments.model {
+            None => None,
+            Some(path) => Some(
+                attackable(arguments, path, &data, threads).with_context(|| path.display().to_string())?,
+            ),
+        };
+        Ok(Self { data, model, indices })
+    }
+
+    /// The inputs, the classes to lead them away from, and how far they may be moved.
+    pub(super) fn victims(&self, arguments: &AttackArguments) -> anyhow::Result<Vec<Victim>> {
+        let values = |index: usize| {
+            let mut values = vec![0.0; self.data.shape().len()];
+            self.data.sample_f64(index, &mut values);
+            values
+        };
+        if let Some(path) = &arguments.certified {
+            return self.certified(arguments, path, values);
+        }
+        let epsilon = arguments.epsilon.context("--epsilon is missing")?; // clap asks for it
+        let labels = self.data.labels();
+        ensure!(
+            labels.is_some() || self.model.is_none(),
+            "{}: the data have no labels to lead away from",
+            self.data.name()
+        );
+        let classes = self.model.as_ref().map(|model| model.network.architecture.classes);
+        self.indices
+            .iter()
+            .map(|&index| {
+                let class = labels.map_or(0, |labels| labels[index]);
+                if classes.is_some_and(|classes| usize::from(class) >= classes) {
+                    bail!("input {index} is of class {class}, which the network does not have");
+                }
+                Ok(Victim { index: index as u64, values: values(index), class, epsilon })
+            })
+            .collect()
+    }
+
+    /// Those of records, with their certified classes and radii.
+    fn certified(
+        &self,
+        arguments: &AttackArguments,
+        path: &std::path::Path,
+        values: impl Fn(usize) -> Vec<f64>,
+    ) -> anyhow::Result<Vec<Victim>> {
+        let Some(model) = &self.model else { bail!("--model is missing") };
+        let records = merge_records(&[path.to_path_buf()])?;
+        let data = format!("{} sha256:{}", self.data.name(), self.data.sha256());
+        let projection = model.space.projection_sha256().unwrap_or("none");
+        let sigma = arguments.sigma.context("--sigma is missing")?.to_string(); // clap asks for it
+        let mut victims = Vec::new();
+        for record in records {
+            same(path, "data", &record.run.data, &data)?;
+            same(path, "projection", record.run.projection.as_deref().unwrap_or("none"), projection)?;
+            same(path, "sigma", &record.run.sigma.to_string(), &sigma)?;
+            // A normalisation given beside the network follows its hash.
+            let network = record.run.model.split(' ').next().unwrap_or_default();
+            same(path, "network", network, &model.sha256)?;
+            let index = usize::try_from(record.index).ok().filter(|&index| index < self.data.len());
+            let index = index.with_context(|| format!("{}: no input {}", path.display(), record.index))?;
+            if !self.indices.contains(&index) {
+                continue;
+            }
+            let radius = match arguments.norm {
+                RadiusNormName::L2 => record.derived.l2,
+                RadiusNormName::Linf => record.derived.linf,
+            };
+            let (Some(class), Some(epsilon)) = (record.derived.class, radius.filter(|&radius| radius > 0.0))
+            else {
+                continue;
+            };
+            let class = u16::try_from(class).context("a class beyond those of any data")?;
+            victims.push(Victim { index: record.index, values: values(index), class, epsilon });
+        }
+        ensure!(!victims.is_empty(), "{}: certifies none of the chosen inputs", path.display());
+        Ok(victims)
+    }
+
+    /// How to climb.
+    pub(super) fn climb(arguments: &AttackArguments) -> PgdParams {
+        let norm = match arguments.norm {
+            RadiusNormName::L2 => Norm::L2,
+            RadiusNormName::Linf => Norm::Linf,
+        };
+        let params = match arguments.method {
+            MethodName::Fgsm => PgdParams::fgsm(),
+            MethodName::Pgd | MethodName::Sparse => PgdParams::new(norm, arguments.steps),
+        };
+        // A certificate holds for all values, also for those that no picture has.
+        let free = arguments.any_values || arguments.certified.is_some();
+        PgdParams { range: (!free).then_some(RANGE), ..params }
+    }
+
+    /// What the ball is one of. Certified radii in l_inf are those of the projection's own coordinates.
+    pub(super) fn frame(&self, arguments: &AttackArguments) -> anyhow::Result<Frame> {
+        let Some(model) = &self.model else { bail!("--model is missing") };
+        let of_cosines = model.space.representation().is_some_and(|it| it != Representation::Pixel);
+        let certified = arguments.certified.is_some() && arguments.norm == RadiusNormName::Linf;
+        let cosines = if certified { of_cosines } else { arguments.basis == BallBasisName::Dct };
+        Ok(if cosines { Frame::cosines(&model.view)? } else { Frame::Values })
+    }
+}
+
+/// Whether records are about what is attacked.
+fn same(path: &std::path::Path, what: &str, recorded: &str, given: &str) -> anyhow::Result<()> {
+    ensure!(recorded == given, "{}: its {what} is {recorded}, not {given}", path.display());
+    Ok(())
+}
+
+fn attackable(
+    arguments: &AttackArguments,
+    path: &std::path::Path,
+    data: &Dataset,
+    threads: usize,
+) -> anyhow::Result<Attackable> {
+    let shape = data.shape();
+    let named = if arguments.projection.is_some() { None } else { Some(shape) };
+    let source = convert::read(path, named).map_err(|error| anyhow::anyhow!("{}", error.problem))?;
+    let (mut network, sha256) = (source.network, source.sha256);
+    if !arguments.mean.is_empty() {
+        ensure!(
+            network.normalisation.is_none(),
+            "the network has its own mean and deviation; leave out --mean and --std"
+        );
+        let channels = network.architecture.input.channels;
+        let given =
+            Normalisation::new(&arguments.mean, &arguments.std, channels).context("--mean and --std")?;
+        let numbers = |of: &[f32]| of.iter().map(|&number| f64::from(number)).collect();
+        network.normalisation = Some((numbers(given.mean()), numbers(given.std())));
+    }
+    let taken = network.architecture.input;
+    let (view, space) = match &arguments.projection {
+        None => (View::values(shape, network.normalisation.as_ref())?, Space::identity(shape.len())),
+        Some(path) => {
+            let proven = ProvenProjection::open(path, arguments.certificate.as_deref(), None, threads)?;
+            let own = proven.projection().shape();
+            ensure!(
+                own == shape,
+                "{}: a projection of {own} inputs, but the data are {shape}",
+                path.display()
+            );
+            let onto = (taken.height, taken.width);
+            let view = View::projected(proven.projection(), onto, network.normalisation.as_ref())?;
+            (view, Space::projected(&proven, Some(onto))?)
+        }
+    };
+    ensure!(view.output() == taken, "takes images of {taken}, but is given {}", view.output());
+    let classifier = OwnModel::of_network(&network)?;
+    Ok(Attackable { network, sha256, view, space, classifier })
+}

@@ -1,0 +1,117 @@
+//! One of the two networks: its run folder, its training, its certification.
+
+use crate::args::QuickstartArguments;
+use crate::commands::certify::{Draws, Live};
+use crate::commands::train::{self, LiveTraining};
+use anyhow::Context;
+use gambeson_checker::{FailureProbability, NoiseLevel};
+use gambeson_data::dataset::Dataset;
+use gambeson_learn::runtime::{OwnModel, Runtime};
+use gambeson_learn::train::run::{NETWORK, PROJECTION};
+use gambeson_learn::train::setup::Setup;
+use gambeson_learn::train::{Outcome, TrainSpec, train as learn};
+use gambeson_learn::weights::network::Network;
+use gambeson_lowrank::projection::proven::ProvenProjection;
+use gambeson_smooth::record::{Names, Record};
+use gambeson_smooth::runs::{Row, RunParams, certify_inputs};
+use gambeson_smooth::smoother::{Smoother, SmoothingParams};
+use gambeson_smooth::space::Space;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub(super) const ALPHA: f64 = 0.001;
+const SELECTION: u64 = 100;
+const BATCH: usize = 64;
+const CHECKPOINT: Duration = Duration::from_secs(20);
+
+pub(super) struct Contender {
+    pub(super) folder: PathBuf,
+    pub(super) setup: Setup,
+    threads: usize,
+}
+
+impl Contender {
+    pub(super) fn prepare(
+        name: &str,
+        toml: &str,
+        arguments: &QuickstartArguments,
+        threads: usize,
+    ) -> anyhow::Result<Self> {
+        let spec = TrainSpec::parse(toml, &arguments.set)?;
+        let setup = train::prepare(&spec, Path::new("."), threads)?;
+        Ok(Self { folder: arguments.out.join(name), setup, threads })
+    }
+
+    /// Trains, or goes on; none if interrupted.
+    pub(super) fn train(&self) -> anyhow::Result<Option<Outcome>> {
+        let mut live = LiveTraining::new(&self.setup, None, false);
+        let outcome = learn(&self.setup, &self.folder, CHECKPOINT, &mut live);
+        live.finish();
+        let outcome = outcome?;
+        train::draw(&outcome.metrics, &self.folder)?;
+        Ok(outcome.network.is_some().then_some(outcome))
+    }
+
+    pub(super) fn test(&self) -> anyhow::Result<&Dataset> {
+        self.setup.test.as_ref().with_context(|| format!("{}: no test part", self.setup.train.name()))
+    }
+
+    /// Where its records are.
+    pub(super) fn records(&self) -> PathBuf {
+        self.folder.join("certified.jsonl")
+    }
+
+    /// The trained network as a classifier, and the space of its noise, all from the files.
+    pub(super) fn classifier(&self) -> anyhow::Result<(Network, OwnModel, Space)> {
+        let grid = self.setup.view.output();
+        let (network, _) = Network::read(&self.folder.join(NETWORK), grid)?;
+        let classifier = OwnModel::of_network(&network)?;
+        let space = if self.setup.projection.is_some() {
+            let proven = ProvenProjection::open(&self.folder.join(PROJECTION), None, None, self.threads)?;
+            Space::projected(&proven, Some((grid.height, grid.width)))?
+        } else {
+            Space::identity(self.setup.train.shape().len())
+        };
+        Ok((network, classifier, space))
+    }
+
+    /// Certifies test images, evenly chosen; none if interrupted.
+    pub(super) fn certify(&self, arguments: &QuickstartArguments) -> anyhow::Result<Option<Vec<Record>>> {
+        let test = self.test()?;
+        let (_, classifier, space) = self.classifier()?;
+        let params = SmoothingParams {
+            noise: NoiseLevel::new(self.setup.sigma)?,
+            selection: SELECTION,
+            estimation: arguments.n,
+            failure: FailureProbability::new(ALPHA)?,
+            batch: BATCH,
+            seed: 0,
+            goal: None,
+        };
+        let smoother = Smoother::new(&classifier, &space, params)?;
+        let images = arguments.images.min(test.len());
+        let (_, sha256) = Network::read(&self.folder.join(NETWORK), self.setup.view.output())?;
+        let run = RunParams {
+            names: Names {
+                model: sha256,
+                runtime: Some(Runtime::Own.name().to_owned()),
+                data: format!("{} sha256:{}", test.name(), test.sha256()),
+            },
+            classes: test.classes().len(),
+            indices: (0..test.len() as u64).step_by(test.len() / images).take(images).collect(),
+            out: Some(self.records()),
+        };
+        let row = |index: u64| {
+            let index = usize::try_from(index).unwrap_or(0); // below the number of images
+            let mut values = vec![0.0; test.shape().len()];
+            test.sample_f64(index, &mut values);
+            Row { values, label: test.labels().map(|labels| labels[index].into()) }
+        };
+        let draws = Draws { count: SELECTION + arguments.n, at_most: false };
+        let mut live = Live::quiet(run.indices.len(), draws);
+        let finished = certify_inputs(&smoother, &run, row, &mut live);
+        live.finish();
+        let finished = finished?;
+        Ok((!finished.stopped).then(|| finished.records.into_values().collect()))
+    }
+}

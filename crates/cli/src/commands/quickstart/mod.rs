@@ -1,0 +1,237 @@
+//! `gambeson quickstart`: the whole idea on a real classifier. Fit, prove, train, certify, attack, prove again.
+
+mod contender;
+mod page;
+mod results;
+
+use crate::args::QuickstartArguments;
+use crate::ended::Ended;
+use crate::progress::{catch_interrupts, duration, interrupted, live_line, say};
+use crate::report::decimal::up;
+use crate::screen::{proven, wrapped};
+use anyhow::{Context, ensure};
+use contender::Contender;
+use gambeson_checker::{FailureProbability, NoiseLevel};
+use gambeson_learn::attack::Norm;
+use gambeson_learn::attack::challenge::{Challenged, challenge};
+use gambeson_learn::attack::frame::Frame;
+use gambeson_learn::attack::inputs::{AttackParams, Done, Victim};
+use gambeson_learn::attack::pgd::PgdParams;
+use gambeson_learn::train::run::PROJECTION;
+use gambeson_lowrank::file::write_file;
+use gambeson_lowrank::observe::Observer;
+use gambeson_lowrank::projection::proven::ProvenProjection;
+use gambeson_smooth::record::{Record, merge_records};
+use gambeson_smooth::smoother::{Smoother, SmoothingParams};
+use results::{Comparison, Results};
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Instant;
+
+const ALGORITHM_1: &str = include_str!("algorithm-1.toml");
+const BASELINE: &str = include_str!("baseline.toml");
+/// Certified images that are attacked, in each norm.
+const ATTACKED: usize = 60;
+/// Failure probability and draws of PREDICT at attacked images.
+const SURE: f64 = 1e-6;
+const PREDICTED: u64 = 1000;
+
+pub(crate) fn run(
+    arguments: &QuickstartArguments,
+    stdout: &mut impl Write,
+    threads: usize,
+) -> anyhow::Result<Ended> {
+    let started = Instant::now();
+    catch_interrupts("stopping; the same command goes on later (press Ctrl-C again to quit)");
+    let quiet = arguments.json;
+    std::fs::create_dir_all(&arguments.out).with_context(|| arguments.out.display().to_string())?;
+
+    // 1. The projection.
+    let ours = Contender::prepare("algorithm-1", ALGORITHM_1, arguments, threads)?;
+    let theirs = Contender::prepare("baseline", BASELINE, arguments, threads)?;
+    let used = ours.setup.projection.as_ref().context("algorithm-1 has no projection")?;
+    let certificate = used.certificate.as_ref().context("the projection has no certificate")?;
+    let kappa = certificate.check(&used.projection, threads)?.kappa.value();
+    let shape = used.projection.shape();
+    step(
+        stdout,
+        quiet,
+        &format!(
+            "1. Projection: {} of {} cosine coefficients of {}.",
+            used.projection.rank(),
+            shape.len(),
+            ours.setup.train.name()
+        ),
+    )?;
+    let without = (shape.len() as f64).sqrt();
+    step(
+        stdout,
+        quiet,
+        &format!("   {}: kappa <= {}; without a projection {without:.1}", proven(), up(kappa, 7)),
+    )?;
+
+    // 2. Two networks.
+    let Some(first) = ours.train()? else { return Ok(stopped()) };
+    let grid = ours.setup.view.output();
+    step(
+        stdout,
+        quiet,
+        &format!(
+            "2. Algorithm 1: ResNet-8 on images of {grid}, noise {} in these coordinates, adversarially trained in {}",
+            ours.setup.sigma,
+            duration(first.seconds)
+        ),
+    )?;
+    let Some(second) = theirs.train()? else { return Ok(stopped()) };
+    step(
+        stdout,
+        quiet,
+        &format!(
+            "3. Baseline: the same on images of {shape} without a projection, in {}",
+            duration(second.seconds)
+        ),
+    )?;
+
+    // 3. Certification.
+    let (Some(ours_records), Some(their_records)) = (ours.certify(arguments)?, theirs.certify(arguments)?)
+    else {
+        return Ok(stopped());
+    };
+    let comparison = Comparison::new(&ours_records, &their_records, ours.setup.sigma, kappa);
+    step(
+        stdout,
+        quiet,
+        &format!(
+            "4. Certified accuracy on {} test images, {} draws each, alpha = {}:",
+            ours_records.len(),
+            arguments.n,
+            contender::ALPHA
+        ),
+    )?;
+    if !quiet {
+        comparison.print(stdout)?;
+    }
+
+    // 4. Attacks at the certified radii.
+    let mut attacked = 0;
+    let mut broken = 0;
+    for norm in [Norm::L2, Norm::Linf] {
+        let Some(found) = attack(&ours, &ours_records, norm)? else { return Ok(stopped()) };
+        attacked += found.len();
+        broken += found.iter().filter(|challenged| challenged.broken()).count();
+    }
+    let verdict = if broken == 0 { "none changed its class" } else { "SOME CHANGED THEIR CLASS" };
+    step(
+        stdout,
+        quiet,
+        &format!(
+            "5. PGD attacked {attacked} certified images at their certified radii, l2 and l_inf: {verdict}"
+        ),
+    )?;
+
+    // 5. From the files alone.
+    let proven_again = prove_again(&ours, &theirs, threads)?;
+    step(stdout, quiet, &format!("6. {} again from the files: kappa, and {proven_again} radii", proven()))?;
+
+    let results = Results {
+        run: arguments.out.clone(),
+        kappa,
+        comparison,
+        attacked,
+        broken,
+        seconds: started.elapsed().as_secs_f64(),
+    };
+    results::draw(&ours_records, &their_records, &arguments.out)?;
+    let html = page::write(&results, &ours, &first, &second);
+    let path = arguments.out.join("report.html");
+    write_file(&path, html.as_bytes()).with_context(|| path.display().to_string())?;
+    if arguments.json {
+        writeln!(stdout, "{}", results.json()?)?;
+    } else {
+        results.farewell(&ours, stdout)?;
+    }
+    stdout.flush()?;
+    Ok(if broken == 0 { Ended::AsAsked } else { Ended::FellShort })
+}
+
+/// A step of the tour, unless one JSON object is all that is wanted.
+fn step(stdout: &mut impl Write, quiet: bool, text: &str) -> anyhow::Result<()> {
+    if !quiet {
+        writeln!(stdout, "{}", wrapped(text, 3))?;
+        stdout.flush()?;
+    }
+    Ok(())
+}
+
+fn stopped() -> Ended {
+    say("stopped; the same command goes on from there");
+    Ended::FellShort
+}
+
+/// Counts on the live line.
+struct Live(indicatif::ProgressBar);
+
+impl Observer<Done> for Live {
+    fn observe(&mut self, done: &Done) -> ControlFlow<()> {
+        self.0.inc(done.inputs as u64);
+        if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// Certified images, perturbed within their certified radii and predicted; none if interrupted.
+fn attack(ours: &Contender, records: &[Record], norm: Norm) -> anyhow::Result<Option<Vec<Challenged>>> {
+    let test = ours.test()?;
+    let victims: Vec<Victim> = records
+        .iter()
+        .filter_map(|record| {
+            let radius = match norm {
+                Norm::L2 => record.derived.l2,
+                Norm::Linf => record.derived.linf,
+            };
+            let epsilon = radius.filter(|&radius| radius > 0.0)?;
+            let mut values = vec![0.0; test.shape().len()];
+            test.sample_f64(usize::try_from(record.index).ok()?, &mut values);
+            let class = u16::try_from(record.derived.class?).ok()?;
+            Some(Victim { index: record.index, values, class, epsilon })
+        })
+        .take(ATTACKED)
+        .collect();
+    let params = AttackParams {
+        pgd: PgdParams::new(norm, 10),
+        // In l2 the same in either; in l_inf radii are those of cosine coefficients.
+        frame: Frame::cosines(&ours.setup.view)?,
+        sigma: ours.setup.sigma,
+        draws: 8,
+        seed: 1,
+    };
+    let (network, classifier, space) = ours.classifier()?;
+    let smoothing = SmoothingParams {
+        noise: NoiseLevel::new(ours.setup.sigma)?,
+        selection: 1, // not drawn
+        estimation: PREDICTED,
+        failure: FailureProbability::new(SURE)?,
+        batch: 64,
+        seed: 1, // other draws than those that certified
+        goal: None,
+    };
+    let smoother = Smoother::new(&classifier, &space, smoothing)?;
+    let bar = live_line(Some(2 * victims.len() as u64), "{spinner} {elapsed} [{bar:20}] attacking");
+    let mut live = Live(bar);
+    let found = challenge((&network, &ours.setup.view), &smoother, &params, &victims, &mut live);
+    live.0.finish_and_clear();
+    let found = found?;
+    Ok((found.len() == victims.len()).then_some(found))
+}
+
+/// Reads every file again and proves what it claims; how many radii that were.
+fn prove_again(ours: &Contender, theirs: &Contender, threads: usize) -> anyhow::Result<usize> {
+    let projection = ProvenProjection::open(&ours.folder.join(PROJECTION), None, None, threads)?;
+    let read = |path: &Path| merge_records(&[path.to_path_buf()]);
+    let (first, second) = (read(&ours.records())?, read(&theirs.records())?);
+    for record in &first {
+        record.run.check_projection(&projection)?;
+    }
+    ensure!(!first.is_empty() && !second.is_empty(), "no records");
+    Ok(first.len() + second.len())
+}

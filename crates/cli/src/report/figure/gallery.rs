@@ -1,0 +1,74 @@
+//! Pictures in rows and columns, each magnified without smoothing.
+
+use super::{Anchor, Drawing, Primitive, TEXT, TITLE};
+
+/// Side of a picture, the space between two, and around all; in pixels of the SVG.
+const SIDE: f64 = 120.0;
+const GAP: f64 = 10.0;
+const EDGE: f64 = 16.0;
+const HEADING: f64 = 26.0;
+const CAPTION: f64 = 18.0;
+
+/// Rows of pictures under headings.
+pub(crate) struct Gallery {
+    pub(crate) headings: Vec<String>,
+    pub(crate) rows: Vec<Vec<Picture>>,
+    /// What is said below all of them.
+    pub(crate) note: Option<String>,
+}
+
+/// A picture and what is written below it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Picture {
+    pub(crate) pixels: Pixels,
+    pub(crate) caption: String,
+}
+
+/// Red, green and blue bytes, row by row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pixels {
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    pub(crate) rgb: Vec<u8>,
+}
+
+impl Pixels {
+    /// Values between 0 and 1, channel by channel (one or three; of other numbers the first is shown), clipped.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and 255
+    pub(crate) fn of_values(channels: usize, height: usize, width: usize, values: &[f64]) -> Self {
+        let byte = |value: f64| (255.0 * value.clamp(0.0, 1.0)).round() as u8;
+        let plane = height * width;
+        let channel = |c: usize, at: usize| byte(values[if channels == 3 { c * plane + at } else { at }]);
+        let rgb = (0..plane).flat_map(|at| [channel(0, at), channel(1, at), channel(2, at)]).collect();
+        Self { width, height, rgb }
+    }
+}
+
+impl Gallery {
+    pub(crate) fn draw(&self) -> Drawing {
+        let columns = self.headings.len().max(self.rows.iter().map(Vec::len).max().unwrap_or(0));
+        let captions = self.rows.iter().flatten().any(|picture| !picture.caption.is_empty());
+        let step = SIDE + GAP + if captions { CAPTION } else { 0.0 };
+        let note = if self.note.is_some() { HEADING } else { 0.0 };
+        let width = 2.0 * EDGE + (SIDE + GAP) * columns as f64 - GAP;
+        let height = 2.0 * EDGE + HEADING + step * self.rows.len() as f64 - GAP + note;
+        let mut drawing = Drawing { width, height, shapes: Vec::new() };
+        let left = |column: usize| EDGE + (SIDE + GAP) * column as f64;
+        for (column, heading) in self.headings.iter().enumerate() {
+            drawing.text((left(column) + SIDE / 2.0, EDGE + TITLE), TEXT, Anchor::Middle, heading);
+        }
+        for (row, pictures) in self.rows.iter().enumerate() {
+            let top = EDGE + HEADING + step * row as f64;
+            for (column, Picture { pixels, caption }) in pictures.iter().enumerate() {
+                let place = (left(column), top);
+                drawing.shapes.push(Primitive::Picture { place, side: SIDE, pixels: pixels.clone() });
+                let below = (left(column) + SIDE / 2.0, top + SIDE + CAPTION - 4.0);
+                drawing.text(below, TEXT - 3.0, Anchor::Middle, caption);
+            }
+        }
+        if let Some(note) = &self.note {
+            drawing.text((EDGE, height - EDGE), TEXT - 2.0, Anchor::Start, note);
+        }
+        drawing
+    }
+}

@@ -1,0 +1,102 @@
+//! Curves of certified accuracy, and galleries.
+
+use super::certified::NetworkResults;
+use super::pictures::PictureResults;
+use crate::report::base64;
+use crate::report::figure::{Axis, Figure, Gallery, Panel, Picture, Pixels, Point, Series, Style};
+use crate::report::table::Table;
+use crate::reproduce::rendered::Rendered;
+use serde_json::Value;
+
+pub(super) fn curves(results: &NetworkResults) -> Figure {
+    let panel = |title: &str, norm: &str, x: &'static str| Panel {
+        title: title.to_owned(),
+        x: Axis::linear(x),
+        y: Axis::linear("certified accuracy"),
+        series: results
+            .experiment
+            .network
+            .iter()
+            .enumerate()
+            .map(|(at, entry)| Series {
+                label: entry.label.clone(),
+                points: points(results, &entry.label, norm),
+                style: Style::curve(at),
+            })
+            .collect(),
+    };
+    Figure {
+        panels: vec![
+            panel("l2", "l2", "l2 radius"),
+            panel("l_inf of cosine coefficients", "linf", "l_inf radius"),
+        ],
+    }
+}
+
+/// A curve, as far as where it has come down.
+fn points(results: &NetworkResults, label: &str, norm: &str) -> Vec<Option<Point>> {
+    let mut points = Vec::new();
+    for radius in results.experiment.radii(norm) {
+        let share = results.accuracy(label, norm, radius);
+        points.push(share.map(|share| Point::quoted(radius, share, 0.0)));
+        if share == Some(0.0) {
+            break;
+        }
+    }
+    points
+}
+
+/// Originals beside what became of them, one column per perturbation.
+pub(crate) fn gallery(results: &PictureResults) -> Rendered {
+    let columns: Vec<(&str, &Value)> = results
+        .runs
+        .records()
+        .filter(|record| record.case.stage != "train")
+        .map(|record| (&*record.case.network, &record.output.printed))
+        .collect();
+    let list = |value: &Value, key: &str| -> Vec<f64> {
+        let bytes = value[key].as_str().and_then(base64::decode).unwrap_or_default();
+        bytes.into_iter().map(|byte| f64::from(byte) / 255.0).collect()
+    };
+    let [channels, height, width] = results.experiment.shape;
+    let picture = |values: &[f64], caption: String| {
+        let fits = values.len() == channels * height * width;
+        fits.then(|| Picture { pixels: Pixels::of_values(channels, height, width, values), caption })
+    };
+    let shown = columns.first().and_then(|(_, output)| output["pictures"].as_array()).map_or(0, Vec::len);
+    let rows = (0..shown).map(|at| {
+        let original = columns.first().and_then(|(_, output)| {
+            let one = &output["pictures"][at];
+            picture(&list(one, "original"), one["class"].as_str().unwrap_or_default().to_owned())
+        });
+        let changed = columns.iter().filter_map(|(_, output)| {
+            let one = &output["pictures"][at];
+            picture(&list(one, "perturbed"), one["after"].as_str().unwrap_or_default().to_owned())
+        });
+        original.into_iter().chain(changed).collect()
+    });
+    let headings =
+        ["original".to_owned()].into_iter().chain(columns.iter().map(|(label, _)| (*label).to_owned()));
+    let gallery = Gallery { headings: headings.collect(), rows: rows.collect(), note: None };
+    Rendered { table: table(results, &columns), figure: Some(gallery.draw()) }
+}
+
+fn table(results: &PictureResults, columns: &[(&str, &Value)]) -> Table {
+    let mut notes = results.experiment.notes.clone();
+    notes.extend(results.runs.incomplete());
+    notes.extend(results.runs.fell_short());
+    let mut table = Table::new(results.experiment.caption.clone(), notes);
+    let rows: Vec<usize> = (0..columns.len()).collect();
+    let number = |at: usize, key: &str, digits: usize| {
+        columns[at].1[key].as_f64().map_or("–".to_owned(), |value| format!("{value:.digits$}"))
+    };
+    table.words("perturbation", &rows, |at| columns[at].0.to_owned());
+    table.column("", "inputs", &rows, |at| columns[at].1["inputs"].to_string());
+    table.column("largest change", "of a value", &rows, |at| number(at, "largest", 4));
+    table.column("largest change", "of a coefficient", &rows, |at| number(at, "longest", 4));
+    if columns.iter().any(|(_, output)| output["before"].is_number()) {
+        table.column("accuracy", "before", &rows, |at| number(at, "before", 3));
+        table.column("accuracy", "after", &rows, |at| number(at, "after", 3));
+    }
+    table
+}

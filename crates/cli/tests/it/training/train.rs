@@ -1,0 +1,100 @@
+//! `train` on the command line.
+
+use super::SPEC;
+use crate::support::Bench;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+#[test]
+fn killed_at_ten_moments_it_ends_with_the_same_network() {
+    let bench = Bench::new();
+    bench.write("s.toml", SPEC);
+    let run = bench.run("train s.toml --out whole --json");
+    assert_eq!(run.code, 0, "{run:?}");
+    let whole = run.json();
+    assert!(whole["finished"] == true && whole["rank"] == 20 && whole["sigma"] == 0.3, "{whole}");
+    assert_eq!(whole["grid"], serde_json::json!([1, 8, 8]));
+    let line = "train s.toml --out broken --checkpoint 0 --threads 2";
+    let mut kills = 0;
+    for k in 0_u64.. {
+        let mut child = bench.spawn(line, Stdio::null());
+        // A little longer every time: it gets further, and is caught at other moments.
+        std::thread::sleep(Duration::from_millis(40 + 35 * k));
+        let ended = child.try_wait().expect("a child").is_some();
+        if ended || bench.path("broken/network.safetensors").exists() && kills >= 10 {
+            let _ = child.wait();
+            break;
+        }
+        let _ = child.kill();
+        let _ = child.wait();
+        kills += 1;
+        if kills >= 10 {
+            break;
+        }
+    }
+    let run = bench.run(line);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(bench.read_bytes("broken/network.safetensors"), bench.read_bytes("whole/network.safetensors"));
+    // One line per epoch, whatever happened in between.
+    assert_eq!(bench.read("broken/metrics.jsonl").lines().count(), 3);
+    assert!(bench.path("broken/training.png").exists());
+}
+
+#[test]
+fn a_stopped_run_says_so_and_goes_on() {
+    let bench = Bench::new();
+    bench.write("s.toml", SPEC);
+    let run = bench.run("train s.toml --time-limit 0");
+    assert!(run.code == 1 && run.stderr.contains("goes on"), "{run:?}");
+    let run = bench.run("train s.toml");
+    assert!(run.code == 0 && run.stderr.contains("going on after step"), "{run:?}");
+    assert!(run.stdout.contains("epoch    3") && run.stdout.contains("certify it"), "{run:?}");
+    assert!(run.stdout.lines().all(|line| line.chars().count() <= 80), "{run:?}");
+    // Another spec does not go into the same folder.
+    let run = bench.run("train s.toml --set seed=4");
+    assert!(run.code == 2 && run.stderr.contains("another spec"), "{run:?}");
+    let run = bench.run("train s.toml --dry-run --json");
+    assert!(
+        run.json()["steps"] == 30 && run.json()["rate"].as_f64().is_some_and(|rate| rate > 0.0),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn bad_specs_and_full_disks_end_in_clear_errors() {
+    let bench = Bench::new();
+    for (line, word) in [
+        ("--set optimiser.epoch=3", "unknown key `epoch` in [optimiser]; did you mean `epochs`?"),
+        ("--set optimiser.epochs=0", "optimiser.epochs = 0: must be at least 1"),
+        ("--set noise.sigma=-1", "noise.sigma"),
+        ("--set model.family=transformer", "transformer"),
+        ("--set data.name=nowhere", "nowhere"),
+        ("--set optimiser.batch=10000", "only 640 samples"),
+        ("--set projection.fit.rank=70", "70"),
+        ("--set epochs", "KEY=VALUE"),
+    ] {
+        bench.write("s.toml", SPEC);
+        let run = bench.run(&format!("train s.toml {line}"));
+        assert!(run.code == 2 && run.stderr.contains(word), "{line}: {run:?}");
+    }
+    bench.write("broken.toml", "[data");
+    let run = bench.run("train broken.toml");
+    assert!(run.code == 2 && run.stderr.contains("broken.toml"), "{run:?}");
+    let run = bench.run("train missing.toml");
+    assert!(run.code == 2 && run.stderr.contains("missing.toml"), "{run:?}");
+    // Files of at most 8 KiB: the checkpoint does not fit. Nothing half-written is left, and a larger disk goes on.
+    let (head, rest) = SPEC.split_once("[projection]").expect("a table");
+    let (_, rest) = rest.split_once("[noise]").expect("a table");
+    let plain = format!("{head}[noise]{rest}");
+    let plain = plain.replace("algorithm-1", "gaussian").replace("epsilon = 0.3\nsteps = 2\n", "");
+    bench.write("s.toml", plain);
+    let program = env!("CARGO_BIN_EXE_gambeson");
+    let script = format!("trap '' XFSZ; ulimit -f 16; exec '{program}' train s.toml --out full");
+    let output = Command::new("sh").args(["-c", &script]).current_dir(bench.path("")).output();
+    let Ok(output) = output else { return };
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && stderr.contains("checkpoint"), "{stderr}");
+    assert!(!bench.path("full/checkpoint.safetensors").exists());
+    let run = bench.run("train s.toml --out full");
+    assert_eq!(run.code, 0, "{run:?}");
+}

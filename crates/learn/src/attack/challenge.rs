@@ -1,0 +1,80 @@
+//! Certified inputs attacked at their certified radii: what a certificate says cannot happen, tried.
+//!
+//! An input certified for a class within a radius is perturbed within that radius to raise the loss of that class, and
+//! PREDICT is asked about the result. If the certificate is true (it may be false with probability α) and PREDICT errs (with
+//! a probability of its own), another class comes back; abstaining is no contradiction.
+
+use super::inputs::{Adversarial, AttackParams, Done, Victim, attack_inputs};
+use crate::net::architecture::ArchitectureError;
+use crate::view::View;
+use crate::weights::network::Network;
+use gambeson_lowrank::observe::Observer;
+use gambeson_smooth::classifier::Classifier;
+use gambeson_smooth::smoother::{Prediction, Smoother, SmoothingError};
+use std::ops::ControlFlow;
+use thiserror::Error;
+
+/// What became of an input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Challenged {
+    /// The perturbed input.
+    pub adversarial: Adversarial,
+    /// The class that was certified.
+    pub class: u16,
+    /// The radius within which it was.
+    pub epsilon: f64,
+    /// What PREDICT answers; none where it abstains.
+    pub answer: Option<u32>,
+}
+
+impl Challenged {
+    /// Whether PREDICT contradicts the certificate.
+    pub fn broken(&self) -> bool {
+        self.answer.is_some_and(|answer| answer != u32::from(self.class))
+    }
+}
+
+/// Why inputs could not be attacked.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ChallengeError<E: std::error::Error + 'static> {
+    /// The network.
+    #[error(transparent)]
+    Architecture(#[from] ArchitectureError),
+    /// PREDICT.
+    #[error("input {index}: {reason}")]
+    Predict {
+        /// Which.
+        index: u64,
+        /// Why not.
+        reason: SmoothingError<E>,
+    },
+}
+
+/// Attacks inputs and predicts what becomes of them, in their order; fewer come back where the observer ended it, which is
+/// called once for every input that was attacked and once when it was predicted.
+pub fn challenge<C: Classifier>(
+    (network, view): (&Network, &View),
+    smoother: &Smoother<'_, C>,
+    params: &AttackParams,
+    victims: &[Victim],
+    observer: &mut dyn Observer<Done>,
+) -> Result<Vec<Challenged>, ChallengeError<C::Error>> {
+    let attacked = attack_inputs(network, view, params, victims, observer)?;
+    let mut all = Vec::with_capacity(attacked.len());
+    for (adversarial, victim) in attacked.into_iter().zip(victims) {
+        let index = victim.index;
+        let found = smoother.predict(index, &adversarial.values, &mut ());
+        let Some(Prediction { class: answer, .. }) =
+            found.map_err(|reason| ChallengeError::Predict { index, reason })?
+        else {
+            break; // never: nobody stops it
+        };
+        let Victim { class, epsilon, .. } = *victim;
+        all.push(Challenged { adversarial, class, epsilon, answer });
+        if observer.observe(&Done { inputs: 1 }) == ControlFlow::Break(()) {
+            break;
+        }
+    }
+    Ok(all)
+}

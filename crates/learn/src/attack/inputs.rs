@@ -1,0 +1,115 @@
+//! Attacks on inputs of a data set: perturbed inputs in double precision, as whoever answers for them takes them.
+
+use super::frame::Frame;
+use super::noisy::Noisy;
+use super::pgd::{Attacked, Perturbed, PgdParams, Victims, pgd};
+use crate::net::architecture::ArchitectureError;
+use crate::net::kernel::Isa;
+use crate::net::loss::Loss;
+use crate::net::pass::Pass;
+use crate::net::plan::Choice;
+use crate::view::View;
+use crate::weights::network::Network;
+use gambeson_lowrank::observe::Observer;
+
+/// Inputs that are attacked together.
+const TOGETHER: usize = 32;
+
+/// How inputs are attacked.
+#[derive(Clone, Debug)]
+pub struct AttackParams {
+    /// How to climb.
+    pub pgd: PgdParams,
+    /// In which coordinates the ball is meant: values or cosine coefficients.
+    pub frame: Frame,
+    /// σ of the smoothed classifier; 0 for the network itself.
+    pub sigma: f64,
+    /// Draws of noise that stand for the smoothed classifier.
+    pub draws: usize,
+    /// Of noise and random starts.
+    pub seed: u64,
+}
+
+/// An input to attack.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Victim {
+    /// Its number.
+    pub index: u64,
+    /// Its values.
+    pub values: Vec<f64>,
+    /// The class to lead away from.
+    pub class: u16,
+    /// How far it may be moved.
+    pub epsilon: f64,
+}
+
+/// A perturbed input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Adversarial {
+    /// Number of the input.
+    pub index: u64,
+    /// Its values now: those of the input, and the perturbation added in double precision.
+    pub values: Vec<f64>,
+    /// The length of the perturbation in its frame and norm.
+    pub length: f64,
+    /// The largest change of a value.
+    pub largest: f64,
+}
+
+/// Some inputs were attacked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// How many.
+    pub inputs: usize,
+}
+
+/// Attacks inputs, in their order; fewer come back where the observer ended it.
+///
+/// Panics unless the network takes what the view gives, and inputs have as many values as the view takes.
+pub fn attack_inputs(
+    network: &Network,
+    view: &View,
+    params: &AttackParams,
+    victims: &[Victim],
+    observer: &mut dyn Observer<Done>,
+) -> Result<Vec<Adversarial>, ArchitectureError> {
+    let AttackParams { pgd: climb, frame, sigma, draws, seed } = params;
+    let rows = TOGETHER * draws;
+    let mut pass = Pass::new(&network.architecture, rows, Choice::ByShape, Isa::detect())?;
+    pass.load(&network.weights);
+    let (mut noisy, mut perturbed) = (Noisy::default(), Perturbed::default());
+    let (dim, each) = (frame.dim(view), view.input().len());
+    let mut all = Vec::with_capacity(victims.len());
+    for some in victims.chunks(TOGETHER) {
+        #[allow(clippy::cast_possible_truncation)] // a network's numbers are f32
+        let values: Vec<f32> = some.iter().flat_map(|victim| &victim.values).map(|&x| x as f32).collect();
+        let labels: Vec<u16> = some.iter().map(|victim| victim.class).collect();
+        let epsilons: Vec<f64> = some.iter().map(|victim| victim.epsilon).collect();
+        let numbers: Vec<u64> = some.iter().map(|victim| victim.index).collect();
+        let mut codes = vec![0.0; some.len() * view.rank()];
+        view.encode(&values, &mut codes);
+        noisy.draw(*seed, &numbers, *sigma, *draws, view.rank());
+        let batch = Victims {
+            values: &values,
+            codes: &codes,
+            labels: &labels,
+            epsilons: &epsilons,
+            numbers: &numbers,
+        };
+        let mut attacked =
+            Attacked { pass: &mut pass, view, noisy: &mut noisy, loss: Loss::SoftCrossEntropy };
+        pgd(climb, frame, batch, &mut attacked, *seed, &mut perturbed);
+        for (victim, d) in some.iter().zip(perturbed.d.chunks_exact(dim)) {
+            let mut change: Vec<f64> = d.iter().map(|&d| f64::from(d)).collect();
+            frame.invert(&mut change);
+            assert_eq!(change.len(), each, "a frame of inputs");
+            let largest = change.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+            let values = victim.values.iter().zip(change).map(|(x, d)| x + d).collect();
+            all.push(Adversarial { index: victim.index, values, length: climb.norm.length(d), largest });
+        }
+        if observer.observe(&Done { inputs: some.len() }).is_break() {
+            break;
+        }
+    }
+    Ok(all)
+}
