@@ -13,6 +13,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Memory that one array or file may take.
 const MEMORY: u64 = 1 << 28;
 
+/// Since when a target has had which input.
+type Watched = Arc<Mutex<Option<(Instant, Vec<u8>)>>>;
+
 /// An input that a target did not survive.
 #[derive(Debug)]
 pub struct Fault {
@@ -27,7 +30,7 @@ pub fn run(target: &Target, seeds: &[Vec<u8>], time: Duration, seed: u64) -> Res
     gambeson_lowrank::file::limit_memory(Some(MEMORY));
     let mut random = Random::new(seed);
     let started = Instant::now();
-    let watched: Arc<Mutex<Option<(Instant, Vec<u8>)>>> = Arc::default();
+    let watched: Watched = Arc::default();
     let ended = Arc::new(AtomicBool::new(false));
     let watch = watchdog(target.name, Arc::clone(&watched), Arc::clone(&ended));
     let mut count = 0;
@@ -49,11 +52,7 @@ pub fn run(target: &Target, seeds: &[Vec<u8>], time: Duration, seed: u64) -> Res
 }
 
 /// Ends the program where an input takes too long: nothing else can.
-fn watchdog(
-    name: &'static str,
-    watched: Arc<Mutex<Option<(Instant, Vec<u8>)>>>,
-    ended: Arc<AtomicBool>,
-) -> std::thread::JoinHandle<()> {
+fn watchdog(name: &'static str, watched: Watched, ended: Arc<AtomicBool>) -> std::thread::JoinHandle<()> {
     std::thread::spawn(move || {
         while !ended.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_millis(50));

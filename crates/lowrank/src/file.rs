@@ -51,7 +51,7 @@ fn is_device(metadata: &std::fs::Metadata) -> bool {
     {
         use std::os::unix::fs::FileTypeExt;
         let kind = metadata.file_type();
-        return kind.is_char_device() || kind.is_block_device();
+        kind.is_char_device() || kind.is_block_device()
     }
     #[cfg(not(unix))]
     {

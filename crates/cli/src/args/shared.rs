@@ -21,7 +21,7 @@ pub(super) fn bytes(text: &str) -> Result<u64, String> {
     };
     let size = number.trim().parse::<f64>().map_err(|_| wrong())? * unit;
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked to be in range
-    if size >= 1.0 && size < 1e18 { Ok(size as u64) } else { Err(wrong()) }
+    if (1.0..1e18).contains(&size) { Ok(size as u64) } else { Err(wrong()) }
 }
 
 /// A time limit.

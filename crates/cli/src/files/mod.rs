@@ -38,12 +38,12 @@ struct Named {
 
 /// Refuses a command that would destroy what it reads, or a file of another kind.
 pub(crate) fn guard(command: &Command, force: bool) -> anyhow::Result<()> {
-    Files::of(command)?.check(force)
+    Files::of(command).check(force)
 }
 
 impl Files {
     /// Everything a command reads and writes, files that it finds by itself included.
-    fn of(command: &Command) -> anyhow::Result<Self> {
+    fn of(command: &Command) -> Self {
         let mut files = Self::default();
         match command {
             Command::Bound(bound) => {
@@ -84,7 +84,7 @@ impl Files {
             | Command::Completions { .. }
             | Command::Man(_) => {}
         }
-        Ok(files)
+        files
     }
 
     fn of_fit(&mut self, fit: &FitArguments) {

@@ -176,21 +176,21 @@ type Change<'c> = dyn FnMut(Message<'_>) -> Result<Option<Vec<u8>>, WireError> +
 /// A model with its tensors changed, wherever they stand.
 fn walk_model(model: &[u8], change: &mut Change<'_>) -> Result<Vec<u8>, WireError> {
     Message::whole(model).rewritten(|field| match (field.number, field.value) {
-        (MODEL_GRAPH, Value::Bytes(inner)) => field_of(MODEL_GRAPH, graph(inner, change, 0)?),
+        (MODEL_GRAPH, Value::Bytes(inner)) => field_of(MODEL_GRAPH, &graph(inner, change, 0)?),
         (MODEL_FUNCTION, Value::Bytes(inner)) => {
             let body = inner.rewritten(|field| match (field.number, field.value) {
-                (FUNCTION_NODE, Value::Bytes(inner)) => field_of(FUNCTION_NODE, node(inner, change, 0)?),
+                (FUNCTION_NODE, Value::Bytes(inner)) => field_of(FUNCTION_NODE, &node(inner, change, 0)?),
                 _ => Ok(None),
             })?;
-            field_of(MODEL_FUNCTION, body)
+            field_of(MODEL_FUNCTION, &body)
         }
         _ => Ok(None),
     })
 }
 
 #[allow(clippy::unnecessary_wraps)] // what `rewritten` asks for
-fn field_of(number: u64, bytes: Vec<u8>) -> Result<Option<Vec<u8>>, WireError> {
-    Ok(Some(bytes_field(number, &bytes)))
+fn field_of(number: u64, bytes: &[u8]) -> Result<Option<Vec<u8>>, WireError> {
+    Ok(Some(bytes_field(number, bytes)))
 }
 
 fn graph(message: Message<'_>, change: &mut Change<'_>, depth: usize) -> Result<Vec<u8>, WireError> {
@@ -198,7 +198,7 @@ fn graph(message: Message<'_>, change: &mut Change<'_>, depth: usize) -> Result<
         let Value::Bytes(inner) = field.value else { return Ok(None) };
         match field.number {
             GRAPH_INITIALIZER => Ok(change(inner)?.map(|tensor| bytes_field(GRAPH_INITIALIZER, &tensor))),
-            GRAPH_NODE => field_of(GRAPH_NODE, node(inner, change, depth)?),
+            GRAPH_NODE => field_of(GRAPH_NODE, &node(inner, change, depth)?),
             GRAPH_SPARSE_INITIALIZER => {
                 let sparse = inner.rewritten(|field| match field.value {
                     Value::Bytes(inner) if SPARSE_PARTS.contains(&field.number) => {
@@ -206,7 +206,7 @@ fn graph(message: Message<'_>, change: &mut Change<'_>, depth: usize) -> Result<
                     }
                     _ => Ok(None),
                 })?;
-                field_of(GRAPH_SPARSE_INITIALIZER, sparse)
+                field_of(GRAPH_SPARSE_INITIALIZER, &sparse)
             }
             _ => Ok(None),
         }
@@ -226,11 +226,11 @@ fn node(message: Message<'_>, change: &mut Change<'_>, depth: usize) -> Result<V
                     Ok(change(inner)?.map(|tensor| bytes_field(field.number, &tensor)))
                 }
                 ATTRIBUTE_GRAPH | ATTRIBUTE_GRAPHS if depth < DEEPEST => {
-                    field_of(field.number, graph(inner, change, depth + 1)?)
+                    field_of(field.number, &graph(inner, change, depth + 1)?)
                 }
                 _ => Ok(None),
             }
         })?;
-        field_of(NODE_ATTRIBUTE, attribute)
+        field_of(NODE_ATTRIBUTE, &attribute)
     })
 }

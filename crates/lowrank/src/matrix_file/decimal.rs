@@ -13,26 +13,34 @@ pub(super) struct Decimal {
     pub(super) error: f64,
 }
 
+/// Why a text is no decimal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NotADecimal {
+    NotANumber,
+    /// NaN, infinite, or beyond the range of f64.
+    NotFinite,
+}
+
 impl Decimal {
     /// A number that f64 holds.
     pub(super) fn exact(value: f64) -> Self {
         Self { nearest: value, rest: [0.0; 2], error: 0.0 }
     }
 
-    /// Reads a finite decimal; infinite or beyond the range of f64: `Some(None)`; not a number: `None`.
+    /// Reads a decimal.
     ///
     /// Whole numbers and binary fractions of up to 37 digits are exact. Of all others the nearest f64 is taken, which is
     /// half a unit in the last place off at most.
-    pub(super) fn parse(text: &str) -> Option<Option<Self>> {
-        let nearest = text.parse::<f64>().ok()?;
+    pub(super) fn parse(text: &str) -> Result<Self, NotADecimal> {
+        let nearest = text.parse::<f64>().map_err(|_| NotADecimal::NotANumber)?;
         if !nearest.is_finite() {
-            return Some(None);
+            return Err(NotADecimal::NotFinite);
         }
-        Some(Some(Self::of_fraction(text).unwrap_or_else(|| Self {
+        Ok(Self::of_fraction(text).unwrap_or_else(|| Self {
             nearest,
             rest: [0.0; 2],
             error: half_unit(nearest),
-        })))
+        }))
     }
 
     /// Exactly, where the text is a whole number over a power of two within range.
@@ -108,7 +116,7 @@ mod tests {
 
     #[test]
     fn whole_numbers_and_binary_fractions_are_exact() {
-        let parsed = |text: &str| Decimal::parse(text).expect("a number").expect("finite");
+        let parsed = |text: &str| Decimal::parse(text).expect("a number");
         for (text, value) in
             [("1", 1.0), ("-2.50", -2.5), ("+1e3", 1000.0), ("125e-3", 0.125), ("0.0", 0.0), (".5", 0.5)]
         {
@@ -118,19 +126,20 @@ mod tests {
         assert_eq!((large.nearest, large.rest[0], large.error), (9_007_199_254_740_992.0, 1.0, 0.0));
         for text in ["85070591730234615865843651857942052863", "-12345678901234567890123456789012345678"] {
             let parts = parsed(text);
+            #[allow(clippy::cast_possible_truncation)] // whole numbers
             let sum: i128 = [parts.nearest, parts.rest[0], parts.rest[1]].iter().map(|&p| p as i128).sum();
             assert_eq!((sum.to_string().as_str(), parts.error), (text, 0.0));
         }
-        assert_eq!(Decimal::parse("nonsense"), None);
-        assert_eq!(Decimal::parse("1e999"), Some(None));
-        assert_eq!(Decimal::parse("nan"), Some(None));
+        assert_eq!(Decimal::parse("nonsense"), Err(NotADecimal::NotANumber));
+        assert_eq!(Decimal::parse("1e999"), Err(NotADecimal::NotFinite));
+        assert_eq!(Decimal::parse("nan"), Err(NotADecimal::NotFinite));
     }
 
     /// |nearest − text| ≤ error, by integers: both sides times 10^k·2^1074.
     #[test]
     fn other_decimals_are_enclosed() {
         for text in ["0.17", "0.1", "3.3e-310", "1e-400", "123456789.123456789", "1.7e308", "1e40"] {
-            let parsed = Decimal::parse(text).expect("a number").expect("finite");
+            let parsed = Decimal::parse(text).expect("a number");
             assert!(parsed.error > 0.0 && parsed.distance() > 0.0, "{text}");
             let (digits, exponent) = text.split_once('e').unwrap_or((text, "0"));
             let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));

@@ -23,7 +23,7 @@ impl Enclosed {
 /// Entries of a sparse matrix as they come; those at one place add up.
 #[derive(Default)]
 pub(super) struct Triplets {
-    triplets: Vec<(usize, usize, f64)>,
+    entries: Vec<(usize, usize, f64)>,
     rests: Vec<(usize, usize, f64)>,
     error: f64,
 }
@@ -31,12 +31,12 @@ pub(super) struct Triplets {
 impl Triplets {
     /// Room for so many.
     pub(super) fn with_capacity(count: usize) -> Self {
-        Self { triplets: Vec::with_capacity(count), ..Self::default() }
+        Self { entries: Vec::with_capacity(count), ..Self::default() }
     }
 
     /// Adds `sign` times the number to the entry, `sign` 1 or −1.
     pub(super) fn add(&mut self, row: usize, column: usize, number: &Decimal, sign: f64) {
-        self.triplets.push((row, column, sign * number.nearest));
+        self.entries.push((row, column, sign * number.nearest));
         let rests = number.rest.iter().filter(|&&rest| rest != 0.0);
         self.rests.extend(rests.map(|rest| (row, column, sign * rest)));
         self.error = add_up(self.error, number.error);
@@ -50,7 +50,7 @@ impl Triplets {
     /// The matrix times `scale`, a power of two of at most 1.
     pub(super) fn finish(self, rows: usize, columns: usize, scale: f64) -> Result<Enclosed, ParseError> {
         let given = self.error;
-        let Sums { matrix, error, plain, .. } = Sums::new(rows, columns, self.triplets, self.rests)?;
+        let Sums { matrix, error, plain, .. } = Sums::new(rows, columns, self.entries, self.rests)?;
         let scaled = |values: Vec<f64>, error: f64| {
             let mut error = div_up(add_up(error, given), 1.0 / scale);
             let mut halved = |value: f64| {

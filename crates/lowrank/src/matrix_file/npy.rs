@@ -68,13 +68,16 @@ pub fn values(
     }
 }
 
+/// Values, and places with what is missing there.
+type Nearest = (Vec<f64>, Vec<(usize, f64)>);
+
 /// The elements as the nearest f64, and for those that differ from it their place and what is missing.
 pub(super) fn nearest_values(
     reader: &mut dyn Read,
     header: &Header,
     length: u64,
     reserve: usize,
-) -> Result<(Vec<f64>, Vec<(usize, f64)>), ParseError> {
+) -> Result<Nearest, ParseError> {
     let unsupported = || ParseError::UnsupportedDtype { descr: header.descr.clone() };
     let (order, element) = header.descr.split_at_checked(1).ok_or_else(unsupported)?;
     let big_endian = match order {
@@ -127,7 +130,7 @@ impl Elements<'_> {
         self,
         convert: impl Fn([u8; N]) -> f64,
         missing: impl Fn([u8; N]) -> Option<f64>,
-    ) -> Result<(Vec<f64>, Vec<(usize, f64)>), ParseError> {
+    ) -> Result<Nearest, ParseError> {
         let count = self.header.count()?;
         self.header.check_length(count, N, self.length)?;
         if count as u64 > memory_limit() / 8 {

@@ -1,6 +1,6 @@
 //! What the text formats share: numbered lines, and fields that become numbers or errors.
 
-use super::decimal::Decimal;
+use super::decimal::{Decimal, NotADecimal};
 use super::error::ParseError;
 use super::problem::LineProblem;
 
@@ -87,9 +87,9 @@ impl<'a, I: Iterator<Item = &'a str>> Fields<I> {
 
     fn finite(&self, text: &str) -> Result<Decimal, ParseError> {
         match Decimal::parse(text) {
-            Some(Some(number)) => Ok(number),
-            Some(None) => Err(self.error(LineProblem::NotFinite { text: clip(text) })),
-            None => Err(self.error(LineProblem::NotANumber { text: clip(text) })),
+            Ok(number) => Ok(number),
+            Err(NotADecimal::NotFinite) => Err(self.error(LineProblem::NotFinite { text: clip(text) })),
+            Err(NotADecimal::NotANumber) => Err(self.error(LineProblem::NotANumber { text: clip(text) })),
         }
     }
 }

@@ -171,6 +171,7 @@ pub fn bracket(
     rayon::scope(|_| solve_and_prove(problem, params, observer))
 }
 
+#[allow(clippy::too_many_lines)] // in the order of what happens
 fn solve_and_prove(
     problem: &Problem,
     params: &BoundParams,
@@ -273,25 +274,9 @@ fn solve_and_prove(
         && !total.in_a_hurry()
         && is_trivial(problem, &operator, &point, unit, &mut certificate, &mut upper, params.threads);
     let trials = if total.in_a_hurry() { 2 } else { ROUNDING_TRIALS };
-    let vertex = if reduced.is_some() {
-        best_vertex(&Operator::new(matrix, problem.domain), &point, trials, &mut rng)
-    } else {
-        best_vertex(&operator, &point, trials, &mut rng)
-    };
-    let mut lower = vertex_value(matrix, &vertex, params.threads)?;
-    let mut sdp_lower = sdp_lower.or_vertex(lower);
-    if let Some(rows) = problem.dilated_rows() {
-        let not_dilated = CheckError::from;
-        lower = lower.of_dilation(matrix, rows).map_err(not_dilated)?;
-        sdp_lower = sdp_lower.of_dilation(matrix, rows).map_err(not_dilated)?;
-    }
-    // All of it was about the stored entries; what was meant may be a little off.
-    let error = problem.error();
-    if problem.is_factor() {
-        (lower, sdp_lower) = (lower.widened_factor(error), sdp_lower.widened_factor(error));
-    } else {
-        (lower, sdp_lower) = (lower.widened(error), sdp_lower.widened(error));
-    }
+    let whole = reduced.as_ref().map(|_| Operator::new(matrix, problem.domain));
+    let vertex = best_vertex(whole.as_ref().unwrap_or(&operator), &point, trials, &mut rng);
+    let (lower, sdp_lower) = lower_ends(problem, &vertex, sdp_lower, params.threads)?;
     Ok(Bracket {
         certificate,
         paid,
@@ -306,6 +291,28 @@ fn solve_and_prove(
         seconds_solve: started.elapsed().as_secs_f64() - total.seconds_check,
         seconds_check: total.seconds_check,
         stop: total.stop,
+    })
+}
+
+/// The lower ends at a vertex and at a feasible point, in the units of the norm, for all entries within their error.
+fn lower_ends(
+    problem: &Problem,
+    vertex: &[f64],
+    sdp_lower: RelaxationValue,
+    threads: usize,
+) -> Result<(VertexValue, RelaxationValue), CheckError> {
+    let matrix = problem.quadratic();
+    let mut lower = vertex_value(matrix, vertex, threads)?;
+    let mut sdp_lower = sdp_lower.or_vertex(lower);
+    if let Some(rows) = problem.dilated_rows() {
+        lower = lower.of_dilation(matrix, rows)?;
+        sdp_lower = sdp_lower.of_dilation(matrix, rows)?;
+    }
+    let error = problem.error();
+    Ok(if problem.is_factor() {
+        (lower.widened_factor(error), sdp_lower.widened_factor(error))
+    } else {
+        (lower.widened(error), sdp_lower.widened(error))
     })
 }
 

@@ -237,6 +237,7 @@ fn parse_line<E: Entry>(line: &[u8]) -> Result<E, Fault> {
         return Err(Fault::Invalid(RecordProblem::Version { found: version }));
     }
     let mut record: E = serde_json::from_slice(line).map_err(Fault::Malformed)?;
+    #[allow(clippy::zero_sized_map_values)] // what serde reads an object as, without its values
     let keys: BTreeMap<String, serde::de::IgnoredAny> =
         serde_json::from_slice(line).map_err(Fault::Malformed)?;
     if let Some(key) = keys.into_keys().find(|key| !E::KEYS.contains(&key.as_str())) {

@@ -26,7 +26,7 @@ fn graph(n: u64, edges: usize) -> String {
 #[test]
 fn a_star_is_proven_in_no_time() {
     let bench = Bench::new();
-    let leaves: String = (2..=20_001).map(|leaf| format!("1 {leaf}\n")).collect();
+    let leaves = (2..=20_001).map(|leaf| format!("1 {leaf}\n")).collect::<Vec<_>>().concat();
     bench.write("star", format!("20001 20000\n{leaves}"));
     let started = Instant::now();
     let json = bench.run("bound star --gap 1e-6 --json").json();

@@ -120,7 +120,7 @@ fn wrong_lines_are_named() {
 #[test]
 fn entries_at_one_place_are_summed_exactly() {
     let file = |values: [&str; 3]| {
-        let entries: String = values.iter().map(|value| format!("2 1 {value}\n")).collect();
+        let entries = values.map(|value| format!("2 1 {value}\n")).concat();
         parsed(format!("%%MatrixMarket matrix coordinate integer symmetric\n2 2 3\n{entries}"))
     };
     let one = file(["9007199254740992", "1", "-9007199254740992"]);
