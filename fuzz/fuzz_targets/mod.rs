@@ -38,7 +38,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "pickle", run: networks::pickle, made: networks::pickles },
     Target { name: "spec", run: networks::spec, made: none },
     Target { name: "checkpoint", run: networks::checkpoint, made: networks::networks },
-    Target { name: "kernel", run: kernel::kernel, made: none },
+    Target { name: "kernel", run: kernel::kernel, made: kernel::numbers },
 ];
 
 fn none() -> Vec<Vec<u8>> {

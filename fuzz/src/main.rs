@@ -1,7 +1,7 @@
 //! Mutates seeds for as long as it is told, and prints how many inputs each target was given.
 
 use gambeson_fuzz::drive::{keep, run, seeds};
-use gambeson_fuzz::targets::TARGETS;
+use gambeson_fuzz::targets::{TARGETS, faults_at};
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
@@ -12,6 +12,12 @@ fn main() -> ExitCode {
     let number = |name: &str| after(name).and_then(|text| text.parse::<u64>().ok());
     let now = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
     let seed = number("--seed").unwrap_or_else(now);
+    // --margin P --cases N: how often the kernel would be wrong with a part of its margin.
+    if let Some(part) = after("--margin").and_then(|text| text.parse::<f64>().ok()) {
+        let outcome = faults_at(part, seed, number("--cases").unwrap_or(100_000));
+        let _ = writeln!(std::io::stdout(), "{part} of the margin, seed {seed}: {outcome:?}");
+        return ExitCode::SUCCESS;
+    }
     let chosen: Vec<_> =
         TARGETS.iter().filter(|target| after("--target").is_none_or(|name| name == target.name)).collect();
     let seconds = number("--seconds").unwrap_or(60).max(chosen.len() as u64) / (chosen.len().max(1) as u64);

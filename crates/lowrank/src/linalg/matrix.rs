@@ -78,11 +78,7 @@ pub enum MatrixError {
         value: f64,
     },
     /// More memory than there is.
-    #[error(
-        "a dense {rows} x {columns} matrix takes {:.1} GB, more than the memory limit of {:.1} GB",
-        8.0 * *rows as f64 * *columns as f64 / 1e9,
-        memory_limit() as f64 / 1e9
-    )]
+    #[error("a dense {rows} x {columns} matrix {}", over(8.0 * *rows as f64 * *columns as f64))]
     TooLarge {
         /// Number of rows.
         rows: usize,
@@ -216,6 +212,16 @@ impl SparseMatrix {
             entries[i * self.columns + j] = value;
         }
         Ok(DenseMatrix { rows: self.rows, columns: self.columns, entries })
+    }
+}
+
+/// What is wrong with a number of bytes.
+fn over(bytes: f64) -> String {
+    let limit = memory_limit() as f64;
+    if bytes > limit {
+        format!("takes {:.1} GB, more than the memory limit of {:.1} GB", bytes / 1e9, limit / 1e9)
+    } else {
+        "does not fit into memory".to_owned()
     }
 }
 

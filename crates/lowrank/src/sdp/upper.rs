@@ -93,7 +93,9 @@ pub(crate) fn certificate_with_proof(
 /// Weights of a solver that had no time may be worse than none.
 fn better(proven: CertifiedUpper, trivial: Result<CertifiedUpper, CheckError>) -> CertifiedUpper {
     match trivial {
-        Ok(trivial) if trivial.upper.value() < proven.upper.value() => trivial,
+        Ok(trivial) if trivial.upper.value() < proven.upper.value() - 1e-3 * proven.upper.value().abs() => {
+            trivial
+        }
         _ => proven,
     }
 }

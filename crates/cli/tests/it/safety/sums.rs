@@ -31,7 +31,7 @@ fn decimals_and_large_integers_are_enclosed() {
     bench.write("large", "2 1\n1 2 9007199254740993\n");
     let run = bench.run("bound large --certificate c.json");
     assert!(
-        unwrapped(&run.stdout).contains("not all are binary64 numbers: off by at most 1.00 together"),
+        unwrapped(&run.stdout).contains("not all are binary64 numbers: off by at most 1.01 together"),
         "{run:?}"
     );
     // The certificate is about the file: checking reads the error again.
