@@ -23,8 +23,9 @@ fn record(index: u64, label: Option<u32>, estimation: [u64; 2], changes: &Value)
     }
     // What the counts prove stands beside them, unless the change is about that.
     let derived: Option<Record> = serde_json::from_value(record.clone()).ok();
-    let derived =
-        derived.filter(|_| changes.get("l2").is_none()).and_then(|record| record.with_derived().ok());
+    let derived = derived
+        .filter(|_| changes.get("latent").is_none() && changes.get("l2").is_none())
+        .and_then(|record| record.with_derived().ok());
     match derived {
         Some(record) => to_line(&record).expect("JSON") + "\n",
         None => record.to_string() + "\n",

@@ -90,13 +90,15 @@ pub(crate) fn certificate_with_proof(
     attempt(enlarged(0.0), None, plan).or_else(trivial)
 }
 
-/// Weights of a solver that had no time may be worse than none.
+/// Weights of a solver that had no time may be worse than none: the trivial bound is taken where it is clearly smaller, by
+/// more than a thousandth of what its weights add up to.
 fn better(proven: CertifiedUpper, trivial: Result<CertifiedUpper, CheckError>) -> CertifiedUpper {
     match trivial {
-        Ok(trivial) if trivial.upper.value() < proven.upper.value() - 1e-3 * proven.upper.value().abs() => {
-            trivial
+        Ok(trivial) => {
+            let clearly = 1e-3 * trivial.certificate.weights.iter().sum::<f64>();
+            if trivial.upper.value() < proven.upper.value() - clearly { trivial } else { proven }
         }
-        _ => proven,
+        Err(_) => proven,
     }
 }
 
