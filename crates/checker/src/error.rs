@@ -100,6 +100,13 @@ pub enum Rejected {
         /// Position in the witness.
         index: usize,
     },
+    /// Whoever asked had it stopped before it ended.
+    Stopped,
+    /// An order of elimination that is none, or a pair of rows whose entry cannot be paid for.
+    BadProposal {
+        /// Position in the order, or of the pair.
+        index: usize,
+    },
     /// This thread does not compute by IEEE 754 defaults (rounding mode or subnormal numbers).
     Environment,
 }
@@ -173,6 +180,10 @@ impl fmt::Display for Rejected {
                 write!(f, "no multiple of the weights could be proven to dominate the matrix")
             }
             Rejected::BadWitness { index } => write!(f, "the witness is malformed at position {index}"),
+            Rejected::Stopped => write!(f, "the proof was stopped before it ended"),
+            Rejected::BadProposal { index } => {
+                write!(f, "the proposed order or payment is malformed at position {index}")
+            }
             Rejected::Environment => {
                 write!(
                     f,

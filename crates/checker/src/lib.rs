@@ -22,6 +22,7 @@
 //! The kernel searches for nothing. Others propose, and it verifies what they propose:
 //! * a [`Certificate`] with a shift t says that d = y + t dominates: [`verify`] tries that in one call. Without a shift it
 //!   says that some multiple of y does; a [`PreparedForm`] or [`PreparedFactor`] tries one multiple after the other;
+//! * an [`EliminationOrder`] for a sparse matrix, and entries to be paid for on the diagonal instead of being factorised;
 //! * σ_max of a basis: [`PreparedBasis`];
 //! * a confidence limit: [`LimitTrial`]; a quantile of the normal distribution: [`QuantileTrial`].
 //!
@@ -121,6 +122,7 @@ pub use quadratic::check::{
 pub use quadratic::form::Quadratic;
 pub use quadratic::gram::{PreparedBasis, PreparedFactor, WeightedGram};
 pub use quadratic::prepared::PreparedForm;
+pub use quadratic::sparse::{EliminationOrder, FactorisationCost};
 pub use statistics::limit::{LimitAttempt, LimitCandidate, LimitTrial, LowerLimit, UpperLimit};
 pub use statistics::quantile::{NormalQuantile, QuantileTrial, Side};
 pub use statistics::radius::{L2Radius, LatentRadius, LinfRadius, MOST_DEVIATIONS};

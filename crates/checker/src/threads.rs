@@ -2,6 +2,9 @@
 
 use std::sync::Mutex;
 
+/// Asked now and then whether to stop.
+pub(crate) type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
+
 /// Hands out the items to `threads` threads, each taking the next when it is free. Results must not depend on which
 /// thread that is.
 pub(crate) fn share<T: Send>(threads: usize, items: impl Iterator<Item = T> + Send, work: impl Fn(T) + Sync) {

@@ -32,6 +32,17 @@ pub(crate) struct BoundRecord {
     pub(crate) peak_memory: Option<u64>,
     pub(crate) stop: String,
     pub(crate) trivial: bool,
+    /// How far the entries as stored may be from those of the file, all together; both ends allow for it.
+    #[serde(default)]
+    pub(crate) entry_error: f64,
+    /// How many entries the proof bounds by their absolute values alone, or `all`; null for none.
+    #[serde(default)]
+    pub(crate) given_up: Option<String>,
+    /// What a proof with nothing given up takes, by estimate.
+    #[serde(default)]
+    pub(crate) full_proof_seconds: f64,
+    #[serde(default)]
+    pub(crate) full_proof_bytes: u64,
 }
 
 impl BoundRecord {
@@ -44,6 +55,12 @@ impl BoundRecord {
     pub(crate) fn was_interrupted(&self) -> bool {
         self.stop == stop_name(Stop::Interrupted)
     }
+}
+
+/// A path as text, with a mark for what is no UTF-8.
+#[allow(clippy::ref_option)] // serde passes it so
+pub(crate) fn lossy<S: serde::Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
+    path.as_ref().map(|path| path.to_string_lossy()).serialize(serializer)
 }
 
 pub(crate) fn domain_name(domain: Domain) -> &'static str {
@@ -59,6 +76,7 @@ pub(crate) fn stop_name(stop: Stop) -> &'static str {
         Stop::TimeLimit => "time-limit",
         Stop::Interrupted | Stop::Solver(StopReason::Interrupted) => "interrupted",
         Stop::Zero => "zero-matrix",
+        Stop::Reduced => "limits",
         Stop::Solver(StopReason::IterateFeasible) => "iterate-feasible",
         Stop::Solver(StopReason::AverageFeasible) => "average-feasible",
         Stop::Solver(StopReason::Converged) => "converged",
@@ -119,7 +137,9 @@ pub(crate) struct FitRecord {
     /// Reading the data and adding up their moments.
     pub(crate) seconds_read: f64,
     pub(crate) seconds_fit: f64,
+    #[serde(serialize_with = "lossy")]
     pub(crate) projection: Option<PathBuf>,
+    #[serde(serialize_with = "lossy")]
     pub(crate) certificate: Option<PathBuf>,
 }
 

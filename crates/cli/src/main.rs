@@ -5,6 +5,7 @@
 //! * [`args`] is the command line: verbs, options, help;
 //! * [`screen`] is colour and the width of a page; [`progress`] and [`live_data`] the live line on stderr and Ctrl-C; [`output`] stdout and
 //!   files to be written; [`machine`] what the system reports about itself; [`ended`] the exit codes;
+//! * [`files`] knows what every command reads and writes, and refuses what would destroy an input;
 //! * [`json`] has the objects that commands print with `--json` and `reproduce` reads back;
 //! * [`report`] shows numbers: decimals rounded to the safe side, tables, figures;
 //! * [`reproduce`] has the experiments of the paper as data: plans, records, tables and figures made from them;
@@ -15,6 +16,7 @@
 mod args;
 mod commands;
 mod ended;
+mod files;
 mod json;
 mod live_data;
 mod machine;

@@ -32,7 +32,8 @@ pub(crate) fn writable(path: &Path) -> anyhow::Result<()> {
     if path.exists() && !path.is_file() {
         bail!("{}: exists and is not a regular file", path.display());
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let place = gambeson_lowrank::file::followed(path);
+    let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
         bail!("{}: its folder does not exist", path.display());
     }

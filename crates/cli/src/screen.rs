@@ -73,6 +73,27 @@ pub(crate) fn command(text: &str, indent: usize) -> String {
     lines.join(" \\\n")
 }
 
+/// A text from a file, for people: what would move the cursor, change colours or pretend to be another line is escaped.
+pub(crate) fn shown(text: &str) -> String {
+    let safe = |letter: char| !letter.is_control() && !is_invisible(letter);
+    if text.chars().all(safe) {
+        return text.to_owned();
+    }
+    text.chars()
+        .map(|letter| if safe(letter) { letter.to_string() } else { letter.escape_unicode().to_string() })
+        .collect()
+}
+
+/// The same for a message of several lines.
+pub(crate) fn shown_lines(text: &str) -> String {
+    text.split('\n').map(shown).collect::<Vec<_>>().join("\n")
+}
+
+/// Marks that change the direction of what follows, separators of lines, and letters of no width.
+fn is_invisible(letter: char) -> bool {
+    matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
 /// A message for stderr, line by line: wrapped on a terminal, unchanged in a pipe, where programs read it.
 pub(crate) fn message(text: &str) -> String {
     if !std::io::stderr().is_terminal() {
@@ -90,6 +111,14 @@ fn length(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_from_files_cannot_move_the_cursor() {
+        assert_eq!(shown("robust, 3 × 32 × 32"), "robust, 3 × 32 × 32");
+        assert_eq!(shown("a\nPROVEN\x1b[32m"), "a\\u{a}PROVEN\\u{1b}[32m");
+        assert_eq!(shown("\u{202e}txt"), "\\u{202e}txt");
+        assert_eq!(shown_lines("a\nb\x07"), "a\nb\\u{7}");
+    }
 
     #[test]
     fn lines_are_filled_and_no_word_is_broken() {

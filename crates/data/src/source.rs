@@ -19,6 +19,7 @@ use gambeson_lowrank::observe::Observer;
 use gambeson_lowrank::safetensors;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -115,6 +116,26 @@ impl DataSource {
         }
     }
 
+    /// The files it is read from, or their folder; none for what is built in. Not all of them need exist.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        match self {
+            Self::Fashion => Vec::new(),
+            Self::Imported(data_dir, name) => {
+                [Split::Train, Split::Test].map(|split| store::path(data_dir, name, split)).into()
+            }
+            Self::Idx(path) => [Some(path.clone()), idx::labels_beside(path)].into_iter().flatten().collect(),
+            Self::Array(path) => {
+                [Some(path.clone()), array::labels_beside(path)].into_iter().flatten().collect()
+            }
+            Self::Cifar(_, path)
+            | Self::Stored(path)
+            | Self::IdxFolder(path)
+            | Self::ImageParts(path)
+            | Self::Images(path)
+            | Self::Audio(path) => vec![path.clone()],
+        }
+    }
+
     /// Loads it.
     pub fn load(
         &self,
@@ -188,7 +209,10 @@ pub fn draw(files: &[PathBuf], count: usize, seed: u64) -> Result<Vec<PathBuf>, 
 }
 
 /// Finds out what a name or path is.
-pub fn find(name_or_path: &str, data_dir: &Path) -> Result<DataSource, DataError> {
+pub fn find(name_or_path: impl AsRef<OsStr>, data_dir: &Path) -> Result<DataSource, DataError> {
+    let path = Path::new(name_or_path.as_ref());
+    let name_or_path = name_or_path.as_ref().to_string_lossy();
+    let name_or_path = &*name_or_path;
     if name_or_path == "fashion" {
         return Ok(DataSource::Fashion);
     }
@@ -199,7 +223,6 @@ pub fn find(name_or_path: &str, data_dir: &Path) -> Result<DataSource, DataError
         }
         return Ok(DataSource::Cifar(set, folder));
     }
-    let path = Path::new(name_or_path);
     if path.is_dir() {
         return folder(path);
     }
@@ -215,7 +238,7 @@ pub fn find(name_or_path: &str, data_dir: &Path) -> Result<DataSource, DataError
 
 /// Loads what `--data` names; see the module for the order in which a name is looked up.
 pub fn load(
-    name_or_path: &str,
+    name_or_path: impl AsRef<OsStr>,
     options: &LoadOptions,
     observer: &mut dyn Observer<LoadProgress>,
 ) -> Result<Dataset, DataError> {

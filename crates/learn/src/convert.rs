@@ -4,6 +4,7 @@
 use crate::onnx::batch::has_graph;
 use crate::onnx::export::{ExportError, export};
 use crate::onnx::import::{ImportError, declared_shape, import};
+use crate::onnx::{OnnxError, WholeGraph, whole_graph};
 use crate::weights::network::{FORMAT, Network, NetworkProblem};
 use gambeson_data::dataset::Shape;
 use gambeson_lowrank::file::{sha256, write_file};
@@ -73,6 +74,9 @@ pub enum ConvertProblem {
     /// A file named like a graph that has none.
     #[error("not an ONNX file: it has no graph")]
     NoGraph,
+    /// A graph whose weights are elsewhere and cannot be read.
+    #[error("{0}")]
+    Graph(Box<OnnxError>),
     /// Nothing that is known.
     #[error(
         "neither a gambeson network, nor a state dict (safetensors, or a file of torch.save), nor an ONNX file"
@@ -104,8 +108,14 @@ fn at(path: &Path) -> impl Fn(ConvertProblem) -> ConvertError {
 /// Reads a network. What a file is, its content says. `shape` is that of the images, for state dicts, which do not tell
 /// (without it: 32 × 32); of other files it must be the shape they have, if it is given.
 pub fn read(path: &Path, shape: Option<Shape>) -> Result<Source, ConvertError> {
-    let bytes = std::fs::read(path).map_err(|reason| at(path)(reason.into()))?;
-    parse(&bytes, shape, has_ending(path, "onnx")).map_err(at(path))
+    let bytes = gambeson_lowrank::file::read_file(path).map_err(|reason| at(path)(reason.into()))?;
+    if Network::recognises(&bytes) || !has_graph(&bytes).unwrap_or(false) {
+        return parse(&bytes, shape, has_ending(path, "onnx")).map_err(at(path));
+    }
+    let WholeGraph { bytes, sha256 } =
+        whole_graph(path, bytes).map_err(|reason| at(path)(ConvertProblem::Graph(Box::new(reason))))?;
+    let source = parse(&bytes, shape, true).map_err(at(path))?;
+    Ok(Source { sha256, ..source })
 }
 
 fn parse(bytes: &[u8], shape: Option<Shape>, named_onnx: bool) -> Result<Source, ConvertProblem> {

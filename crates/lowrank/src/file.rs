@@ -1,12 +1,107 @@
 //! Files that exist whole or not at all, and hashes of their content.
 
 use sha2::{Digest, Sha256};
-use std::io::{self, Write};
-use std::path::Path;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Writes a file under a temporary name beside its place and renames it, so that nobody sees it half-written.
+/// Bytes that one thing read or made may take; all there are to begin with.
+static MEMORY: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// Sets what any one array or file may take in memory; `None` for no limit. For the whole process, since that is what runs
+/// out of memory.
+pub fn limit_memory(bytes: Option<u64>) {
+    MEMORY.store(bytes.unwrap_or(u64::MAX), Ordering::Relaxed);
+}
+
+/// What any one array or file may take in memory.
+pub fn memory_limit() -> u64 {
+    MEMORY.load(Ordering::Relaxed)
+}
+
+/// The content of a file, or of anything that can be read, unless that is more than memory allows.
+pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    read_to_limit(&mut std::fs::File::open(path)?)
+}
+
+/// All that is left to read of a file, unless it is more than memory allows. A device, which need not end, is refused.
+pub fn read_to_limit(file: &mut std::fs::File) -> io::Result<Vec<u8>> {
+    let limit = memory_limit();
+    let over = || {
+        let limit = limit as f64 / 1e9;
+        io::Error::new(io::ErrorKind::FileTooLarge, format!("more than the memory limit of {limit:.1} GB"))
+    };
+    let metadata = file.metadata()?;
+    if is_device(&metadata) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "is a device, not a file"));
+    }
+    // A pipe has no length: its bytes are gathered in room that doubles.
+    let most = if metadata.len() > 0 { limit } else { limit / 2 };
+    if metadata.len() > most {
+        return Err(over());
+    }
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(usize::try_from(metadata.len()).map_err(|_| over())?).map_err(|_| over())?;
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most { Err(over()) } else { Ok(bytes) }
+}
+
+fn is_device(metadata: &std::fs::Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        let kind = metadata.file_type();
+        kind.is_char_device() || kind.is_block_device()
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        false
+    }
+}
+
+/// The file that a path leads to, links followed, whether it exists or not. A circle of links is left as it is.
+pub fn followed(path: &Path) -> PathBuf {
+    const MOST: usize = 40;
+    let mut place = path.to_path_buf();
+    for _ in 0..MOST {
+        let Ok(target) = std::fs::read_link(&place) else { return place };
+        place = place.parent().map_or(target.clone(), |folder| folder.join(&target));
+    }
+    path.to_path_buf()
+}
+
+/// Writes a file under a temporary name beside its place and renames it, so that nobody sees it half-written. Where the
+/// path is a link, that is what it leads to.
 pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    prepare_file(path, bytes)?.put()
+}
+
+/// A file that is complete on the disk under a temporary name, beside its place.
+pub struct PreparedFile {
+    file: tempfile::NamedTempFile,
+    place: PathBuf,
+}
+
+impl PreparedFile {
+    /// Puts it into its place.
+    pub fn put(self) -> io::Result<()> {
+        self.file.persist(&self.place).map_err(|error| error.error)?;
+        // The name is safe too once its folder is on the disk; not every system lets folders be synced.
+        if let Some(folder) = self.place.parent()
+            && let Ok(folder) =
+                std::fs::File::open(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
+        {
+            let _ = folder.sync_all();
+        }
+        Ok(())
+    }
+}
+
+/// Writes a file beside its place, to be put there later: several files can be complete before the first is replaced.
+pub fn prepare_file(path: &Path, bytes: &[u8]) -> io::Result<PreparedFile> {
+    let place = followed(path);
+    let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
@@ -16,8 +111,7 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
         let readable = std::fs::Permissions::from_mode(0o644); // temporary files are private by default
         file.as_file().set_permissions(readable)?;
     }
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    Ok(PreparedFile { file, place })
 }
 
 /// Bytes as lower-case hexadecimal digits.

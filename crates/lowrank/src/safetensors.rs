@@ -355,7 +355,7 @@ impl<T: Element> Tensors<T> {
 
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self, SafetensorsError> {
-        let bytes = std::fs::read(path)
+        let bytes = crate::file::read_file(path)
             .map_err(|reason| SafetensorsError::File { path: path.to_path_buf(), reason })?;
         Self::parse(&bytes).map_err(|problem| SafetensorsError::Content { path: path.to_path_buf(), problem })
     }

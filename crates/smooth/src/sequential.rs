@@ -60,6 +60,7 @@ pub fn looks(n: u64) -> Vec<Look> {
 
 /// When an answer counts as settled.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Goal {
     /// Radii to be met or refuted; settled when all are. Not negative; 0 asks for an answer at all.
     pub targets: Vec<f64>,

@@ -1,10 +1,12 @@
 //! Proven numbers about matrices: their types, and the few functions that make them.
 
-use crate::quadratic::definite::dominates;
+use crate::quadratic::definite::{dominates, dominates_with};
 use crate::quadratic::gram::{PreparedBasis, PreparedFactor, WeightedGram};
 use crate::quadratic::lower::{inner_product_down, row_squares};
 use crate::quadratic::prepared::PreparedForm;
-use crate::rounding::{add_up, div_down, div_up, ensure_ieee, mul_up, sqrt_up, sum_down, sum_up};
+use crate::rounding::{
+    add_up, below, div_down, div_up, ensure_ieee, mul_down, mul_up, sqrt_up, sub_down, sum_down, sum_up,
+};
 use crate::{Certificate, CheckError, Domain, MatrixProblem, Quadratic, Rejected};
 
 /// Proven: xᵀMx is at most this on the certificate's domain.
@@ -87,6 +89,84 @@ impl RelaxationValue {
     }
 }
 
+/// # Entries that are known up to an error
+/// Let |M̂ − M|_ij ≤ e_ij with Σ e_ij ≤ ε. Then |xᵀM̂x − xᵀMx| ≤ ε for |x|_inf ≤ 1, since |x_i·x_j| ≤ 1, and for the same
+/// reason |⟨M̂ − M, X⟩| ≤ ε for X ⪰ 0 with X_ii ≤ 1; likewise |aᵀÂb − aᵀAb| ≤ ε for signs a and b. For a factor,
+/// | |Ûᵀx| − |Uᵀx| | ≤ |(Û − U)ᵀx|₂ ≤ |(Û − U)ᵀx|₁ ≤ ε, and | ‖ÛᵀV‖_F − ‖UᵀV‖_F | ≤ ε for rows |v_i| ≤ 1. So a bound on
+/// the stored numbers becomes one on all numbers within the error by adding ε, or by adding it to the root.
+impl QuadraticBound {
+    /// For every symmetric matrix whose entries are off those the bound was proven for by `error` at most, all together.
+    pub fn widened(self, error: f64) -> Result<Self, Rejected> {
+        widened_up(self.0, error).map(Self)
+    }
+
+    /// The same where the matrix is UUᵀ and `error` is of the entries of U.
+    pub fn widened_factor(self, error: f64) -> Result<Self, Rejected> {
+        if error == 0.0 {
+            return Ok(self);
+        }
+        let root = widened_up(sqrt_up(self.0.max(0.0)), error)?;
+        finite(mul_up(root, root)).map(Self)
+    }
+}
+
+impl InfToOneBound {
+    /// For every A whose entries are off those the bound was proven for by `error` at most, all together.
+    pub fn widened(self, error: f64) -> Result<Self, Rejected> {
+        widened_up(self.0, error).map(Self)
+    }
+}
+
+/// `error` must be a number that is not negative: anything else proves nothing.
+fn widened_up(value: f64, error: f64) -> Result<f64, Rejected> {
+    if error >= 0.0 { finite(add_up(value, error)) } else { Err(Rejected::NothingProven) }
+}
+
+fn widened_down(value: f64, error: f64) -> f64 {
+    match error {
+        0.0 => value,
+        error if error > 0.0 => sub_down(value, error),
+        _ => f64::NEG_INFINITY,
+    }
+}
+
+/// The square of what is left of the root; never below zero, which X = 0 and every vertex of a factor reach.
+fn widened_square_down(value: f64, error: f64) -> f64 {
+    if error == 0.0 {
+        return value;
+    }
+    let root = widened_down(below(value.max(0.0).sqrt()), error);
+    if root > 0.0 { mul_down(root, root).max(0.0) } else { 0.0 }
+}
+
+impl VertexValue {
+    /// See [`QuadraticBound::widened`].
+    #[must_use]
+    pub fn widened(self, error: f64) -> Self {
+        Self(widened_down(self.0, error))
+    }
+
+    /// See [`QuadraticBound::widened_factor`].
+    #[must_use]
+    pub fn widened_factor(self, error: f64) -> Self {
+        Self(widened_square_down(self.0, error))
+    }
+}
+
+impl RelaxationValue {
+    /// See [`QuadraticBound::widened`].
+    #[must_use]
+    pub fn widened(self, error: f64) -> Self {
+        Self(widened_down(self.0, error))
+    }
+
+    /// See [`QuadraticBound::widened_factor`].
+    #[must_use]
+    pub fn widened_factor(self, error: f64) -> Self {
+        Self(widened_square_down(self.0, error))
+    }
+}
+
 /// The diagonal blocks of [0 A; Aᵀ 0] are zero.
 fn ensure_dilation(dilated: &Quadratic<'_>, rows: usize) -> Result<(), MatrixProblem> {
     match dilated.first_nonzero(|i, j| (i < rows) == (j < rows)) {
@@ -127,10 +207,18 @@ impl PreparedForm<'_> {
         }
         positive(self.kept(), duals)?;
         ensure_ieee()?;
-        if !dominates(self, duals) {
+        if !dominates(self, duals)? {
             return Err(Rejected::NotDominating);
         }
         finite(add_up(self.constant, sum_up(duals.iter().copied()))).map(QuadraticBound)
+    }
+
+    /// Whether the factorisation completes with a part of the margin. Proves nothing, and makes no proven number: it is
+    /// for tests that show what the margin is for.
+    #[doc(hidden)]
+    pub fn completes_with_margin(&self, duals: &[f64], part: f64) -> Result<bool, Rejected> {
+        positive(self.kept(), duals)?;
+        dominates_with(self, duals, part)
     }
 }
 

@@ -12,9 +12,10 @@
 //! the differences evaluated in *some* order with roundings to nearest, products fused or not. No reciprocals,
 //! no inverses of diagonal blocks, no fast matrix multiplication: those would not be covered.
 
+use crate::Rejected;
 use crate::kernel::Isa;
 use crate::kernel::panels::{PANEL, subtract_product};
-use crate::threads::share;
+use crate::threads::{Stop, share};
 
 /// Columns in a tile; a multiple of `PANEL`. A panel of a tile (36 kB) fits the first-level cache.
 const TILE: usize = 8 * PANEL;
@@ -66,10 +67,25 @@ impl LowerTriangle {
         Self { columns, threads }
     }
 
-    /// Factorises in place; true if every pivot was positive and finite.
-    pub(crate) fn factorises(mut self) -> bool {
+    /// A matrix of zeros, to be filled in.
+    pub(crate) fn zeros(n: usize, threads: usize) -> Self {
+        Self::read(n, threads, &|_, _, out| out.fill(0.0))
+    }
+
+    /// Entry (i, j), i ≥ j.
+    pub(crate) fn entry(&mut self, i: usize, j: usize) -> &mut f64 {
+        let tile = &mut self.columns[j / TILE][i / TILE - j / TILE];
+        let (row, column) = (i % TILE, j % TILE);
+        &mut tile.data[(row / PANEL * tile.width + column) * PANEL + row % PANEL]
+    }
+
+    /// Factorises in place; true if every pivot was positive and finite. Asks between tile columns whether to stop.
+    pub(crate) fn factorises(mut self, stop: Stop<'_>) -> Result<bool, Rejected> {
         let isa = Isa::detect();
         for j in 0..self.columns.len() {
+            if stop() {
+                return Err(Rejected::Stopped);
+            }
             let (finished, rest) = self.columns.split_at_mut(j);
             let current = &mut rest[0];
             share(self.threads, current.iter_mut().enumerate(), |(below, tile)| {
@@ -80,12 +96,12 @@ impl LowerTriangle {
             let (diagonal, below) =
                 current.split_first_mut().expect("every tile column has its diagonal tile");
             if !factorise_tile(isa, diagonal) {
-                return false;
+                return Ok(false);
             }
             let diagonal = &*diagonal;
             share(self.threads, below.iter_mut(), |tile| solve_tile(isa, tile, diagonal));
         }
-        true
+        Ok(true)
     }
 }
 

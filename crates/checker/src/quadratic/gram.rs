@@ -14,7 +14,7 @@
 
 use crate::kernel::self_product::self_product;
 use crate::quadratic::cholesky::LowerTriangle;
-use crate::quadratic::definite::lowered_diagonal;
+use crate::quadratic::definite::{WHOLE, lowered_diagonal};
 use crate::rounding::{
     UNDERFLOW, add_up, div_up, ensure_ieee, exponent, gamma, mul_down, mul_up, power_of_two, sub_down, sum_up,
 };
@@ -91,7 +91,7 @@ impl WeightedGram {
     pub(crate) fn is_below(&self, scale: f64) -> bool {
         let (gram, rank) = (&self.entries, self.rank);
         let diagonal: Vec<f64> = (0..rank).map(|a| sub_down(scale, gram[a * rank + a])).collect();
-        let Some(diagonal) = lowered_diagonal(&diagonal, |a| a, self.error) else { return false };
+        let Some(diagonal) = lowered_diagonal(&diagonal, |a| a, self.error, WHOLE) else { return false };
         let threads = worthwhile(self.threads, rank * rank * rank);
         LowerTriangle::read(rank, threads, &|a, first, out| {
             out.copy_from_slice(&gram[a * rank + first..][..out.len()]);
@@ -99,7 +99,8 @@ impl WeightedGram {
                 *entry = if a == b { diagonal[a] } else { -*entry };
             }
         })
-        .factorises()
+        .factorises(&|| false)
+        .unwrap_or(false)
     }
 }
 

@@ -8,4 +8,4 @@ pub(crate) mod form;
 pub(crate) mod gram;
 mod lower;
 pub(crate) mod prepared;
-mod sparse;
+pub(crate) mod sparse;

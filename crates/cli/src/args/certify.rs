@@ -6,6 +6,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 use gambeson_data::format::audio::FrameParams;
 use gambeson_learn::runtime::RuntimeChoice;
 use gambeson_smooth::sequential::RadiusNorm;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -57,13 +58,13 @@ const INPUTS: &str = "Which inputs";
 pub(crate) struct SmoothArguments {
     /// A network's file, or toy:...; see below.
     #[arg(long, help_heading = MODEL)]
-    pub(crate) model: String,
+    pub(crate) model: OsString,
     /// What computes the network.
     #[arg(long, value_enum, default_value_t = RuntimeName::Auto, help_heading = MODEL)]
     pub(crate) runtime: RuntimeName,
     /// Name or path of a data set, as in `gambeson data`.
     #[arg(long, value_name = "NAME|PATH", help_heading = MODEL)]
-    pub(crate) data: String,
+    pub(crate) data: OsString,
     /// Which split, for data sets that have two.
     #[arg(long, value_enum, default_value_t = SplitName::Test, help_heading = MODEL)]
     pub(crate) split: SplitName,

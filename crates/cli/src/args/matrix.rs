@@ -76,7 +76,8 @@ pub(crate) struct BoundArguments {
     /// required only if --time-limit or Ctrl-C stops the run].
     #[arg(long, allow_hyphen_values = true, help_heading = SOLVER)]
     pub(crate) gap: Option<f64>,
-    /// Solve for at most this many seconds, then prove the best bound found.
+    /// Take about this many seconds, the proof included: where the whole proof would take longer, prove the best bound
+    /// that can be, and say what was given up.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, help_heading = SOLVER)]
     pub(crate) time_limit: Option<Duration>,
     /// Maximum number of iterations.
@@ -131,6 +132,9 @@ pub(crate) struct CheckArguments {
     /// The file holds the factor U of M = UU'. Not needed if the matrix is not symmetric and no norm is given.
     #[arg(long)]
     pub(crate) gram: bool,
+    /// Give up after about this many seconds.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    pub(crate) time_limit: Option<Duration>,
     /// Reject unless the proven bound is at most this.
     #[arg(long, value_name = "B", allow_hyphen_values = true)]
     pub(crate) at_most: Option<f64>,

@@ -45,6 +45,12 @@ pub(crate) struct Arguments {
     /// Number of threads [default: all cores]. Results do not depend on it.
     #[arg(long, value_name = "N", global = true, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
+    /// Most memory to use, such as 12G or 500M [default: 80 % of what is free].
+    #[arg(long, value_name = "SIZE", global = true, value_parser = shared::bytes)]
+    pub(crate) memory_limit: Option<u64>,
+    /// Replace existing files that are not of the kind to be written. Inputs are never replaced.
+    #[arg(long, global = true)]
+    pub(crate) force: bool,
 }
 
 const HELP: &str = "\

@@ -5,6 +5,7 @@ use super::figure::FigureArguments;
 use super::shared::{DATA, OUTPUT, seconds};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use serde::Deserialize;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -53,7 +54,7 @@ pub(crate) enum ProjectCommand {
 pub(crate) struct FitDataArguments {
     /// Name or path of a data set, as in `gambeson data`.
     #[arg(long, value_name = "NAME|PATH")]
-    pub(crate) data: String,
+    pub(crate) data: OsString,
     /// Which split, for data sets that have two.
     #[arg(long, value_enum, default_value_t = SplitName::Train)]
     pub(crate) split: SplitName,

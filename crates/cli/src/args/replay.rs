@@ -4,6 +4,7 @@ use super::certify::RuntimeName;
 use super::data::SplitName;
 use clap::Args;
 use gambeson_data::format::audio::FrameParams;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 const REPLAY: &str = "Records of a run";
@@ -13,13 +14,13 @@ const REPLAY: &str = "Records of a run";
 pub(crate) struct ReplayArguments {
     /// The network or toy that the records are about.
     #[arg(long, requires = "data", help_heading = REPLAY)]
-    pub(crate) model: Option<String>,
+    pub(crate) model: Option<OsString>,
     /// What computes the network [default: what computed the records].
     #[arg(long, value_enum, default_value_t = RuntimeName::Auto, requires = "model", help_heading = REPLAY)]
     pub(crate) runtime: RuntimeName,
     /// The data that they are about.
     #[arg(long, value_name = "NAME|PATH", requires = "model", help_heading = REPLAY)]
-    pub(crate) data: Option<String>,
+    pub(crate) data: Option<OsString>,
     /// Which split, for data sets that have two.
     #[arg(long, value_enum, default_value_t = SplitName::Test, requires = "model", help_heading = REPLAY)]
     pub(crate) split: SplitName,

@@ -5,13 +5,12 @@ use crate::commands::matrix::{self, NamedMatrix};
 use crate::ended::Ended;
 use crate::json::{BoundRecord, domain_name, stop_name};
 use crate::machine::peak_memory;
-use crate::output::writable;
-use crate::progress::{LiveBracket, catch_interrupts};
+use crate::progress::{LiveBracket, catch_interrupts, duration, interrupted};
 use crate::report::decimal::{down, up};
 use crate::screen::wrapped;
 use anyhow::Context;
 use gambeson_checker::Domain;
-use gambeson_lowrank::sdp::bracket::{BoundParams, Bracket, Solver, Stop, bracket};
+use gambeson_lowrank::sdp::bracket::{BoundParams, Bracket, Paid, Solver, Stop, bracket};
 use gambeson_lowrank::sdp::certificate::CertificateFile;
 use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
 use gambeson_lowrank::sdp::progress::StopReason;
@@ -25,22 +24,22 @@ pub(crate) fn run(
     stdout: &mut impl Write,
     threads: usize,
 ) -> anyhow::Result<Ended> {
-    if let Some(path) = &arguments.certificate {
-        writable(path)?; // rather than lose a long run at its end
-    }
     let given = matrix::load(arguments.matrix.input.as_deref(), arguments.matrix.random, threads)?;
     let reading = if arguments.matrix.gram { Reading::Gram } else { Reading::Plain };
     let norm = Norm::from(arguments.norm);
     // The hash is of the matrix as given, so it is taken before the matrix becomes a problem.
     let hash = arguments.certificate.as_ref().map(|_| given.input.matrix.sha256());
     let NamedMatrix { input, name, seconds } = given;
-    let natural = input.kind.natural_domain(norm, reading);
+    let (natural, error) = (input.kind.natural_domain(norm, reading), input.error);
     let domain = arguments.matrix.domain.map_or(natural, Domain::from);
     let problem = Problem::new(input.matrix, norm, reading, domain, threads)
         .map_err(matrix::explained)
-        .with_context(|| name.clone())?;
+        .with_context(|| name.clone())?
+        .with_error(error);
     let mut params = BoundParams {
         time_limit: arguments.time_limit,
+        memory_limit: Some(gambeson_lowrank::file::memory_limit()),
+        interrupted: Some(interrupted),
         seed: arguments.seed,
         threads,
         ..BoundParams::default()
@@ -78,9 +77,10 @@ pub(crate) fn run(
     // The default gap is a wish, but a run that was stopped before reaching it fell short.
     let cut_short =
         matches!(found.stop, Stop::TimeLimit | Stop::Interrupted | Stop::Solver(StopReason::Interrupted));
-    let short = !(found.gap() <= params.gap) && (arguments.gap.is_some() || cut_short);
+    let short =
+        !(found.gap() <= params.gap) && (arguments.gap.is_some() || cut_short || !found.paid.is_nothing());
     if let (Some(path), Some(hash)) = (&arguments.certificate, hash) {
-        CertificateFile::new(found.certificate, norm, reading, hash).write(path)?;
+        CertificateFile::new(found.certificate, norm, reading, hash).paying(found.paid).write(path)?;
         if !arguments.json {
             writeln!(stdout, "certificate  {}", path.display())?;
         }
@@ -88,6 +88,15 @@ pub(crate) fn run(
     printed?;
     stdout.flush()?;
     Ok(if short { Ended::FellShort } else { Ended::AsAsked })
+}
+
+/// What of the matrix the proof bounds by absolute values alone, if it does.
+fn given_up(found: &Bracket) -> Option<String> {
+    match &found.paid {
+        Paid::Nothing => None,
+        Paid::Pairs(pairs) => Some(pairs.len().to_string()),
+        Paid::All => Some("all".to_owned()),
+    }
 }
 
 /// Prints the bracket as text or JSON.
@@ -118,6 +127,10 @@ fn report(
             peak_memory: peak_memory(),
             stop: stop_name(found.stop).to_owned(),
             trivial: found.trivial,
+            entry_error: problem.error(),
+            given_up: given_up(found),
+            full_proof_seconds: found.full_proof.seconds,
+            full_proof_bytes: found.full_proof.bytes,
         };
         writeln!(stdout, "{}", serde_json::to_string(&record)?)?;
     } else {
@@ -159,6 +172,13 @@ fn print(
     if let Some(kappa) = found.upper.kappa() {
         writeln!(stdout, "  kappa      {}", up(kappa.value(), DIGITS))?;
     }
+    if problem.error() > 0.0 {
+        let error = up(problem.error(), 3);
+        let text = format!(
+            "entries      not all are binary64 numbers: off by at most {error} together, which both ends allow for"
+        );
+        writeln!(stdout, "{}", wrapped(&text, 13))?;
+    }
     if found.trivial {
         writeln!(
             stdout,
@@ -180,6 +200,15 @@ fn print(
         )
     )?;
     writeln!(stdout, "proof        {:.2} s", found.seconds_check)?;
+    if let Some(count) = given_up(found) {
+        let text = format!(
+            "given up     {count} entries beside the diagonal, bounded by their absolute values: the whole proof would \
+             take about {} and {} GB",
+            duration(found.full_proof.seconds),
+            up(found.full_proof.bytes as f64 / 1e9, 2)
+        );
+        writeln!(stdout, "{}", wrapped(&text, 13))?;
+    }
     match peak_memory() {
         Some(bytes) => writeln!(stdout, "memory       {} GB at the peak", up(bytes as f64 / 1e9, 3)),
         None => Ok(()),

@@ -4,7 +4,7 @@ use crate::args::{DataCommand, FetchArguments, ImportArguments, InfoArguments, S
 use crate::ended::Ended;
 use crate::live_data::LiveData;
 use crate::progress::{catch_interrupts, say};
-use crate::screen::wrapped;
+use crate::screen::{shown, wrapped};
 use anyhow::Context;
 use gambeson_data::dataset::{Dataset, Split, Values};
 use gambeson_data::error::DataError;
@@ -130,7 +130,7 @@ impl<'a> Info<'a> {
 
     fn print(&self, has_parts: bool, stdout: &mut impl Write) -> std::io::Result<()> {
         let part = if has_parts { format!(", {} split", self.split) } else { String::new() };
-        writeln!(stdout, "data         {}{part}", self.name)?;
+        writeln!(stdout, "data         {}{part}", shown(self.name))?;
         write!(stdout, "samples      {}", self.samples)?;
         match self.files {
             0 | 1 => writeln!(stdout)?,
@@ -152,7 +152,7 @@ impl<'a> Info<'a> {
         } else {
             writeln!(stdout, "classes      {}, with the number of samples of each", self.classes.len())?;
             for class in &self.classes {
-                writeln!(stdout, "  {:>8} {}", class.samples, class.name)?;
+                writeln!(stdout, "  {:>8} {}", class.samples, shown(class.name))?;
             }
         }
         writeln!(stdout, "sha256       {}", self.sha256)?;
@@ -198,7 +198,7 @@ fn list(data_dir: &Path, json: bool, stdout: &mut impl Write) -> anyhow::Result<
         sets.push(Listed { name, state: "imported", parts: parts.into_iter().map(Split::name).collect() });
     }
     if json {
-        let list = serde_json::json!({ "data_dir": data_dir, "sets": sets });
+        let list = serde_json::json!({ "data_dir": data_dir.to_string_lossy(), "sets": sets });
         writeln!(stdout, "{list}")?;
         return Ok(());
     }
@@ -215,12 +215,18 @@ fn list(data_dir: &Path, json: bool, stdout: &mut impl Write) -> anyhow::Result<
     Ok(())
 }
 
+fn is_address(text: &str) -> bool {
+    text.starts_with("http://") || text.starts_with("https://")
+}
+
 fn fetch(arguments: &FetchArguments, stdout: &mut impl Write) -> anyhow::Result<()> {
     let data_dir = data_dir()?;
     let set = Cifar::from(arguments.name);
     let providers = match &arguments.from {
-        Some(url) if url.starts_with("http://") || url.starts_with("https://") => vec![Provider::url(url)],
-        Some(path) => vec![Provider::File(path.into())],
+        Some(from) => match from.to_str().filter(|from| is_address(from)) {
+            Some(url) => vec![Provider::url(url)],
+            None => vec![Provider::File(from.into())],
+        },
         None => match arguments.source {
             Some(SourceName::Npm) => vec![Provider::Npm],
             Some(SourceName::Official) => vec![Provider::official(set)],
@@ -241,8 +247,7 @@ fn fetch(arguments: &FetchArguments, stdout: &mut impl Write) -> anyhow::Result<
     let (folder, fetched) =
         fetched.map_or((data_dir.join(set.name()), false), |fetched| (fetched.folder, true));
     if arguments.json {
-        let record =
-            serde_json::json!({ "name": set.name(), "folder": folder, "fetched": fetched, "verified": true });
+        let record = serde_json::json!({ "name": set.name(), "folder": folder.to_string_lossy(), "fetched": fetched, "verified": true });
         writeln!(stdout, "{record}")?;
     } else {
         let state = if fetched { "installed and verified" } else { "was installed already; verified" };
@@ -287,7 +292,7 @@ fn import(arguments: &ImportArguments, stdout: &mut impl Write) -> anyhow::Resul
             .zip(paths.iter().zip(&splits))
             .map(|(data, (path, split))| {
                 serde_json::json!({
-                    "split": split.name(), "samples": data.len(), "sha256": data.sha256(), "path": path,
+                    "split": split.name(), "samples": data.len(), "sha256": data.sha256(), "path": path.to_string_lossy(),
                 })
             })
             .collect();

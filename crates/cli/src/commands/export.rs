@@ -2,7 +2,6 @@
 
 use crate::args::ExportArguments;
 use crate::ended::Ended;
-use crate::output::writable;
 use anyhow::{Context, bail};
 use gambeson_learn::convert::{self, Kind, Source};
 use gambeson_learn::onnx::Normalisation;
@@ -28,7 +27,6 @@ struct Exported<'a> {
 
 pub(super) fn run(arguments: &ExportArguments, stdout: &mut impl Write) -> anyhow::Result<Ended> {
     convert::target(&arguments.out)?;
-    writable(&arguments.out)?;
     let Source { mut network, kind, sha256: from, channels_last } =
         convert::read(&arguments.network, arguments.shape)?;
     if !arguments.mean.is_empty() {

@@ -4,7 +4,7 @@ use crate::args::{RandomInstance, RandomKind};
 use anyhow::anyhow;
 use gambeson_checker::MatrixProblem;
 use gambeson_lowrank::linalg::matrix::Matrix;
-use gambeson_lowrank::matrix_file::{self, Input, InputKind};
+use gambeson_lowrank::matrix_file::{self, Input};
 use gambeson_lowrank::sdp::instance;
 use gambeson_lowrank::sdp::problem::ProblemError;
 use std::path::Path;
@@ -30,7 +30,7 @@ pub(super) fn load(
                 RandomKind::PositiveSemidefinite => instance::positive_semidefinite(n, seed, threads)?,
                 RandomKind::QuadraticProgram => instance::quadratic_program(n, seed)?,
             };
-            let input = Input { matrix: Matrix::Dense(matrix), kind: InputKind::Matrix };
+            let input = Input::from(Matrix::Dense(matrix));
             (input, format!("random {}, seed {seed}", kind.name()))
         }
         (path, None) => {

@@ -17,11 +17,17 @@ mod train;
 
 use crate::args::{Arguments, Command};
 use crate::ended::Ended;
+use crate::files;
+use crate::machine::free_memory;
 use crate::output::Output;
 use clap::CommandFactory;
 use std::io::Write;
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Ended> {
+    // Before anything is read: sizes are compared with what there is, so that no allocation ends the program.
+    let memory = arguments.memory_limit.or_else(|| free_memory().map(|free| free / 10 * 8));
+    gambeson_lowrank::file::limit_memory(memory);
+    files::guard(&arguments.command, arguments.force)?;
     let threads = arguments
         .threads
         .map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);

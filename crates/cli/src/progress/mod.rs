@@ -9,6 +9,7 @@ use crate::screen;
 use gambeson_lowrank::observe::Observer;
 use gambeson_lowrank::sdp::progress::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -47,13 +48,14 @@ pub(crate) fn interrupted() -> bool {
 
 /// A message on stderr, above the live line.
 pub(crate) fn say(message: &str) {
-    above(|| print(&screen::message(message)));
+    above(|| print(&screen::message(&screen::shown_lines(message))));
 }
 
 /// Takes the live line off the screen and prints the error that ends the program.
 pub(crate) fn fail(error: &anyhow::Error) {
     clear();
-    print(&screen::message(&format!("{} {error:#}", screen::error())));
+    let text = screen::shown_lines(&format!("{error:#}"));
+    print(&screen::message(&format!("{} {text}", screen::error())));
 }
 
 /// Prints what is wrong with the command line.
@@ -62,9 +64,9 @@ pub(crate) fn complain(text: &clap::builder::StyledStr) {
     print(screen::message(&text).trim_end());
 }
 
-#[allow(clippy::print_stderr)]
+/// A stderr that is full or closed loses the message, and nothing else.
 fn print(text: &str) {
-    eprintln!("{text}");
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
 /// Prints something while the live line is off the screen.

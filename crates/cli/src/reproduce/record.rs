@@ -96,6 +96,7 @@ fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> anyhow::Result<Lines
     for (at, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
         end += line.len();
         if !line.trim_ascii().is_empty() {
+            let line = line.strip_prefix(b"\xef\xbb\xbf").filter(|_| at == 0).unwrap_or(line);
             match serde_json::from_slice(line) {
                 Ok(record) => lines.records.push(record),
                 // A writer that was stopped leaves a line that is not JSON. JSON that is not a record has another cause.
@@ -113,7 +114,7 @@ fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> anyhow::Result<Lines
 
 /// Reads records without changing the file; a last line that was cut off is reported and ignored.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Vec<T>> {
-    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+    let bytes = gambeson_lowrank::file::read_file(path).with_context(|| path.display().to_string())?;
     let lines = parse(path, &bytes)?;
     if let Some(line) = lines.broken {
         say(&format!("{}, line {line}: cut off, ignored", path.display()));

@@ -1,6 +1,7 @@
 //! `analyze`: tables, files, figures, and what is refused.
 
 use crate::support::{Bench, Run, unwrapped};
+use gambeson_smooth::record::{Record, to_line};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -20,7 +21,15 @@ fn record(index: u64, label: Option<u32>, estimation: [u64; 2], changes: &Value)
     for (key, value) in changes.as_object().expect("an object") {
         record[key] = value.clone();
     }
-    record.to_string() + "\n"
+    // What the counts prove stands beside them, unless the change is about that.
+    let derived: Option<Record> = serde_json::from_value(record.clone()).ok();
+    let derived = derived
+        .filter(|_| changes.get("latent").is_none() && changes.get("l2").is_none())
+        .and_then(|record| record.with_derived().ok());
+    match derived {
+        Some(record) => to_line(&record).expect("JSON") + "\n",
+        None => record.to_string() + "\n",
+    }
 }
 
 fn objects(run: &Run) -> Vec<Value> {

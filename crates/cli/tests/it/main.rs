@@ -20,6 +20,8 @@ mod reproduce;
 mod reproduce_networks;
 /// `reproduce` with experiments on projections.
 mod reproduce_projections;
+/// Nothing false on the screen, nothing of the user's lost.
+mod safety;
 /// `certify` and `predict`.
 mod smoothing;
 /// Running the binary.

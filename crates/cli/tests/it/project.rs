@@ -136,7 +136,7 @@ fn wrong_questions_end_in_clear_errors_and_leave_nothing() {
         ("--data x.npy --kappa 1", "cannot be reached"),
         ("--data x.npy --method algorithm3 --rank 3 --splits 4", "r = 4"),
         ("--data x.npy --method algorithm3 --error 0.01 --grid 1", "cannot be reached"),
-        ("--data x.npy --rank 3 --certificate p.safetensors", "two different files"),
+        ("--data x.npy --rank 3 --certificate p.safetensors", "give two files"),
         ("--data x.npy --rank 3 --certificate no/c.json", "no/c.json"),
         ("--data x.npy --error 1.5", "error of 1.5"),
         ("--data x.npy --error nan", "error of NaN"),

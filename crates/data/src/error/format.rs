@@ -95,6 +95,12 @@ pub enum ImageProblem {
     /// Neither PNG nor JPEG.
     #[error("not a PNG or JPEG file")]
     UnknownFormat,
+    /// Its pixels do not fit.
+    #[error("its pixels take more than the memory limit of {:.1} GB allows", *limit as f64 / 1e9)]
+    TooLarge {
+        /// In bytes.
+        limit: u64,
+    },
     /// The PNG file is damaged.
     #[error("PNG: {reason}")]
     Png {

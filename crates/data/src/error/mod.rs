@@ -304,6 +304,19 @@ pub enum DataError {
         /// The name.
         name: String,
     },
+    /// The place of a set to be fetched holds something else.
+    #[error(
+        "{} holds {}, which is no file of the set: it would be lost; move it away, or use another data folder \
+         (GAMBESON_DATA)",
+        path.display(),
+        entry.display()
+    )]
+    Foreign {
+        /// The place.
+        path: PathBuf,
+        /// What is there.
+        entry: PathBuf,
+    },
     /// An imported set of this name exists.
     #[error("{} exists: choose another name, or replace it with --replace", path.display())]
     Exists {

@@ -53,7 +53,30 @@ pub fn install(
             folder.path().join(if set == Cifar::Ten { "batches.meta.txt" } else { "fine_label_names.txt" });
         std::fs::write(&path, set.classes().join("\n") + "\n").map_err(write_error(&path))?;
     }
-    put_in_place(folder, &data_dir.join(name))
+    let place = data_dir.join(name);
+    check_place(files, &place)?;
+    put_in_place(folder, &place)
+}
+
+/// Refuses a place that holds anything but a set of these files: it is somebody else's.
+pub(super) fn check_place(files: &[KnownFile], place: &Path) -> Result<(), DataError> {
+    let foreign = |entry: PathBuf| Err(DataError::Foreign { path: place.to_owned(), entry });
+    // Not following links: a link to a folder is no folder of ours either.
+    let Ok(kind) = std::fs::symlink_metadata(place) else { return Ok(()) };
+    if !kind.is_dir() {
+        return foreign(place.to_owned());
+    }
+    for entry in std::fs::read_dir(place).map_err(write_error(place))? {
+        let entry = entry.map_err(write_error(place))?;
+        let name = entry.file_name();
+        let known = files.iter().any(|file| name == file.name)
+            || ["batches.meta.txt", "fine_label_names.txt"].iter().any(|other| name == *other);
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if !(known && is_file) {
+            return foreign(entry.path());
+        }
+    }
+    Ok(())
 }
 
 /// Renames a finished folder into its place, which may hold an older one.

@@ -19,7 +19,7 @@ use crate::progress::{LoadProgress, Stage};
 use download::{Patience, download, part_of};
 use gambeson_lowrank::file::sha256;
 use gambeson_lowrank::observe::Observer;
-use install::{install, temporary};
+use install::{check_place, install, temporary};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -127,6 +127,7 @@ pub fn fetch_files(
     observer: &mut dyn Observer<LoadProgress>,
 ) -> Result<Fetched, DataError> {
     std::fs::create_dir_all(data_dir).map_err(write_error(data_dir))?;
+    check_place(files, &data_dir.join(name))?; // rather than after a long download
     let mut failures = Vec::new();
     for (k, provider) in providers.iter().enumerate() {
         let others = k + 1 < providers.len();
@@ -143,7 +144,9 @@ pub fn fetch_files(
                 return Ok(Fetched { folder, provider: provider.name(), failures });
             }
             // Another provider does not help where the user, or the disk, has had enough.
-            Err(error @ (DataError::Stopped | DataError::Write { .. })) => return Err(error),
+            Err(error @ (DataError::Stopped | DataError::Write { .. } | DataError::Foreign { .. })) => {
+                return Err(error);
+            }
             Err(reason) => failures.push(FailedProvider { provider: provider.name(), reason }),
         }
     }

@@ -9,6 +9,7 @@ use crate::dataset::{Dataset, Parts, Shape, Values};
 use crate::error::{DataError, ImageProblem};
 use crate::file::{base_name, read_error, report, walk};
 use crate::progress::{LoadProgress, Stage};
+use gambeson_lowrank::file::memory_limit;
 use gambeson_lowrank::observe::Observer;
 use rayon::prelude::*;
 use std::io::Cursor;
@@ -100,16 +101,19 @@ fn pixels(
 
 /// Reads a PNG or JPEG file.
 pub fn read(path: &Path) -> Result<Image, DataError> {
-    let bytes = std::fs::read(path).map_err(read_error(path))?;
+    let bytes = gambeson_lowrank::file::read_file(path).map_err(read_error(path))?;
     decode(&bytes).map_err(|reason| DataError::Image { path: path.to_owned(), reason })
 }
 
 /// Decodes a PNG or JPEG file.
 pub fn decode(bytes: &[u8]) -> Result<Image, ImageProblem> {
     match bytes {
-        [0x89, b'P', b'N', b'G', ..] => {
-            decode_png(bytes).map_err(|reason| ImageProblem::Png { reason })?.planes()
-        }
+        [0x89, b'P', b'N', b'G', ..] => decode_png(bytes)
+            .map_err(|reason| match reason {
+                png::DecodingError::LimitsExceeded => ImageProblem::TooLarge { limit: memory_limit() },
+                reason => ImageProblem::Png { reason },
+            })?
+            .planes(),
         [0xff, 0xd8, 0xff, ..] => {
             decode_jpeg(bytes).map_err(|reason| ImageProblem::Jpeg { reason })?.planes()
         }
@@ -149,6 +153,10 @@ pub(crate) fn decode_png(bytes: &[u8]) -> Result<Interleaved, png::DecodingError
     decoder.set_transformations(png::Transformations::EXPAND | png::Transformations::STRIP_16);
     let mut reader = decoder.read_info()?;
     let size = reader.output_buffer_size().ok_or(png::DecodingError::LimitsExceeded)?;
+    // Once as pixels and once as planes.
+    if size as u64 > memory_limit() / 2 {
+        return Err(png::DecodingError::LimitsExceeded);
+    }
     let mut pixels = Vec::new();
     pixels.try_reserve_exact(size).map_err(|_| png::DecodingError::LimitsExceeded)?;
     pixels.resize(size, 0);
@@ -164,6 +172,10 @@ fn decode_jpeg(bytes: &[u8]) -> Result<Interleaved, zune_jpeg::errors::DecodeErr
     let grey = decoder.input_colorspace() == Some(ColorSpace::Luma);
     let space = if grey { ColorSpace::Luma } else { ColorSpace::RGB };
     decoder.set_options(DecoderOptions::default().jpeg_set_out_colorspace(space));
+    let (width, height) = decoder.dimensions().unwrap_or((0, 0));
+    if (width as u64).saturating_mul(height as u64).saturating_mul(3) > memory_limit() / 2 {
+        return Err(zune_jpeg::errors::DecodeErrors::FormatStatic("larger than the memory limit"));
+    }
     let pixels = decoder.decode()?;
     let (width, height) = decoder.dimensions().unwrap_or((0, 0));
     Ok(Interleaved { channels: if grey { 1 } else { 3 }, height, width, pixels })

@@ -42,6 +42,27 @@ pub enum OnnxError {
         /// Where and how.
         reason: WireError,
     },
+    /// A reference to a file outside the folder of the network.
+    #[error(
+        "{}: refers to {location:?} for its weights, which is not a file in the network's own folder; put it there",
+        path.display()
+    )]
+    Outside {
+        /// The network.
+        path: PathBuf,
+        /// As the graph says, clipped.
+        location: String,
+    },
+    /// A tensor whose bytes are not where the graph says.
+    #[error("{}: the bytes of {tensor:?} are not in {}: it is too short", path.display(), file.display())]
+    External {
+        /// The network.
+        path: PathBuf,
+        /// Name of the tensor.
+        tensor: String,
+        /// The file that should have them.
+        file: PathBuf,
+    },
     /// The file is something else.
     #[error("{}: not an ONNX file: it has no graph", path.display())]
     NotOnnx {

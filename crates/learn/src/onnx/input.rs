@@ -76,6 +76,11 @@ pub(crate) fn image_shape(dims: &[i64], data: Shape) -> Option<(Shape, Layout)> 
     let at_most = |dim: i64, size: usize| {
         if dim < 0 { Some(size) } else { usize::try_from(dim).ok().filter(|&dim| (1..=size).contains(&dim)) }
     };
+    // One axis for all, with others of size 1 beside it.
+    let long = dims.iter().filter(|&&dim| dim != 1).collect::<Vec<_>>();
+    if dims.len() > 1 && matches!(long[..], [&n] if usize::try_from(n) == Ok(data.len())) {
+        return Some((data, Layout::ChannelsFirst));
+    }
     match *dims {
         [n] if fits(n, data.len()) => Some((data, Layout::ChannelsFirst)),
         [a, b] if fits(a, height) && fits(b, width) && channels == 1 => Some((data, Layout::ChannelsFirst)),
@@ -100,6 +105,9 @@ pub(crate) fn image_shape(dims: &[i64], data: Shape) -> Option<(Shape, Layout)> 
 
 /// Dimensions behind the first, with the free ones filled in.
 pub(super) fn concrete(dims: &[i64], shape: Shape, layout: Layout) -> Vec<i64> {
+    if dims.iter().all(|&dim| dim > 0) {
+        return dims.to_vec();
+    }
     let Shape { channels, height, width } = shape;
     let sizes = match (dims.len(), layout) {
         (3, Layout::ChannelsFirst) => vec![channels, height, width],

@@ -13,20 +13,27 @@
 //!
 //! **Fixed batches.** Many files demand batches of one row. [`batch`] rewrites them for any number, and the result is
 //! used if it computes the same on a probe as the file itself; else the file runs as it is.
+//!
+//! **Weights in other files** are put into the graph (`external`); graphs of half or double precision get a Cast in front
+//! and behind (`precision`).
 
 pub mod batch;
 mod error;
 pub mod export;
+mod external;
 mod graph;
 pub mod import;
 mod input;
 pub mod library;
 mod model;
 mod normalisation;
+mod precision;
 mod schema;
 mod wire;
 
 pub use error::{LibraryProblem, OnnxError};
+pub use external::external_files;
+pub(crate) use external::{WholeGraph, whole_graph};
 pub(crate) use input::{declared_dimensions, image_shape};
 pub use model::{Batching, OnnxModel};
 pub(crate) use normalisation::affine;

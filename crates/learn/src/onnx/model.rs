@@ -2,11 +2,12 @@
 
 use super::batch::{has_graph, with_free_batch};
 use super::error::OnnxError;
+use super::external::{WholeGraph, whole_graph};
 use super::input::{concrete, image_shape, input_of};
 use super::library::environment;
 use super::normalisation::Normalisation;
+use super::precision::in_single_precision;
 use gambeson_data::dataset::Shape;
-use gambeson_lowrank::file::sha256;
 use gambeson_smooth::classifier::{Classifier, highest};
 use gambeson_smooth::input_map::{Affine, InputMap, InputMapError, Layout};
 use ort::session::Session;
@@ -61,12 +62,14 @@ impl OnnxModel {
         normalisation: Option<Normalisation>,
         threads: usize,
     ) -> Result<Self, OnnxError> {
-        let bytes =
-            std::fs::read(path).map_err(|reason| OnnxError::Read { path: path.to_path_buf(), reason })?;
+        let bytes = gambeson_lowrank::file::read_file(path)
+            .map_err(|reason| OnnxError::Read { path: path.to_path_buf(), reason })?;
         let broken = |reason| OnnxError::Broken { path: path.to_path_buf(), reason };
         if !has_graph(&bytes).map_err(broken)? {
             return Err(OnnxError::NotOnnx { path: path.to_path_buf() });
         }
+        let WholeGraph { bytes, sha256 } = whole_graph(path, bytes)?;
+        let bytes = in_single_precision(&bytes).map_err(broken)?.unwrap_or(bytes);
         let session = open(path, &bytes)?;
         let (name, dims) = input_of(path, &session)?;
         let (shape, layout) = image_shape(&dims, data).ok_or_else(|| OnnxError::InputShape {
@@ -83,7 +86,7 @@ impl OnnxModel {
         };
         let mut model = Self {
             path: path.to_path_buf(),
-            sha256: sha256(&bytes),
+            sha256,
             shape,
             layout,
             dims: concrete(&dims[1..], shape, layout),

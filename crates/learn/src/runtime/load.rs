@@ -7,10 +7,11 @@ use super::own::OwnModel;
 use crate::net::architecture::Architecture;
 use crate::net::parameters::Weights;
 use crate::onnx::import::{ImportError, Imported, Unsupported, import};
-use crate::onnx::{Normalisation, OnnxError, OnnxModel, affine, declared_dimensions, image_shape};
+use crate::onnx::{
+    Normalisation, OnnxError, OnnxModel, WholeGraph, affine, declared_dimensions, image_shape, whole_graph,
+};
 use crate::weights::network::Network;
 use gambeson_data::dataset::Shape;
-use gambeson_lowrank::file::sha256;
 use gambeson_smooth::classifier::Classifier;
 use gambeson_smooth::input_map::{Affine, InputMap, Layout};
 use std::path::Path;
@@ -34,7 +35,7 @@ pub struct LoadParams {
 pub struct LoadedModel {
     /// The classifier.
     pub model: NetworkModel,
-    /// SHA-256 of the file.
+    /// SHA-256 of the file, and of those it refers to.
     pub sha256: String,
     /// Shape of the images it takes.
     pub shape: Shape,
@@ -44,10 +45,10 @@ pub struct LoadedModel {
 
 /// Loads a file: a network of ours, a state dict of PyTorch, or an ONNX graph.
 pub fn load(path: &Path, params: &LoadParams) -> Result<LoadedModel, ModelError> {
-    let bytes = std::fs::read(path)
+    let bytes = gambeson_lowrank::file::read_file(path)
         .map_err(|reason| ModelError::Onnx(OnnxError::Read { path: path.to_path_buf(), reason }))?;
     let loaded = match (Network::recognises(&bytes), params.runtime) {
-        (false, _) => graph(path, &bytes, params)?,
+        (false, _) => graph(path, whole_graph(path, bytes)?, params)?,
         (true, RuntimeChoice::Onnx) => return Err(ModelError::NotGraph { path: path.to_path_buf() }),
         (true, _) => network(path, params)?,
     };
@@ -76,7 +77,8 @@ fn network(path: &Path, params: &LoadParams) -> Result<LoadedModel, ModelError> 
 }
 
 /// An ONNX graph.
-fn graph(path: &Path, bytes: &[u8], params: &LoadParams) -> Result<LoadedModel, ModelError> {
+fn graph(path: &Path, whole: WholeGraph, params: &LoadParams) -> Result<LoadedModel, ModelError> {
+    let WholeGraph { bytes, sha256 } = whole;
     let onnx = || OnnxModel::load(path, params.data, params.normalisation.clone(), params.threads);
     let by_onnx = |model: OnnxModel, unsupported| LoadedModel {
         sha256: model.sha256().to_owned(),
@@ -87,7 +89,7 @@ fn graph(path: &Path, bytes: &[u8], params: &LoadParams) -> Result<LoadedModel, 
     if params.runtime == RuntimeChoice::Onnx {
         return Ok(by_onnx(onnx()?, None));
     }
-    let (imported, layout) = match imported(path, bytes, params.data)? {
+    let (imported, layout) = match imported(path, &bytes, params.data)? {
         Ok(imported) => imported,
         Err(reason) if params.runtime == RuntimeChoice::Own => {
             return Err(ModelError::Unsupported { path: path.to_path_buf(), reason });
@@ -124,7 +126,7 @@ fn graph(path: &Path, bytes: &[u8], params: &LoadParams) -> Result<LoadedModel, 
     }
     let shape = model.shape();
     let model = NetworkModel::Own(Box::new(model));
-    Ok(LoadedModel { model, sha256: sha256(bytes), shape, unsupported: None })
+    Ok(LoadedModel { model, sha256, shape, unsupported: None })
 }
 
 fn maps_of((mean, std): &(Vec<f64>, Vec<f64>)) -> Vec<Affine> {

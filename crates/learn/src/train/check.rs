@@ -292,8 +292,8 @@ fn table_of(text: &str, place: usize) -> String {
     // The whole line: of some tables only the heading's own place is known.
     let end = text.get(place..).unwrap_or_default().find('\n').map_or(text.len(), |line| place + line);
     let before = text.get(..end).unwrap_or_default();
-    let headings = before.lines().map(str::trim).filter(|line| line.starts_with('['));
-    headings.last().map_or(String::new(), |line| line.trim_matches(['[', ']']).to_owned())
+    let mut headings = before.lines().map(str::trim).filter(|line| line.starts_with('['));
+    headings.next_back().map_or(String::new(), |line| line.trim_matches(['[', ']']).to_owned())
 }
 
 /// Letters to change, add or take away to turn one word into another (Levenshtein).

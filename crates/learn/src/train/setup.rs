@@ -16,6 +16,7 @@ use gambeson_lowrank::projection::representation::{EmptyGrid, Representation, Tr
 use gambeson_lowrank::projection::{Projection, ProjectionError};
 use gambeson_lowrank::sdp::bracket::BoundParams;
 use gambeson_lowrank::sdp::certificate::CertificateFileError;
+use std::fmt::Write;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -209,9 +210,9 @@ impl Setup {
     /// The spec as a run keeps it: with hashes of data and projection, so that a run goes on with these only.
     pub fn identity(&self) -> String {
         let mut text = self.spec.to_toml();
-        text.push_str(&format!("# data sha256 {}\n", self.train.sha256()));
+        let _ = writeln!(text, "# data sha256 {}", self.train.sha256()); // a string takes everything
         if let Some(used) = &self.projection {
-            text.push_str(&format!("# projection sha256 {}\n", sha256(&used.projection.to_bytes())));
+            let _ = writeln!(text, "# projection sha256 {}", sha256(&used.projection.to_bytes()));
         }
         text
     }

@@ -203,7 +203,7 @@ impl Network {
     /// Reads a file: ours, or a state dict of a network for images of the shape `input`. Also its hash.
     pub fn read(path: &Path, input: Shape) -> Result<(Self, String), NetworkError> {
         let problem = |problem| NetworkError { path: path.to_path_buf(), problem: Box::new(problem) };
-        let bytes = std::fs::read(path).map_err(|reason| problem(reason.into()))?;
+        let bytes = gambeson_lowrank::file::read_file(path).map_err(|reason| problem(reason.into()))?;
         let network = Self::parse(&bytes, Some(input)).map_err(problem)?;
         Ok((network, sha256(&bytes)))
     }

@@ -3,7 +3,9 @@
 //! Two storages and nothing more: row-major dense, and compressed sparse rows with sorted, unique
 //! columns. Both are what the checker borrows, so nothing is copied on the way to a proof.
 
-use crate::file::hex;
+use crate::file::{hex, memory_limit};
+use crate::linalg::exact_sum::ExactSum;
+use gambeson_checker::rounding::add_up;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
@@ -76,12 +78,20 @@ pub enum MatrixError {
         value: f64,
     },
     /// More memory than there is.
-    #[error("a dense {rows} x {columns} matrix does not fit into memory")]
+    #[error("a dense {rows} x {columns} matrix {}", over(8.0 * *rows as f64 * *columns as f64))]
     TooLarge {
         /// Number of rows.
         rows: usize,
         /// Number of columns.
         columns: usize,
+    },
+    /// Entries at one place whose sum no f64 equals.
+    #[error("no f64 equals the sum of what is given for entry ({row}, {column}) (counting from 0)")]
+    InexactSum {
+        /// Zero-based row.
+        row: usize,
+        /// Zero-based column.
+        column: usize,
     },
     /// A triplet lies outside the matrix.
     #[error("entry ({row}, {column}) lies outside a {rows} x {columns} matrix (counting from 0)")]
@@ -170,48 +180,18 @@ impl DenseMatrix {
 }
 
 impl SparseMatrix {
-    /// Builds the matrix from (row, column, value) triplets in any order; entries at one place add up.
+    /// Builds the matrix from (row, column, value) triplets in any order; entries at one place add up, exactly: a sum
+    /// that no f64 equals is an error.
     pub fn from_triplets(
         rows: usize,
         columns: usize,
-        mut triplets: Vec<(usize, usize, f64)>,
+        triplets: Vec<(usize, usize, f64)>,
     ) -> Result<Self, MatrixError> {
-        if rows == 0 || columns == 0 {
-            return Err(MatrixError::Empty { rows, columns });
+        let sums = Sums::new(rows, columns, triplets, Vec::new())?;
+        match sums.inexact {
+            Some((row, column)) => Err(MatrixError::InexactSum { row, column }),
+            None => Ok(sums.matrix),
         }
-        for &(row, column, value) in &triplets {
-            if row >= rows || column >= columns {
-                return Err(MatrixError::OutOfRange { row, column, rows, columns });
-            }
-            if !value.is_finite() {
-                return Err(MatrixError::NotFinite { row, column, value });
-            }
-        }
-        // A stable sort, so that repeated entries add up in the order given.
-        triplets.sort_by_key(|&(row, column, _)| (row, column));
-        let mut offsets = vec![0; rows + 1];
-        let mut indices = Vec::with_capacity(triplets.len());
-        let mut values: Vec<f64> = Vec::with_capacity(triplets.len());
-        let mut last = None;
-        for (row, column, value) in triplets {
-            if last == Some((row, column)) {
-                if let Some(sum) = values.last_mut() {
-                    *sum += value;
-                    if !sum.is_finite() {
-                        return Err(MatrixError::NotFinite { row, column, value: *sum });
-                    }
-                }
-                continue;
-            }
-            last = Some((row, column));
-            indices.push(column);
-            values.push(value);
-            offsets[row + 1] = indices.len();
-        }
-        for i in 1..=rows {
-            offsets[i] = offsets[i].max(offsets[i - 1]);
-        }
-        Ok(Self { rows, columns, offsets, indices, values })
     }
 
     /// The stored entries of row `i` as (column, value), columns increasing.
@@ -235,10 +215,105 @@ impl SparseMatrix {
     }
 }
 
+/// What is wrong with a number of bytes.
+fn over(bytes: f64) -> String {
+    let limit = memory_limit() as f64;
+    if bytes > limit {
+        format!("takes {:.1} GB, more than the memory limit of {:.1} GB", bytes / 1e9, limit / 1e9)
+    } else {
+        "does not fit into memory".to_owned()
+    }
+}
+
+/// A matrix from triplets, each entry the f64 nearest to the exact sum of what is given for its place.
+pub(crate) struct Sums {
+    pub(crate) matrix: SparseMatrix,
+    /// A bound on Σ |entry − sum| over all entries.
+    pub(crate) error: f64,
+    /// The first place where that is not zero.
+    inexact: Option<(usize, usize)>,
+    /// The values as plain sums in the order given make them, where these differ, and the bound for them. Certificates
+    /// written before sums were exact are about these.
+    pub(crate) plain: Option<(Vec<f64>, f64)>,
+}
+
+impl Sums {
+    /// `rests` are further summands that plain sums never had.
+    pub(crate) fn new(
+        rows: usize,
+        columns: usize,
+        mut triplets: Vec<(usize, usize, f64)>,
+        mut rests: Vec<(usize, usize, f64)>,
+    ) -> Result<Self, MatrixError> {
+        if rows == 0 || columns == 0 {
+            return Err(MatrixError::Empty { rows, columns });
+        }
+        for &(row, column, value) in triplets.iter().chain(&rests) {
+            if row >= rows || column >= columns {
+                return Err(MatrixError::OutOfRange { row, column, rows, columns });
+            }
+            if !value.is_finite() {
+                return Err(MatrixError::NotFinite { row, column, value });
+            }
+        }
+        // Stable, so that plain sums are in the order given.
+        triplets.sort_by_key(|&(row, column, _)| (row, column));
+        rests.sort_by_key(|&(row, column, _)| (row, column));
+        let mut offsets = vec![0; rows + 1];
+        let mut indices = Vec::with_capacity(triplets.len());
+        let mut values: Vec<f64> = Vec::with_capacity(triplets.len());
+        let (mut error, mut inexact) = (0.0, None);
+        let mut plain: Vec<(usize, f64, f64)> = Vec::new();
+        let mut rests = rests.iter().peekable();
+        for group in triplets.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let (row, column, first) = group[0];
+            let mut value = first;
+            let rest_is_here = rests.peek().is_some_and(|&&(i, j, _)| (i, j) == (row, column));
+            if group.len() > 1 || rest_is_here {
+                let mut sum = ExactSum::of(group.iter().map(|&(_, _, value)| value));
+                while let Some(&(_, _, rest)) = rests.next_if(|&&(i, j, _)| (i, j) == (row, column)) {
+                    sum.add(rest);
+                }
+                let (nearest, distance) = sum.rounded();
+                if !nearest.is_finite() {
+                    return Err(MatrixError::NotFinite { row, column, value: nearest });
+                }
+                if distance > 0.0 {
+                    error = add_up(error, distance);
+                    inexact = inexact.or(Some((row, column)));
+                }
+                value = nearest;
+                let before: f64 = group[1..].iter().fold(first, |sum, &(_, _, value)| sum + value);
+                if before != nearest && before.is_finite() {
+                    let mut apart = sum;
+                    apart.add(-before);
+                    let (distance, more) = apart.rounded();
+                    plain.push((values.len(), before, add_up(distance.abs(), more)));
+                }
+            }
+            indices.push(column);
+            values.push(value);
+            offsets[row + 1] = indices.len();
+        }
+        for i in 1..=rows {
+            offsets[i] = offsets[i].max(offsets[i - 1]);
+        }
+        let plain = (!plain.is_empty()).then(|| {
+            let mut before = values.clone();
+            plain.iter().for_each(|&(at, value, _)| before[at] = value);
+            (before, plain.iter().fold(error, |sum, &(_, _, distance)| add_up(sum, distance)))
+        });
+        Ok(Self { matrix: SparseMatrix { rows, columns, offsets, indices, values }, error, inexact, plain })
+    }
+}
+
 /// rows · columns zeros, or an error where memory does not suffice.
 pub(crate) fn zeros(rows: usize, columns: usize) -> Result<Vec<f64>, MatrixError> {
     let too_large = MatrixError::TooLarge { rows, columns };
     let Some(length) = rows.checked_mul(columns) else { return Err(too_large) };
+    if length as u64 > memory_limit() / 8 {
+        return Err(too_large);
+    }
     let mut entries = Vec::new();
     if entries.try_reserve_exact(length).is_err() {
         return Err(too_large);

@@ -11,10 +11,12 @@
 pub(crate) mod aligned;
 pub(crate) mod cosines;
 pub mod eigen;
+mod exact_sum;
 pub mod kernel;
 pub mod lanczos;
 pub mod matrix;
 pub mod operator;
+pub(crate) mod ordering;
 pub(crate) mod orthonormal;
 pub mod panels;
 pub(crate) mod products;

@@ -180,6 +180,22 @@ impl<'a> Operator<'a> {
         matches!(self.backing, Backing::Entries(Quadratic::Dense { .. } | Quadratic::Sparse { .. }))
     }
 
+    /// Calls `each` with the column and the value of every stored entry of row i but that of the diagonal. Nothing where
+    /// no rows are stored.
+    pub(crate) fn each_off_diagonal(&self, i: usize, mut each: impl FnMut(usize, f64)) {
+        match self.backing {
+            Backing::Entries(Quadratic::Dense { entries, dim }) => {
+                let row = entries[i * dim..][..dim].iter().enumerate();
+                row.filter(|&(j, _)| j != i).for_each(|(j, &value)| each(j, value));
+            }
+            Backing::Entries(Quadratic::Sparse { offsets, indices, values, .. }) => {
+                let range = (offsets[i]..offsets[i + 1]).filter(|&at| indices[at] != i);
+                range.for_each(|at| each(indices[at], values[at]));
+            }
+            Backing::Entries(Quadratic::Gram { .. }) | Backing::Function(_) => {}
+        }
+    }
+
     /// Row i as a full vector, without the diagonal entry.
     pub fn off_diagonal_row(&self, i: usize, row: &mut [f64]) {
         match self.backing {

@@ -104,7 +104,11 @@ pub enum ParseError {
         value: i128,
     },
     /// The matrix does not fit into memory.
-    #[error("no memory for {entries} entries")]
+    #[error(
+        "{entries} entries take {:.1} GB, more than the memory limit of {:.1} GB",
+        8.0 * *entries as f64 / 1e9,
+        crate::file::memory_limit() as f64 / 1e9
+    )]
     OutOfMemory {
         /// Number of entries of the matrix.
         entries: usize,

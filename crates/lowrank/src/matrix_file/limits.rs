@@ -1,4 +1,4 @@
-//! Which sizes and which integers are accepted, in every format alike.
+//! Which sizes are accepted, in every format alike.
 
 use super::error::ParseError;
 
@@ -14,9 +14,4 @@ pub(super) fn check_sparse_size(rows: usize, columns: usize, bytes: usize) -> Re
         size if size > limit => Err(ParseError::SizeTooLarge { size, limit }),
         _ => Ok(()),
     }
-}
-
-/// Whether f64 holds the integer of this magnitude exactly: its significant bits span at most 53 places.
-pub(super) fn is_exact_in_f64(magnitude: u128) -> bool {
-    magnitude.leading_zeros() + magnitude.trailing_zeros() >= 128 - f64::MANTISSA_DIGITS
 }

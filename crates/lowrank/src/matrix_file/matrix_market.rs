@@ -1,12 +1,15 @@
 //! Matrix Market files: coordinate (sparse) and array (dense) matrices of real numbers.
 //!
-//! Symmetric and skew-symmetric files hold the lower triangle and are expanded to both.
+//! Symmetric and skew-symmetric files hold the lower triangle and are expanded to both. Entries at one place add up,
+//! exactly.
 
+use super::decimal::Decimal;
+use super::enclosed::{Enclosed, Triplets, total};
 use super::error::ParseError;
 use super::limits::check_sparse_size;
 use super::problem::{BannerProblem, LineProblem};
 use super::text::{Fields, clip, numbered_lines};
-use crate::linalg::matrix::{DenseMatrix, Matrix, MatrixError, SparseMatrix};
+use crate::linalg::matrix::{DenseMatrix, MatrixError, zeros};
 
 /// How every Matrix Market file starts, in any case.
 pub(super) const BANNER: &str = "%%MatrixMarket";
@@ -35,7 +38,7 @@ struct Banner {
 }
 
 /// The matrix, sparse from the coordinate format and dense from the array format.
-pub(super) fn parse(text: &str) -> Result<Matrix, ParseError> {
+pub(super) fn parse(text: &str) -> Result<Enclosed, ParseError> {
     let banner =
         Banner::parse(text.lines().next().unwrap_or("")).map_err(|problem| ParseError::Banner { problem })?;
     // The banner is a comment line as well.
@@ -55,10 +58,10 @@ pub(super) fn parse(text: &str) -> Result<Matrix, ParseError> {
         let count = fields.count("the number of entries")?;
         fields.end()?;
         check_sparse_size(rows, columns, text.len())?;
-        banner.coordinate_matrix(lines, (rows, columns), count, text.len()).map(Matrix::Sparse)
+        banner.coordinate_matrix(lines, (rows, columns), count, text.len())
     } else {
         fields.end()?;
-        banner.array_matrix(lines, (rows, columns), text.len()).map(Matrix::Dense)
+        banner.array_matrix(lines, (rows, columns), text.len())
     }
 }
 
@@ -111,10 +114,10 @@ impl Banner {
         (rows, columns): (usize, usize),
         count: usize,
         bytes: usize,
-    ) -> Result<SparseMatrix, ParseError> {
+    ) -> Result<Enclosed, ParseError> {
         let copies = if self.symmetry == Symmetry::General { 1 } else { 2 };
         // The shortest entry is `1 1` and a line feed.
-        let mut triplets = Vec::with_capacity(count.min(bytes / 4).saturating_mul(copies));
+        let mut triplets = Triplets::with_capacity(count.min(bytes / 4).saturating_mul(copies));
         let mut found = 0;
         for (number, line) in lines {
             let mut fields = Fields::new(number, line.split_ascii_whitespace());
@@ -133,16 +136,16 @@ impl Banner {
             if !stored {
                 return Err(fields.error(LineProblem::WrongTriangle { row: row + 1, column: column + 1 }));
             }
-            triplets.push((row, column, value));
+            triplets.add(row, column, &value, 1.0);
             if row != column && self.symmetry != Symmetry::General {
-                triplets.push((column, row, self.mirrored(value)));
+                triplets.add(column, row, &value, self.mirrored(1.0));
             }
             found += 1;
         }
         if found < count {
             return Err(ParseError::TooFew { what: "entries", expected: count, found });
         }
-        Ok(SparseMatrix::from_triplets(rows, columns, triplets)?)
+        triplets.finish(rows, columns, 1.0)
     }
 
     /// One value per line, column after column; of a symmetric matrix the lower triangle only.
@@ -151,7 +154,7 @@ impl Banner {
         lines: impl Iterator<Item = (usize, &'a str)>,
         (rows, columns): (usize, usize),
         bytes: usize,
-    ) -> Result<DenseMatrix, ParseError> {
+    ) -> Result<Enclosed, ParseError> {
         let area = rows
             .checked_mul(columns)
             .ok_or(ParseError::SizeTooLarge { size: rows.max(columns), limit: bytes })?;
@@ -162,12 +165,17 @@ impl Banner {
         };
         // The shortest value is a digit and a line feed.
         let mut values = Vec::with_capacity(count.min(bytes / 2));
+        // Symmetric entries stand for two; counting all of them twice is no loss.
+        let copies = if self.symmetry == Symmetry::General { 1.0 } else { 2.0 };
+        let mut error = 0.0;
         for (number, line) in lines {
             let mut fields = Fields::new(number, line.split_ascii_whitespace());
             if values.len() == count {
                 return Err(fields.error(LineProblem::TooMany { what: "entries", announced: count }));
             }
-            values.push(self.value(&mut fields)?);
+            let value = self.value(&mut fields)?;
+            error = total(error, value.distance(), copies);
+            values.push(value.nearest);
             fields.end()?;
         }
         if values.len() < count {
@@ -175,9 +183,9 @@ impl Banner {
         }
         if self.symmetry == Symmetry::General {
             // Column by column is row by row of the transpose.
-            return Ok(DenseMatrix::new(columns, rows, values)?.transposed());
+            return Ok(Enclosed::dense(DenseMatrix::new(columns, rows, values)?.transposed(), error));
         }
-        let mut entries = vec![0.0; area];
+        let mut entries = zeros(rows, columns)?;
         let mut values = values.into_iter();
         for column in 0..columns {
             let first = if self.symmetry == Symmetry::Skew { column + 1 } else { column };
@@ -186,14 +194,14 @@ impl Banner {
                 entries[row * columns + column] = value;
             }
         }
-        Ok(DenseMatrix::new(rows, columns, entries)?)
+        Ok(Enclosed::dense(DenseMatrix::new(rows, columns, entries)?, error))
     }
 
-    fn value<'a>(&self, fields: &mut Fields<impl Iterator<Item = &'a str>>) -> Result<f64, ParseError> {
+    fn value<'a>(&self, fields: &mut Fields<impl Iterator<Item = &'a str>>) -> Result<Decimal, ParseError> {
         match self.field {
             Field::Real => fields.real("the value"),
-            Field::Integer => fields.exact_integer("the value"),
-            Field::Pattern => Ok(1.0),
+            Field::Integer => fields.integer("the value"),
+            Field::Pattern => Ok(Decimal::exact(1.0)),
         }
     }
 

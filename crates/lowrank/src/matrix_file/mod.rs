@@ -3,7 +3,13 @@
 //! Formats: numpy `.npy`, numpy and scipy `.npz`, Matrix Market, rudy (G-set) graphs, and SDPA sparse
 //! files of max-cut shape. Whatever the bytes, reading ends in a matrix or in an error that names the
 //! place; nothing is allocated for a size that a file merely claims.
+//!
+//! **What a file says is what is bounded.** Repeated entries, parallel edges and degrees are summed exactly. Where a sum,
+//! a decimal or a large integer has no f64 equal to it, the nearest is stored and [`Input::error`] says how far off all
+//! entries together can be; every proof adds that.
 
+mod decimal;
+mod enclosed;
 mod error;
 mod limits;
 mod matrix_market;
@@ -21,8 +27,10 @@ use std::path::Path;
 pub use error::{InputError, ParseError};
 pub use problem::{BannerProblem, HeaderProblem, LineProblem, MaxCutProblem, SparseProblem};
 
+use crate::file::read_to_limit;
 use crate::linalg::matrix::Matrix;
 use crate::sdp::problem::{Norm, Reading};
+use enclosed::Enclosed;
 use gambeson_checker::Domain;
 
 /// What the file is.
@@ -53,6 +61,18 @@ pub struct Input {
     pub matrix: Matrix,
     /// What the file is.
     pub kind: InputKind,
+    /// A bound on Σ |entry − what the file says| over all entries; zero where f64 holds them.
+    pub error: f64,
+    /// The matrix of plain sums with its own bound, where that is another one: certificates written before sums were exact
+    /// are about it.
+    pub former: Option<Box<(Matrix, f64)>>,
+}
+
+impl From<Matrix> for Input {
+    /// A matrix that is what it says.
+    fn from(matrix: Matrix) -> Self {
+        Self { matrix, kind: InputKind::Matrix, error: 0.0, former: None }
+    }
 }
 
 /// What the bytes of a file are, as told by their beginning.
@@ -102,7 +122,7 @@ pub fn read(path: &Path) -> Result<Input, InputError> {
 /// Recognises the format of the bytes and reads them.
 pub fn parse(bytes: &[u8]) -> Result<Input, ParseError> {
     match Format::of_binary(bytes) {
-        Some(Format::Npy) => plain(npy::parse(bytes, bytes.len() as u64).map(Matrix::Dense)),
+        Some(Format::Npy) => plain(npy::parse(bytes, bytes.len() as u64)),
         Some(_) => plain(npz::parse(io::Cursor::new(bytes))),
         None => parse_text(bytes),
     }
@@ -119,14 +139,13 @@ fn parse_file(file: &mut File) -> io::Result<Result<Input, ParseError>> {
         file.rewind()?;
         match Format::of_binary(&start) {
             Some(Format::Npy) => {
-                return Ok(plain(npy::parse(file, metadata.len()).map(Matrix::Dense)));
+                return Ok(plain(npy::parse(file, metadata.len())));
             }
             Some(_) => return Ok(plain(npz::parse(BufReader::new(file)))),
             None => {}
         }
     }
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
+    let bytes = read_to_limit(file)?;
     Ok(parse(&bytes))
 }
 
@@ -136,8 +155,8 @@ fn parse_text(bytes: &[u8]) -> Result<Input, ParseError> {
     let content = content.strip_prefix('\u{feff}').unwrap_or(&content);
     match Format::of_text(content) {
         Some(Format::MatrixMarket) => plain(matrix_market::parse(content)),
-        Some(Format::Rudy) => max_cut(rudy::parse(content).map(Matrix::Sparse)),
-        Some(_) => max_cut(sdpa::parse(content).map(Matrix::Sparse)),
+        Some(Format::Rudy) => max_cut(rudy::parse(content)),
+        Some(_) => max_cut(sdpa::parse(content)),
         None if content.trim_ascii().is_empty() => Err(ParseError::EmptyFile),
         None => {
             Err(ParseError::UnknownFormat { start: bytes[..bytes.len().min(16)].escape_ascii().to_string() })
@@ -145,10 +164,14 @@ fn parse_text(bytes: &[u8]) -> Result<Input, ParseError> {
     }
 }
 
-fn plain(matrix: Result<Matrix, ParseError>) -> Result<Input, ParseError> {
-    matrix.map(|matrix| Input { matrix, kind: InputKind::Matrix })
+fn plain(read: Result<Enclosed, ParseError>) -> Result<Input, ParseError> {
+    read.map(|read| input(read, InputKind::Matrix))
 }
 
-fn max_cut(matrix: Result<Matrix, ParseError>) -> Result<Input, ParseError> {
-    matrix.map(|matrix| Input { matrix, kind: InputKind::MaxCut })
+fn max_cut(read: Result<Enclosed, ParseError>) -> Result<Input, ParseError> {
+    read.map(|read| input(read, InputKind::MaxCut))
+}
+
+fn input(read: Enclosed, kind: InputKind) -> Input {
+    Input { matrix: read.matrix, kind, error: read.error, former: read.former.map(Box::new) }
 }

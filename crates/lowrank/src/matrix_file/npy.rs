@@ -5,10 +5,12 @@
 
 use std::io::Read;
 
+use super::decimal::Decimal;
+use super::enclosed::{Enclosed, total};
 use super::error::ParseError;
-use super::limits::is_exact_in_f64;
 use super::problem::HeaderProblem;
 use super::text::clip;
+use crate::file::memory_limit;
 use crate::linalg::matrix::DenseMatrix;
 
 const MAGIC: [u8; 6] = *b"\x93NUMPY";
@@ -20,7 +22,7 @@ const LONGEST_HEADER: u32 = 1 << 16;
 const CHUNK: usize = 1 << 18;
 
 /// The matrix of a two-dimensional array. `length` is the number of bytes that `reader` has.
-pub(super) fn parse(mut reader: impl Read, length: u64) -> Result<DenseMatrix, ParseError> {
+pub(super) fn parse(mut reader: impl Read, length: u64) -> Result<Enclosed, ParseError> {
     let header = Header::read(&mut reader, length)?;
     matrix(&mut reader, &header, length, usize::MAX)
 }
@@ -31,28 +33,51 @@ pub(super) fn matrix(
     header: &Header,
     length: u64,
     reserve: usize,
-) -> Result<DenseMatrix, ParseError> {
+) -> Result<Enclosed, ParseError> {
     let &[rows, columns] = header.shape.as_slice() else {
         return Err(ParseError::WrongDimensions { ndim: header.shape.len(), expected: 2 });
     };
-    let entries = values(reader, header, length, reserve)?;
+    let (entries, rests) = nearest_values(reader, header, length, reserve)?;
+    let error = rests.iter().fold(0.0, |sum, (_, rest)| total(sum, rest.abs(), 1.0));
     if header.fortran_order && rows > 0 && columns > 0 {
         // Checked after transposing, so that an error names the entry as the array has it.
         let transposed = DenseMatrix { rows: columns, columns: rows, entries }.transposed();
-        Ok(DenseMatrix::new(rows, columns, transposed.entries)?)
+        Ok(Enclosed::dense(DenseMatrix::new(rows, columns, transposed.entries)?, error))
     } else {
-        Ok(DenseMatrix::new(rows, columns, entries)?)
+        Ok(Enclosed::dense(DenseMatrix::new(rows, columns, entries)?, error))
     }
 }
 
 /// The elements in the order of the file. `length` is the number of bytes there are, header included, as
-/// far as is known; at most `reserve` elements are allocated before they have been read.
+/// far as is known; at most `reserve` elements are allocated before they have been read. An integer that no f64 equals is
+/// an error.
 pub fn values(
     reader: &mut dyn Read,
     header: &Header,
     length: u64,
     reserve: usize,
 ) -> Result<Vec<f64>, ParseError> {
+    let (values, rests) = nearest_values(reader, header, length, reserve)?;
+    match rests.first() {
+        None => Ok(values),
+        Some(&(position, rest)) => {
+            #[allow(clippy::cast_possible_truncation)] // integers of 64 bits
+            let value = values[position] as i128 + rest as i128;
+            Err(ParseError::InexactInteger { index: header.index_of(position), value })
+        }
+    }
+}
+
+/// Values, and places with what is missing there.
+type Nearest = (Vec<f64>, Vec<(usize, f64)>);
+
+/// The elements as the nearest f64, and for those that differ from it their place and what is missing.
+pub(super) fn nearest_values(
+    reader: &mut dyn Read,
+    header: &Header,
+    length: u64,
+    reserve: usize,
+) -> Result<Nearest, ParseError> {
     let unsupported = || ParseError::UnsupportedDtype { descr: header.descr.clone() };
     let (order, element) = header.descr.split_at_checked(1).ok_or_else(unsupported)?;
     let big_endian = match order {
@@ -66,11 +91,11 @@ pub fn values(
         "f4" => elements.decode(|bytes| f64::from(f32::from_le_bytes(bytes)), |_| None),
         "i8" => elements.decode(
             |bytes| i64::from_le_bytes(bytes) as f64,
-            |bytes| inexact(i64::from_le_bytes(bytes).into()),
+            |bytes| missing(i64::from_le_bytes(bytes).into()),
         ),
         "u8" => elements.decode(
             |bytes| u64::from_le_bytes(bytes) as f64,
-            |bytes| inexact(u64::from_le_bytes(bytes).into()),
+            |bytes| missing(u64::from_le_bytes(bytes).into()),
         ),
         "i4" => elements.decode(|bytes| f64::from(i32::from_le_bytes(bytes)), |_| None),
         "u4" => elements.decode(|bytes| f64::from(u32::from_le_bytes(bytes)), |_| None),
@@ -83,9 +108,10 @@ pub fn values(
     }
 }
 
-/// The integer, if no f64 equals it.
-fn inexact(value: i128) -> Option<i128> {
-    (!is_exact_in_f64(value.unsigned_abs())).then_some(value)
+/// What the nearest f64 lacks of an integer of 64 bits, if no f64 equals it.
+fn missing(value: i128) -> Option<f64> {
+    let rest = Decimal::of_integer(value)?.rest[0];
+    (rest != 0.0).then_some(rest)
 }
 
 /// Where elements come from. The reader is called once per chunk, so one version for all readers is fast enough, and
@@ -99,16 +125,18 @@ struct Elements<'a> {
 }
 
 impl Elements<'_> {
-    /// Converts all elements of `N` bytes, given with the lowest byte first. `offending` tells of an
-    /// element that cannot be converted.
+    /// Converts all elements of `N` bytes, given with the lowest byte first. `missing` tells what a conversion lost.
     fn decode<const N: usize>(
         self,
         convert: impl Fn([u8; N]) -> f64,
-        offending: impl Fn([u8; N]) -> Option<i128>,
-    ) -> Result<Vec<f64>, ParseError> {
+        missing: impl Fn([u8; N]) -> Option<f64>,
+    ) -> Result<Nearest, ParseError> {
         let count = self.header.count()?;
         self.header.check_length(count, N, self.length)?;
-        let mut values = Vec::new();
+        if count as u64 > memory_limit() / 8 {
+            return Err(ParseError::OutOfMemory { entries: count });
+        }
+        let (mut values, mut rests) = (Vec::new(), Vec::new());
         let reserved = count.min(self.reserve);
         values.try_reserve_exact(reserved).map_err(|_| ParseError::OutOfMemory { entries: count })?;
         let mut buffer = vec![0; CHUNK.min(count.saturating_mul(N))];
@@ -122,14 +150,13 @@ impl Elements<'_> {
                 }
             }
             for (k, &element) in elements.iter().enumerate() {
-                if let Some(value) = offending(element) {
-                    let index = self.header.index_of(values.len() + k);
-                    return Err(ParseError::InexactInteger { index, value });
+                if let Some(rest) = missing(element) {
+                    rests.push((values.len() + k, rest));
                 }
             }
             values.extend(elements.iter().map(|&element| convert(element)));
         }
-        Ok(values)
+        Ok((values, rests))
     }
 }
 

@@ -8,29 +8,31 @@ use std::io::{Read, Seek};
 
 use zip::ZipArchive;
 
+use super::decimal::Decimal;
+use super::enclosed::{Enclosed, Triplets};
 use super::error::ParseError;
 use super::limits::check_sparse_size;
 use super::npy::{self, Header};
 use super::problem::SparseProblem;
 use super::text::clip;
-use crate::linalg::matrix::{Matrix, SparseMatrix};
+use crate::linalg::matrix::DenseMatrix;
 
 /// Elements allocated before they have been inflated.
 const RESERVE: usize = 1 << 16;
 
 /// The matrix in the archive: dense from a plain array, sparse from scipy's arrays.
-pub(super) fn parse(reader: impl Read + Seek) -> Result<Matrix, ParseError> {
+pub(super) fn parse(reader: impl Read + Seek) -> Result<Enclosed, ParseError> {
     let mut archive = ZipArchive::new(reader).map_err(|reason| ParseError::Zip { reason })?;
     if archive.index_for_name("format.npy").is_some() {
-        return sparse(&mut archive).map(Matrix::Sparse);
+        return sparse(&mut archive);
     }
     if archive.len() != 1 {
         return Err(ParseError::ArrayCount { found: archive.len() });
     }
-    member(&mut archive, 0, npy::matrix).map(Matrix::Dense)
+    member(&mut archive, 0, npy::matrix)
 }
 
-fn sparse(archive: &mut ZipArchive<impl Read + Seek>) -> Result<SparseMatrix, ParseError> {
+fn sparse(archive: &mut ZipArchive<impl Read + Seek>) -> Result<Enclosed, ParseError> {
     let format = named(archive, "format.npy", format_name)?;
     if !matches!(format.as_str(), "csr" | "csc" | "coo") {
         return Err(ParseError::UnsupportedSparse { format: clip(&format) });
@@ -39,7 +41,10 @@ fn sparse(archive: &mut ZipArchive<impl Read + Seek>) -> Result<SparseMatrix, Pa
     let &[rows, columns] = shape.as_slice() else {
         return Err(ParseError::WrongDimensions { ndim: shape.len(), expected: 2 });
     };
-    let data = named(archive, "data.npy", vector)?;
+    let (data, rests) = named(archive, "data.npy", |reader, header, length, reserve| {
+        check_vector(header)?;
+        npy::nearest_values(reader, header, length, reserve)
+    })?;
     let mut numbers = data.len().saturating_mul(3);
     let (row_indices, column_indices) = if format == "coo" {
         coordinates(archive)?
@@ -56,8 +61,14 @@ fn sparse(archive: &mut ZipArchive<impl Read + Seek>) -> Result<SparseMatrix, Pa
     check_range("row indices", &row_indices, rows)?;
     check_range("column indices", &column_indices, columns)?;
     check_sparse_size(rows, columns, numbers.saturating_mul(size_of::<f64>()))?;
-    let triplets = row_indices.into_iter().zip(column_indices).zip(data).map(|((i, j), value)| (i, j, value));
-    Ok(SparseMatrix::from_triplets(rows, columns, triplets.collect())?)
+    let mut triplets = Triplets::with_capacity(data.len());
+    for ((&i, &j), &value) in row_indices.iter().zip(&column_indices).zip(&data) {
+        triplets.add(i, j, &Decimal::exact(value), 1.0);
+    }
+    for (at, rest) in rests {
+        triplets.add_rest(row_indices[at], column_indices[at], rest);
+    }
+    triplets.finish(rows, columns, 1.0)
 }
 
 /// Row and column of each entry: two arrays, or one of shape (2, entries), which scipy plans to write.
@@ -65,13 +76,20 @@ fn coordinates(archive: &mut ZipArchive<impl Read + Seek>) -> Result<(Vec<usize>
     if archive.index_for_name("coords.npy").is_none() {
         return Ok((indices(archive, "row.npy", "row")?, indices(archive, "col.npy", "col")?));
     }
-    let both = named(archive, "coords.npy", |reader, header, length, reserve| {
+    let (mut rows, shape) = named(archive, "coords.npy", |reader, header, length, reserve| {
         check_integers("coords", header)?;
-        npy::matrix(reader, header, length, reserve)
+        let &[rows, columns] = header.shape.as_slice() else {
+            return Err(ParseError::WrongDimensions { ndim: header.shape.len(), expected: 2 });
+        };
+        let entries = npy::values(reader, header, length, reserve)?;
+        if header.fortran_order && rows > 0 && columns > 0 {
+            let transposed = DenseMatrix { rows: columns, columns: rows, entries }.transposed();
+            return Ok((transposed.entries, (rows, columns)));
+        }
+        Ok((entries, (rows, columns)))
     })?;
-    check_length("coords", both.rows, 2)?;
-    let mut rows = both.entries;
-    let columns = rows.split_off(both.columns);
+    check_length("coords", shape.0, 2)?;
+    let columns = rows.split_off(shape.1);
     Ok((natural("coords", rows)?, natural("coords", columns)?))
 }
 
@@ -149,8 +167,13 @@ fn vector(
     length: u64,
     reserve: usize,
 ) -> Result<Vec<f64>, ParseError> {
+    check_vector(header)?;
+    npy::values(reader, header, length, reserve)
+}
+
+fn check_vector(header: &Header) -> Result<(), ParseError> {
     match header.shape.len() {
-        1 => npy::values(reader, header, length, reserve),
+        1 => Ok(()),
         ndim => Err(ParseError::WrongDimensions { ndim, expected: 1 }),
     }
 }

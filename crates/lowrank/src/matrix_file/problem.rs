@@ -179,11 +179,17 @@ pub enum LineProblem {
         /// The field, clipped.
         text: String,
     },
-    /// An integer has no f64 equal to it.
-    #[error("no f64 equals the integer {text}")]
-    InexactInteger {
-        /// The field, clipped.
-        text: String,
+    /// An edge with a weight among edges without, or the other way round.
+    #[error(
+        "an edge with{} weight, but that of line {line} has {}: all need one, or none",
+        if *weighted { "out a" } else { " a" },
+        if *weighted { "one" } else { "none" }
+    )]
+    MixedWeights {
+        /// Line of the first edge, from 1.
+        line: usize,
+        /// Whether that has a weight.
+        weighted: bool,
     },
     /// An index is 0 where indices count from 1.
     #[error("{field} is 0, but indices count from 1")]

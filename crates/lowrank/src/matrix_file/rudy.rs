@@ -1,11 +1,13 @@
 //! Weighted graphs as the generator rudy writes them and the G-set collects them: a line `n m`, then m
-//! lines `i j w`, vertices from 1, weight 1 where left out.
+//! lines `i j w`, vertices from 1; all with a weight, or none, which then is 1. Parallel edges add up.
 
+use super::decimal::Decimal;
+use super::enclosed::{Enclosed, Triplets};
 use super::error::ParseError;
 use super::limits::check_sparse_size;
 use super::problem::LineProblem;
 use super::text::{Fields, numbered_lines};
-use crate::linalg::matrix::{MatrixError, SparseMatrix};
+use crate::linalg::matrix::MatrixError;
 
 /// Whether the first line is exactly two counts.
 pub(super) fn recognises(text: &str) -> bool {
@@ -15,8 +17,9 @@ pub(super) fn recognises(text: &str) -> bool {
     })
 }
 
-/// L/4 of the graph, n x n, both triangles; the diagonal is stored for vertices with an edge.
-pub(super) fn parse(text: &str) -> Result<SparseMatrix, ParseError> {
+/// L/4 of the graph, n x n, both triangles; the diagonal is stored for vertices with an edge. Weights and degrees are
+/// summed exactly.
+pub(super) fn parse(text: &str) -> Result<Enclosed, ParseError> {
     let mut lines = numbered_lines(text);
     let (number, line) = lines.next().ok_or(ParseError::EmptyFile)?;
     let mut header = Fields::new(number, line.split_ascii_whitespace());
@@ -29,10 +32,10 @@ pub(super) fn parse(text: &str) -> Result<SparseMatrix, ParseError> {
     check_sparse_size(vertices, vertices, text.len())?;
 
     // The shortest edge is `1 2` and a line feed.
-    let mut triplets =
-        Vec::with_capacity(edges.min(text.len() / 4).saturating_mul(2).saturating_add(vertices));
-    let mut degrees: Vec<Option<f64>> = vec![None; vertices];
+    let mut triplets = Triplets::with_capacity(edges.min(text.len() / 4).saturating_mul(4));
     let mut found = 0;
+    // The first edge: its line, and whether it has a weight.
+    let mut first: Option<(usize, bool)> = None;
     for (number, line) in lines {
         let mut fields = Fields::new(number, line.split_ascii_whitespace());
         if found == edges {
@@ -40,15 +43,18 @@ pub(super) fn parse(text: &str) -> Result<SparseMatrix, ParseError> {
         }
         let i = fields.index("the first vertex", vertices)?;
         let j = fields.index("the second vertex", vertices)?;
-        let weight = fields.optional_real()?.unwrap_or(1.0);
+        let weight = fields.optional_real()?;
         fields.end()?;
+        let &mut (line, weighted) = first.get_or_insert((number, weight.is_some()));
+        if weighted != weight.is_some() {
+            return Err(fields.error(LineProblem::MixedWeights { line, weighted }));
+        }
         if i == j {
             return Err(fields.error(LineProblem::SelfLoop { vertex: i + 1 }));
         }
-        triplets.push((i, j, -weight / 4.0));
-        triplets.push((j, i, -weight / 4.0));
-        for vertex in [i, j] {
-            *degrees[vertex].get_or_insert(0.0) += weight;
+        let weight = weight.unwrap_or(Decimal::exact(1.0));
+        for (row, column, sign) in [(i, j, -1.0), (j, i, -1.0), (i, i, 1.0), (j, j, 1.0)] {
+            triplets.add(row, column, &weight, sign);
         }
         found += 1;
     }
@@ -56,8 +62,5 @@ pub(super) fn parse(text: &str) -> Result<SparseMatrix, ParseError> {
         return Err(ParseError::TooFew { what: "edges", expected: edges, found });
     }
     // Divided after summing: the quarters of integer weights are exact, and so is every row sum.
-    triplets.extend(
-        degrees.iter().enumerate().filter_map(|(i, degree)| degree.map(|degree| (i, i, degree / 4.0))),
-    );
-    Ok(SparseMatrix::from_triplets(vertices, vertices, triplets)?)
+    triplets.finish(vertices, vertices, 0.25)
 }

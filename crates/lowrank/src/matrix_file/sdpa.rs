@@ -4,10 +4,12 @@
 //! The sign is as in SDPLIB: maximising `<F_0, X>` is SDPA's dual problem, so `F_0` is L/4 itself and not
 //! its negative.
 
+use super::decimal::Decimal;
+use super::enclosed::{Enclosed, Triplets};
 use super::error::ParseError;
 use super::problem::{LineProblem, MaxCutProblem};
 use super::text::{Fields, numbered_lines};
-use crate::linalg::matrix::{MatrixError, SparseMatrix};
+use crate::linalg::matrix::MatrixError;
 
 /// How far the rows of a Laplacian written in decimals may be from summing to zero, relative to the sum of
 /// their absolute values: files with five significant digits pass.
@@ -23,7 +25,7 @@ pub(super) fn recognises(text: &str) -> bool {
 }
 
 /// L/4, both triangles; entries are stored as the file has them.
-pub(super) fn parse(text: &str) -> Result<SparseMatrix, ParseError> {
+pub(super) fn parse(text: &str) -> Result<Enclosed, ParseError> {
     let mut lines = content_lines(text);
     let size = size(&mut lines)?;
     let mut last_line = right_hand_side(&mut lines, size)?;
@@ -55,7 +57,8 @@ pub(super) fn parse(text: &str) -> Result<SparseMatrix, ParseError> {
                 return Err(fields.error(LineProblem::WrongTriangle { row, column }));
             }
             objective.push(Entry { i, j, value, line: number });
-        } else if (row, column, value) != (matrix, matrix, 1.0) {
+        } else if (row, column) != (matrix, matrix) || !is_one(&value) {
+            let value = value.nearest;
             return Err(not_max_cut(MaxCutProblem::Constraint { constraint: matrix, row, column, value }));
         } else if std::mem::replace(&mut constrained[i], true) {
             return Err(fields.error(LineProblem::Repeated { row, column }));
@@ -72,8 +75,12 @@ pub(super) fn parse(text: &str) -> Result<SparseMatrix, ParseError> {
 struct Entry {
     i: usize,
     j: usize,
-    value: f64,
+    value: Decimal,
     line: usize,
+}
+
+fn is_one(value: &Decimal) -> bool {
+    *value == Decimal::exact(1.0)
 }
 
 /// The three lines with the number of constraints, the number of blocks, and the size of the block.
@@ -117,7 +124,8 @@ fn right_hand_side<'a>(
         while found < constraints {
             let Some(value) = fields.optional_real()? else { break };
             found += 1;
-            if value != 1.0 {
+            if !is_one(&value) {
+                let value = value.nearest;
                 let why = MaxCutProblem::RightHandSide { constraint: found, value };
                 return Err(ParseError::NotMaxCut { line: number, why });
             }
@@ -129,7 +137,7 @@ fn right_hand_side<'a>(
     }
 }
 
-fn quarter_laplacian(size: usize, mut entries: Vec<Entry>) -> Result<SparseMatrix, ParseError> {
+fn quarter_laplacian(size: usize, mut entries: Vec<Entry>) -> Result<Enclosed, ParseError> {
     // Stable, so that of repeated entries the later line is the one reported.
     entries.sort_by_key(|entry| (entry.i, entry.j));
     // Solvers disagree on whether repeated entries add up or replace each other.
@@ -141,13 +149,13 @@ fn quarter_laplacian(size: usize, mut entries: Vec<Entry>) -> Result<SparseMatri
         }
     }
     let mut rows = vec![RowSum::default(); size];
-    let mut triplets = Vec::with_capacity(2 * entries.len());
+    let mut triplets = Triplets::with_capacity(2 * entries.len());
     for &Entry { i, j, value, line } in &entries {
-        rows[i].add(value, line);
-        triplets.push((i, j, value));
+        rows[i].add(value.nearest, line);
+        triplets.add(i, j, &value, 1.0);
         if i != j {
-            rows[j].add(value, line);
-            triplets.push((j, i, value));
+            rows[j].add(value.nearest, line);
+            triplets.add(j, i, &value, 1.0);
         }
     }
     for (i, row) in rows.iter().enumerate() {
@@ -156,7 +164,7 @@ fn quarter_laplacian(size: usize, mut entries: Vec<Entry>) -> Result<SparseMatri
             return Err(ParseError::NotMaxCut { line: row.last_line, why });
         }
     }
-    Ok(SparseMatrix::from_triplets(size, size, triplets)?)
+    triplets.finish(size, size, 1.0)
 }
 
 #[derive(Clone, Default)]

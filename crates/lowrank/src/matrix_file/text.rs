@@ -1,7 +1,7 @@
 //! What the text formats share: numbered lines, and fields that become numbers or errors.
 
+use super::decimal::{Decimal, NotADecimal};
 use super::error::ParseError;
-use super::limits::is_exact_in_f64;
 use super::problem::LineProblem;
 
 /// The non-blank lines with their numbers, from 1.
@@ -53,26 +53,24 @@ impl<'a, I: Iterator<Item = &'a str>> Fields<I> {
     }
 
     /// The next field as a finite number.
-    pub(super) fn real(&mut self, field: &'static str) -> Result<f64, ParseError> {
+    pub(super) fn real(&mut self, field: &'static str) -> Result<Decimal, ParseError> {
         let text = self.text(field)?;
         self.finite(text)
     }
 
     /// The next field as a finite number, if there is one.
-    pub(super) fn optional_real(&mut self) -> Result<Option<f64>, ParseError> {
+    pub(super) fn optional_real(&mut self) -> Result<Option<Decimal>, ParseError> {
         self.fields.next().map(|text| self.finite(text)).transpose()
     }
 
-    /// The next field as an integer that f64 holds exactly.
-    pub(super) fn exact_integer(&mut self, field: &'static str) -> Result<f64, ParseError> {
+    /// The next field as an integer.
+    pub(super) fn integer(&mut self, field: &'static str) -> Result<Decimal, ParseError> {
         let text = self.text(field)?;
-        let value: i128 =
-            text.parse().map_err(|_| self.error(LineProblem::NotAnInteger { text: clip(text) }))?;
-        if is_exact_in_f64(value.unsigned_abs()) {
-            Ok(value as f64)
-        } else {
-            Err(self.error(LineProblem::InexactInteger { text: clip(text) }))
+        let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(self.error(LineProblem::NotAnInteger { text: clip(text) }));
         }
+        self.finite(text)
     }
 
     /// Checks that nothing is left.
@@ -87,11 +85,11 @@ impl<'a, I: Iterator<Item = &'a str>> Fields<I> {
         self.fields.next().ok_or_else(|| self.error(LineProblem::MissingField { field }))
     }
 
-    fn finite(&self, text: &str) -> Result<f64, ParseError> {
-        match text.parse::<f64>() {
-            Ok(value) if value.is_finite() => Ok(value),
-            Ok(_) => Err(self.error(LineProblem::NotFinite { text: clip(text) })),
-            Err(_) => Err(self.error(LineProblem::NotANumber { text: clip(text) })),
+    fn finite(&self, text: &str) -> Result<Decimal, ParseError> {
+        match Decimal::parse(text) {
+            Ok(number) => Ok(number),
+            Err(NotADecimal::NotFinite) => Err(self.error(LineProblem::NotFinite { text: clip(text) })),
+            Err(NotADecimal::NotANumber) => Err(self.error(LineProblem::NotANumber { text: clip(text) })),
         }
     }
 }

@@ -3,8 +3,8 @@
 //! JSON `{version, kind: "projection", channels: [certificate, …]}`; each part has the form of any certificate, for the
 //! channel's basis as the factor U of M = UUᵀ and the norm ∞→2 on the cube, and can be taken out and checked by itself.
 
-use crate::file::write_file;
-use crate::linalg::matrix::Matrix;
+use crate::file::{followed, prepare_file, write_file};
+use crate::linalg::matrix::{DenseMatrix, Matrix};
 use crate::projection::Projection;
 use crate::projection::kappa::problem;
 use crate::sdp::certificate::{CertificateFile, CertificateFileError, VERSION};
@@ -140,7 +140,7 @@ impl ProjectionCertificate {
 
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self, CertificateFileError> {
-        let bytes = std::fs::read(path)
+        let bytes = crate::file::read_file(path)
             .map_err(|reason| CertificateFileError::File { path: path.to_path_buf(), reason })?;
         let file: Self = serde_json::from_slice(&bytes)
             .map_err(|reason| CertificateFileError::Malformed { path: path.to_path_buf(), reason })?;
@@ -150,11 +150,74 @@ impl ProjectionCertificate {
         }
     }
 
+    /// Reads the certificate of a projection. Where the file is about another one, which a pair is for a moment while it is
+    /// replaced, the one it took the place of serves.
+    pub fn read_for(projection: &Projection, path: &Path) -> Result<Self, CertificateFileError> {
+        let own = Self::read(path)?;
+        if own.is_for(projection) {
+            return Ok(own);
+        }
+        let previous = Self::read(&previous_path(path)).ok().filter(|previous| previous.is_for(projection));
+        Ok(previous.unwrap_or(own))
+    }
+
+    /// Whether it is about the bases of this projection.
+    fn is_for(&self, projection: &Projection) -> bool {
+        let hash = |basis: &DenseMatrix| Matrix::Dense(basis.clone()).sha256();
+        self.channels.len() == projection.channels().len()
+            && self
+                .channels
+                .iter()
+                .zip(projection.channels())
+                .all(|(part, channel)| part.matrix_sha256 == hash(&channel.basis))
+    }
+
     /// Writes a file, whole or not at all.
     pub fn write(&self, path: &Path) -> Result<(), CertificateFileError> {
         let failed = |reason: std::io::Error| CertificateFileError::File { path: path.to_path_buf(), reason };
+        write_file(path, &self.to_bytes(path)?).map_err(failed)
+    }
+
+    fn to_bytes(&self, path: &Path) -> Result<Vec<u8>, CertificateFileError> {
+        let failed = |reason: std::io::Error| CertificateFileError::File { path: path.to_path_buf(), reason };
         let mut text = serde_json::to_vec(self).map_err(|reason| failed(reason.into()))?;
         text.push(b'\n');
-        write_file(path, &text).map_err(failed)
+        Ok(text)
     }
+
+    /// Writes a projection and this, its certificate, in place of a pair that may be there. Both are complete on the disk
+    /// before the first is replaced, and the old certificate stays beside the new one until the new projection is in its
+    /// place: whenever this ends, [`read_for`](Self::read_for) finds the old pair or the new one.
+    pub fn write_with(
+        &self,
+        path: &Path,
+        projection: &Projection,
+        out: &Path,
+    ) -> Result<(), CertificateFileError> {
+        let failed = |path: &Path| {
+            let path = path.to_path_buf();
+            move |reason: std::io::Error| CertificateFileError::File { path, reason }
+        };
+        let certificate = prepare_file(path, &self.to_bytes(path)?).map_err(failed(path))?;
+        let basis = prepare_file(out, &projection.to_bytes()).map_err(failed(out))?;
+        let previous = previous_path(path);
+        let replaced = Projection::read(out).ok();
+        let is_of_replaced =
+            |file: &Self| replaced.as_ref().is_some_and(|projection| file.is_for(projection));
+        if Self::read(path).is_ok_and(|file| is_of_replaced(&file)) {
+            let old = crate::file::read_file(path).map_err(failed(path))?;
+            write_file(&previous, &old).map_err(failed(&previous))?;
+        }
+        certificate.put().map_err(failed(path))?;
+        basis.put().map_err(failed(out))?;
+        let _ = std::fs::remove_file(&previous); // of no use any more; often there is none
+        Ok(())
+    }
+}
+
+/// Where a certificate is kept while its pair is replaced.
+fn previous_path(path: &Path) -> PathBuf {
+    let mut name = followed(path).into_os_string();
+    name.push(".previous");
+    name.into()
 }

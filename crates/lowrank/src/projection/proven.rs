@@ -116,10 +116,10 @@ impl ProvenProjection {
         threads: usize,
     ) -> Result<Self, OpenError> {
         let failed = |reason| SafetensorsError::File { path: path.to_path_buf(), reason };
-        let bytes = std::fs::read(path).map_err(|reason| ProjectionError::File(failed(reason)))?;
+        let bytes = crate::file::read_file(path).map_err(|reason| ProjectionError::File(failed(reason)))?;
         let projection = Projection::parse(path, &bytes)?;
         let certificate = certificate.map_or_else(|| certificate_path(path), Path::to_path_buf);
-        let evidence = ProjectionCertificate::read(&certificate)?;
+        let evidence = ProjectionCertificate::read_for(&projection, &certificate)?;
         Self::prove(projection, sha256(&bytes), &evidence, levels, threads)
             .map_err(|reason| OpenError::Unproven { projection: path.to_path_buf(), certificate, reason })
     }

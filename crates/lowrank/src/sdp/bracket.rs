@@ -9,11 +9,13 @@ use crate::observe::Observer;
 use crate::parameter::ParameterError;
 use crate::sdp::burer_monteiro::{BurerMonteiroParams, burer_monteiro};
 use crate::sdp::mwu::{MwuParams, multiplicative_weights};
+use crate::sdp::plan::ProofLimits;
+pub use crate::sdp::plan::{Paid, ProofCost, ProofPlan};
 use crate::sdp::problem::{Norm, Problem, Unit};
 pub use crate::sdp::progress::Stop;
 use crate::sdp::progress::{Progress, RunMonitor, StopReason, relative_gap};
-use crate::sdp::upper::certificate_with_proof;
-pub use crate::sdp::upper::{Upper, prove};
+use crate::sdp::upper::{CertifiedUpper, certificate_with_proof};
+pub use crate::sdp::upper::{Upper, prove, prove_as_planned};
 use crate::sdp::vertex::best_vertex;
 use gambeson_checker::rounding::add_up;
 use gambeson_checker::{
@@ -21,6 +23,7 @@ use gambeson_checker::{
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
@@ -28,6 +31,12 @@ use thiserror::Error;
 const ASCENT_STEPS: usize = 30;
 /// Weights are enlarged by a fraction of the gap to make the proof pass; larger gaps count as this one.
 const LARGEST_MARGIN: f64 = 2e-3;
+/// The part of a time limit that the proof may take.
+const PROOF_PART: f64 = 0.35;
+/// What a proof may take at most, relative to the time limit, before it is given up for a trivial one.
+const OVERRUN: f64 = 1.5;
+/// How long a proof goes on after the caller has interrupted.
+pub const GRACE: Duration = Duration::from_secs(10);
 /// Vertices tried by rounding.
 const ROUNDING_TRIALS: usize = 16;
 
@@ -47,8 +56,13 @@ pub struct BoundParams {
     pub solver: Solver,
     /// upper/sdp_lower − 1 at which to stop; positive.
     pub gap: f64,
-    /// Solve no longer than this. The steps that follow (lower ends, check) are not counted.
+    /// What everything together should take, the proof included: where a full proof does not fit, what can be proven is
+    /// (see [`plan`](crate::sdp::plan)).
     pub time_limit: Option<Duration>,
+    /// Bytes that the proof may take beyond the matrix itself.
+    pub memory_limit: Option<u64>,
+    /// Asked during a proof: once it says yes, the proof has [`GRACE`] left.
+    pub interrupted: Option<fn() -> bool>,
     /// Where the low-rank factorisation starts, for instance `point` of the bracket of a similar matrix. Algorithm 2
     /// ignores it.
     pub start: Option<UnitRows>,
@@ -68,6 +82,8 @@ impl Default for BoundParams {
             solver: Solver::BurerMonteiro,
             gap: 1e-4,
             time_limit: None,
+            memory_limit: None,
+            interrupted: None,
             start: None,
             seed: 0,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
@@ -105,6 +121,10 @@ pub enum BoundError {
 pub struct Bracket {
     /// Evidence for `upper`.
     pub certificate: Certificate,
+    /// What was paid for instead of being factorised; the certificate needs it to be checked at the same price.
+    pub paid: Paid,
+    /// What a proof with nothing given up would take, by estimate.
+    pub full_proof: ProofCost,
     /// Proven upper bound on the maximum and on the relaxation.
     pub upper: Upper,
     /// Proven: the form takes this value at a vertex.
@@ -151,6 +171,7 @@ pub fn bracket(
     rayon::scope(|_| solve_and_prove(problem, params, observer))
 }
 
+#[allow(clippy::too_many_lines)] // in the order of what happens
 fn solve_and_prove(
     problem: &Problem,
     params: &BoundParams,
@@ -158,15 +179,28 @@ fn solve_and_prove(
 ) -> Result<Bracket, BoundError> {
     let started = Instant::now();
     let matrix = problem.quadratic();
+    let stop = Stopwatch::new(started, params);
+    let part = params.time_limit.map(|limit| PROOF_PART * limit.as_secs_f64());
+    let limits = ProofLimits { seconds: part, bytes: params.memory_limit };
+    let planned = |most: f64| part.is_some_and(|part| started.elapsed().as_secs_f64() > most * part);
+    let plan = ProofPlan::within(problem, &limits, params.threads, &|| planned(1.0))?;
+    // The solver gets what is proven in full.
+    let reduced = plan.reduced(problem);
+    let solved_for = reduced.as_ref().unwrap_or(problem);
     // Squares of extreme entries would overflow or vanish in the solvers: they get a copy of ordinary size.
-    let rescaled = problem.rescaled();
-    let (working, unit) = rescaled.as_ref().map_or((problem, Unit::ONE), |(copy, unit)| (copy, *unit));
+    let rescaled = solved_for.rescaled();
+    let (working, unit) = rescaled.as_ref().map_or((solved_for, Unit::ONE), |(copy, unit)| (copy, *unit));
     let operator = Operator::new(working.quadratic(), problem.domain);
     let n = operator.dim();
     let scale = if problem.norm == Norm::InfToOne { 0.5 } else { 1.0 };
     let constant = operator.left_out_trace();
     let mut rng = ChaCha8Rng::seed_from_u64(params.seed);
-    let deadline = params.time_limit.and_then(|limit| started.checked_add(limit));
+    // The lower ends take about as long as a few steps of the solver, and the proof what was planned.
+    let left = |limit: Duration| {
+        (0.9 * limit.as_secs_f64() - 1.3 * plan.cost.seconds).max(0.2 * limit.as_secs_f64())
+    };
+    let deadline =
+        params.time_limit.and_then(|limit| started.checked_add(Duration::from_secs_f64(left(limit))));
     let mut monitor = RunMonitor {
         inner: observer,
         gap: params.gap,
@@ -184,9 +218,9 @@ fn solve_and_prove(
     let mut total = Totals::default();
     let mut ambitions = params.solver.ambitions().iter();
     let mut start = params.start.clone();
-    let mut proven: Option<(Certificate, Upper)> = None;
+    let mut proven: Option<CertifiedUpper> = None;
     let mut raised: Option<(UnitRows, RelaxationValue)> = None;
-    let (mut certificate, mut upper, point, sdp_lower) = loop {
+    let (CertifiedUpper { mut certificate, mut upper, paid }, point, sdp_lower) = loop {
         let ambition = ambitions.next();
         monitor.gap = ambition.unwrap_or(&1.0) * params.gap;
         monitor.earlier = total.iterations;
@@ -200,50 +234,53 @@ fn solve_and_prove(
         let solved = Instant::now();
         // After an early stop a margin as small as the requested gap would be wasted effort.
         let gap = monitor.reached.clamp(params.gap.min(LARGEST_MARGIN), LARGEST_MARGIN);
-        let attempt = certificate_with_proof(problem, &weights, gap, params.threads)?;
+        let attempt = certificate_with_proof(problem, &plan, &weights, gap, params.threads, &|| stop.asks())?;
         total.seconds_check += solved.elapsed().as_secs_f64();
         // What earlier attempts proved stays, whatever this one comes to.
-        let (certificate, upper) = match proven.take() {
-            Some(earlier) if earlier.1.value() <= attempt.1.value() => earlier,
+        let best = match proven.take() {
+            Some(earlier) if earlier.upper.value() <= attempt.upper.value() => earlier,
             _ => attempt,
         };
+        let upper = best.upper;
         // The lower end is raised after the proof, when the value needed is known.
         let most = 1.0 + 0.95 * params.gap;
         let value = unit.inverse(upper.value());
         let enough = if value > 0.0 { value / most } else { value * most } / scale - constant;
         let mut point = found.point;
-        point.ascend(&operator, &found.weights, if total.in_a_hurry() { 0 } else { ASCENT_STEPS }, enough);
+        let steps = if total.in_a_hurry() || reduced.is_some() { 0 } else { ASCENT_STEPS };
+        point.ascend(&operator, &found.weights, steps, enough);
         let value = relaxation_value(matrix, problem.domain, &point.entries, point.columns, params.threads)?;
         let (point, sdp_lower) = match raised.take() {
             Some(earlier) if earlier.1.value() >= value.value() => earlier,
             _ => (point, value),
         };
         let reached = relative_gap(upper.value(), scale * sdp_lower.value()) <= params.gap;
-        let left = total.iterations < params.burer_monteiro.max_iterations;
+        let time_is_left = deadline.is_none_or(|deadline| Instant::now() < deadline) && !stop.asks();
+        let left =
+            total.iterations < params.burer_monteiro.max_iterations && time_is_left && best.paid.is_nothing();
         if !reached && total.stop == Stop::Gap && ambitions.len() > 0 && left {
             start = Some(point.clone());
-            (proven, raised) = (Some((certificate, upper)), Some((point, sdp_lower)));
+            (proven, raised) = (Some(best), Some((point, sdp_lower)));
             continue;
         }
-        if !reached && total.stop == Stop::Gap {
+        if !reached && total.stop == Stop::Gap && !best.paid.is_nothing() {
+            total.stop = Stop::Reduced;
+        } else if !reached && total.stop == Stop::Gap {
             total.stop = Stop::Solver(StopReason::Stalled); // the estimates were too optimistic
         }
-        break (certificate, upper, point, sdp_lower);
+        break (best, point, sdp_lower);
     };
     let trivial = total.stop != Stop::Zero
         && !total.in_a_hurry()
         && is_trivial(problem, &operator, &point, unit, &mut certificate, &mut upper, params.threads);
     let trials = if total.in_a_hurry() { 2 } else { ROUNDING_TRIALS };
-    let vertex = best_vertex(&operator, &point, trials, &mut rng);
-    let mut lower = vertex_value(matrix, &vertex, params.threads)?;
-    let mut sdp_lower = sdp_lower.or_vertex(lower);
-    if let Some(rows) = problem.dilated_rows() {
-        let not_dilated = CheckError::from;
-        lower = lower.of_dilation(matrix, rows).map_err(not_dilated)?;
-        sdp_lower = sdp_lower.of_dilation(matrix, rows).map_err(not_dilated)?;
-    }
+    let whole = reduced.as_ref().map(|_| Operator::new(matrix, problem.domain));
+    let vertex = best_vertex(whole.as_ref().unwrap_or(&operator), &point, trials, &mut rng);
+    let (lower, sdp_lower) = lower_ends(problem, &vertex, sdp_lower, params.threads)?;
     Ok(Bracket {
         certificate,
+        paid,
+        full_proof: plan.full,
         upper,
         lower,
         sdp_lower,
@@ -255,6 +292,51 @@ fn solve_and_prove(
         seconds_check: total.seconds_check,
         stop: total.stop,
     })
+}
+
+/// The lower ends at a vertex and at a feasible point, in the units of the norm, for all entries within their error.
+fn lower_ends(
+    problem: &Problem,
+    vertex: &[f64],
+    sdp_lower: RelaxationValue,
+    threads: usize,
+) -> Result<(VertexValue, RelaxationValue), CheckError> {
+    let matrix = problem.quadratic();
+    let mut lower = vertex_value(matrix, vertex, threads)?;
+    let mut sdp_lower = sdp_lower.or_vertex(lower);
+    if let Some(rows) = problem.dilated_rows() {
+        lower = lower.of_dilation(matrix, rows)?;
+        sdp_lower = sdp_lower.of_dilation(matrix, rows)?;
+    }
+    let error = problem.error();
+    Ok(if problem.is_factor() {
+        (lower.widened_factor(error), sdp_lower.widened_factor(error))
+    } else {
+        (lower.widened(error), sdp_lower.widened(error))
+    })
+}
+
+/// When a proof is to be given up for one that needs no factorisation.
+struct Stopwatch {
+    deadline: Option<Instant>,
+    interrupted: Option<fn() -> bool>,
+    /// When the interruption was first seen.
+    seen: OnceLock<Instant>,
+}
+
+impl Stopwatch {
+    fn new(started: Instant, params: &BoundParams) -> Self {
+        let deadline = params
+            .time_limit
+            .and_then(|limit| started.checked_add(limit.mul_f64(OVERRUN) + Duration::from_secs(1)));
+        Self { deadline, interrupted: params.interrupted, seen: OnceLock::new() }
+    }
+
+    fn asks(&self) -> bool {
+        let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let interrupted = self.interrupted.is_some_and(|interrupted| interrupted());
+        late || interrupted && self.seen.get_or_init(Instant::now).elapsed() >= GRACE
+    }
 }
 
 /// Whether the bound is no better than what equal weights give, n·λ_max(M): for a projection the trivial n.

@@ -1,14 +1,18 @@
 //! Certificates as files: JSON, one object, numbers as shortest decimals that read back exactly.
 
 use crate::file::write_file;
+use crate::sdp::plan::Paid;
 use crate::sdp::problem::{Norm, Reading};
 use gambeson_checker::{Certificate, Domain};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// The version this code writes and reads.
+/// The version this code writes, but where entries are paid for.
 pub const VERSION: u32 = 1;
+
+/// The version with `paid`.
+pub const PAID_VERSION: u32 = 2;
 
 /// A certificate and what it is about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,6 +37,10 @@ pub struct CertificateFile {
     /// t, where y + t is to be tried as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shift: Option<f64>,
+    /// Entries that are to be paid for on the diagonal instead of being factorised: `"all"`, or pairs of rows. No part of
+    /// what is proven, only of how: leaving it out costs time.
+    #[serde(default, skip_serializing_if = "Paid::is_nothing", with = "paid_pairs")]
+    pub paid: Paid,
 }
 
 /// Why a certificate file could not be read or written.
@@ -56,7 +64,7 @@ pub enum CertificateFileError {
         reason: serde_json::Error,
     },
     /// An unknown version, perhaps of a newer program.
-    #[error("{}: format version {found} is unknown, only {VERSION} is known", path.display())]
+    #[error("{}: format version {found} is unknown, only {VERSION} and {PAID_VERSION} are known", path.display())]
     Version {
         /// Which file.
         path: PathBuf,
@@ -70,7 +78,15 @@ impl CertificateFile {
     pub fn new(certificate: Certificate, norm: Norm, reading: Reading, matrix_sha256: String) -> Self {
         let Certificate { domain, weights, shift } = certificate;
         let gram = reading == Reading::Gram;
-        Self { version: VERSION, domain, norm, gram, n: weights.len(), matrix_sha256, weights, shift }
+        let paid = Paid::Nothing;
+        Self { version: VERSION, domain, norm, gram, n: weights.len(), matrix_sha256, weights, shift, paid }
+    }
+
+    /// With what was paid for when it was proven.
+    #[must_use]
+    pub fn paying(self, paid: Paid) -> Self {
+        let version = if paid.is_nothing() { VERSION } else { PAID_VERSION };
+        Self { version, paid, ..self }
     }
 
     /// How the matrix is to be read.
@@ -85,11 +101,12 @@ impl CertificateFile {
 
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self, CertificateFileError> {
-        let bytes = std::fs::read(path)
+        let bytes = crate::file::read_file(path)
             .map_err(|reason| CertificateFileError::File { path: path.to_path_buf(), reason })?;
         let file: Self = serde_json::from_slice(&bytes)
             .map_err(|reason| CertificateFileError::Malformed { path: path.to_path_buf(), reason })?;
-        if file.version != VERSION {
+        let own = if file.paid.is_nothing() { VERSION } else { PAID_VERSION };
+        if file.version != own {
             return Err(CertificateFileError::Version { path: path.to_path_buf(), found: file.version });
         }
         Ok(file)
@@ -101,6 +118,41 @@ impl CertificateFile {
         let mut text = serde_json::to_vec(self).map_err(|reason| failed(reason.into()))?;
         text.push(b'\n');
         write_file(path, &text).map_err(failed)
+    }
+}
+
+mod paid_pairs {
+    use crate::sdp::plan::Paid;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    enum All {
+        #[serde(rename = "all")]
+        All,
+    }
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Form {
+        All(All),
+        Pairs(Vec<(u32, u32)>),
+    }
+
+    pub(super) fn serialize<S: Serializer>(paid: &Paid, serializer: S) -> Result<S::Ok, S::Error> {
+        match paid {
+            Paid::Nothing => Form::Pairs(Vec::new()),
+            Paid::Pairs(pairs) => Form::Pairs(pairs.clone()),
+            Paid::All => Form::All(All::All),
+        }
+        .serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Paid, D::Error> {
+        Ok(match Form::deserialize(deserializer)? {
+            Form::All(All::All) => Paid::All,
+            Form::Pairs(pairs) if pairs.is_empty() => Paid::Nothing,
+            Form::Pairs(pairs) => Paid::Pairs(pairs),
+        })
     }
 }
 

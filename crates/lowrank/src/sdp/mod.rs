@@ -2,7 +2,7 @@
 //!
 //! A [`problem`] is a matrix with a question. [`bracket`](mod@bracket) runs a solver ([`mwu`], Algorithm 2 of the paper,
 //! with its [`primal`] candidate, or [`burer_monteiro`](mod@burer_monteiro), the faster one), has the checker prove the
-//! `upper` end, and finds a good [`vertex`] for the lower one. [`progress`] is what solvers report. [`certificate`] is the
+//! `upper` end as its [`plan`] says, and finds a good [`vertex`] for the lower one. [`progress`] is what solvers report. [`certificate`] is the
 //! proof as a file, [`instance`] the random matrices of the paper.
 
 pub mod bracket;
@@ -10,6 +10,7 @@ pub mod burer_monteiro;
 pub mod certificate;
 pub mod instance;
 pub mod mwu;
+pub mod plan;
 pub mod primal;
 pub mod problem;
 pub mod progress;

@@ -87,6 +87,8 @@ pub struct Problem {
     pub domain: Domain,
     /// Rows of A, the first block of a dilation.
     rows: usize,
+    /// A bound on Σ |entry − what is meant| over the entries of the matrix as given.
+    error: f64,
 }
 
 #[derive(Debug)]
@@ -126,9 +128,31 @@ impl Problem {
                 Matrix::Sparse(sparse) => Storage::Sparse(sparse),
             },
         };
-        let problem = Self { storage, norm, reading, domain, rows };
+        let problem = Self { storage, norm, reading, domain, rows, error: 0.0 };
         problem.quadratic().validate(domain, threads)?;
         Ok(problem)
+    }
+
+    /// The same question about every matrix whose entries are off those given by `error` at most, all together: what
+    /// is proven holds for each of them.
+    #[must_use]
+    pub fn with_error(self, error: f64) -> Self {
+        Self { error, ..self }
+    }
+
+    /// How far all entries together may be off.
+    pub fn error(&self) -> f64 {
+        self.error
+    }
+
+    /// The same question about another sparse matrix of that size.
+    pub(crate) fn with_entries(&self, matrix: SparseMatrix) -> Self {
+        Self { storage: Storage::Sparse(matrix), ..*self }
+    }
+
+    /// Whether the quadratic form is |Uᵀx|², U a factor.
+    pub(crate) fn is_factor(&self) -> bool {
+        matches!(self.storage, Storage::Gram(_))
     }
 
     /// The quadratic form as the checker takes it.

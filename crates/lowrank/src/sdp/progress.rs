@@ -42,6 +42,8 @@ pub enum Stop {
     TimeLimit,
     /// The observer ended it.
     Interrupted,
+    /// The gap was reached for what could be proven in full within the limits; the rest was paid for.
+    Reduced,
     /// The solver ended by itself.
     Solver(StopReason),
     /// The matrix is zero: nothing to solve.

@@ -11,6 +11,7 @@
 //! multiplied out once per search, not once per trial. Results do not depend on the number of threads.
 
 use crate::linalg::kernel::{Isa, dot};
+use crate::sdp::plan::{Paid, ProofPlan};
 use gambeson_checker::{
     Certificate, CheckError, InfToOneBound, PreparedBasis, PreparedFactor, PreparedForm, Quadratic,
     QuadraticBound, Rejected, SpectralBound, WeightedGram,
@@ -36,13 +37,32 @@ pub fn check(
     certificate: &Certificate,
     threads: usize,
 ) -> Result<QuadraticBound, CheckError> {
+    check_as_planned(matrix, certificate, &ProofPlan::default(), threads, &|| false)
+}
+
+/// The same, by a plan of its own: what is paid for, and in which order rows are eliminated. `stop` is asked now and then.
+pub fn check_as_planned(
+    matrix: Quadratic<'_>,
+    certificate: &Certificate,
+    plan: &ProofPlan,
+    threads: usize,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<QuadraticBound, CheckError> {
     if let Quadratic::Gram { factor, dim, rank } = matrix
         && rank <= dim
     {
         let prepared = PreparedFactor::new(factor, dim, rank, certificate, threads)?;
         return Ok(least_of_gram(prepared.gram(), threads, |scale| prepared.bound(scale))?);
     }
-    let form = PreparedForm::new(matrix, certificate.domain, threads)?;
+    let mut form = PreparedForm::new(matrix, certificate.domain, threads)?.stopped_by(stop);
+    match &plan.paid {
+        Paid::Nothing => {}
+        Paid::Pairs(pairs) => form = form.paying(pairs)?,
+        Paid::All => form = form.paying_all(),
+    }
+    if let Some(order) = &plan.order {
+        form = form.ordered(order.clone())?;
+    }
     let weights = certificate.duals(matrix.dim(), form.kept())?;
     if weights.is_empty() || certificate.shift.is_some() {
         return Ok(form.bound(&weights)?);

@@ -1,8 +1,11 @@
 //! From weights to a certificate with its proof.
 
+use crate::sdp::plan::{Paid, ProofPlan};
 use crate::sdp::problem::{Norm, Problem};
-use crate::sdp::scale::{check, check_dilation};
-use gambeson_checker::{Certificate, CheckError, InfToOneBound, InfToTwoBound, Quadratic, QuadraticBound};
+use crate::sdp::scale::check_as_planned;
+use gambeson_checker::{
+    Certificate, CheckError, InfToOneBound, InfToTwoBound, Quadratic, QuadraticBound, Rejected,
+};
 
 /// A proven upper bound of the kind the norm asks for.
 #[derive(Clone, Copy, Debug)]
@@ -38,42 +41,102 @@ impl Upper {
 /// Dense and sparse forms: the weights slightly enlarged, to be taken as they stand, so that checking costs one
 /// factorisation; a fraction of the gap asked for, and then more, is tried before the scale is searched for. Gram forms
 /// leave it to that search at once, where it costs next to nothing. Where all that fails, for entries of wildly
-/// different sizes say, the absolute row sums dominate M whatever the solver did.
+/// different sizes say, or is stopped, the absolute row sums dominate M whatever the solver did, and need no
+/// factorisation.
 pub(crate) fn certificate_with_proof(
     problem: &Problem,
+    plan: &ProofPlan,
     weights: &[f64],
     gap: f64,
     threads: usize,
-) -> Result<(Certificate, Upper), CheckError> {
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<CertifiedUpper, CheckError> {
     let (domain, n) = (problem.domain, weights.len() as f64);
-    let attempt = |weights: Vec<f64>, shift: Option<f64>| {
+    let payments = plan.payments(problem);
+    let attempt = |weights: Vec<f64>, shift: Option<f64>, plan: &ProofPlan| {
         let certificate = Certificate { domain, weights, shift };
-        prove(problem, &certificate, threads).map(|upper| (certificate, upper))
+        let upper = prove_as_planned(problem, &certificate, plan, threads, stop)?;
+        Ok(CertifiedUpper { certificate, upper, paid: plan.paid.clone() })
     };
+    // What needs no factorisation: every entry is paid for.
+    let trivial = |error: CheckError| match problem.row_sums() {
+        Some(sums) => attempt(sums, Some(0.0), &ProofPlan { paid: Paid::All, ..ProofPlan::default() }),
+        None => Err(error),
+    };
+    if plan.paid == Paid::All {
+        return trivial(Rejected::Stopped.into());
+    }
     // Rows of zeros have no weight, and the checker asks for none; anything positive will do.
-    let enlarged =
-        |by: f64| weights.iter().map(|w| (w * (1.0 + by)).max(f64::MIN_POSITIVE)).collect::<Vec<f64>>();
+    let enlarged = |by: f64| {
+        let larger = weights.iter().map(|w| (w * (1.0 + by)).max(f64::MIN_POSITIVE));
+        match &payments {
+            None => larger.collect::<Vec<f64>>(),
+            Some(payments) => {
+                larger.zip(payments).map(|(w, payment)| (w + payment) * (1.0 + 1e-15)).collect()
+            }
+        }
+    };
     if !matches!(problem.quadratic(), Quadratic::Gram { .. }) {
         // Below this the proof cannot succeed for its own rounding errors.
         let least = 2.0 * n * n * f64::EPSILON;
         for part in [0.05, 0.2, 1.0, 10.0] {
-            if let Ok(proven) = attempt(enlarged((part * gap).max(part * least)), Some(0.0)) {
-                return Ok(proven);
+            match attempt(enlarged((part * gap).max(part * least)), Some(0.0), plan) {
+                Ok(proven) => return Ok(better(proven, trivial(Rejected::NothingProven.into()))),
+                Err(error) if is_stopped(&error) => return trivial(error),
+                Err(_) => {}
             }
         }
     }
-    attempt(enlarged(0.0), None).or_else(|error| match problem.row_sums() {
-        Some(sums) => attempt(sums, Some(0.0)),
-        None => Err(error),
-    })
+    attempt(enlarged(0.0), None, plan).or_else(trivial)
 }
 
-/// What a certificate proves about a problem, in units of its norm (the square for ∞→2).
+/// Weights of a solver that had no time may be worse than none: the trivial bound is taken where it is clearly smaller, by
+/// more than a thousandth of what its weights add up to.
+fn better(proven: CertifiedUpper, trivial: Result<CertifiedUpper, CheckError>) -> CertifiedUpper {
+    match trivial {
+        Ok(trivial) => {
+            let clearly = 1e-3 * trivial.certificate.weights.iter().sum::<f64>();
+            if trivial.upper.value() < proven.upper.value() - clearly { trivial } else { proven }
+        }
+        Err(_) => proven,
+    }
+}
+
+fn is_stopped(error: &CheckError) -> bool {
+    matches!(error, CheckError::Rejected(Rejected::Stopped))
+}
+
+/// A certificate, what it proves, and what was given up for that.
+#[derive(Clone, Debug)]
+pub(crate) struct CertifiedUpper {
+    pub(crate) certificate: Certificate,
+    pub(crate) upper: Upper,
+    pub(crate) paid: Paid,
+}
+
+/// What a certificate proves about a problem, in units of its norm (the square for ∞→2), whatever its entries are within
+/// their error.
 pub fn prove(problem: &Problem, certificate: &Certificate, threads: usize) -> Result<Upper, CheckError> {
-    let matrix = problem.quadratic();
-    Ok(match (problem.norm, problem.dilated_rows()) {
-        (_, Some(rows)) => Upper::InfToOne(check_dilation(matrix, rows, certificate, threads)?),
-        (Norm::InfToTwo, None) => Upper::InfToTwo(check(matrix, certificate, threads)?),
-        (_, None) => Upper::Quadratic(check(matrix, certificate, threads)?),
+    let plan = ProofPlan::full(problem, threads)?;
+    prove_as_planned(problem, certificate, &plan, threads, &|| false)
+}
+
+/// The same, by a plan; `stop` is asked now and then and ends the proof with [`Rejected::Stopped`].
+pub fn prove_as_planned(
+    problem: &Problem,
+    certificate: &Certificate,
+    plan: &ProofPlan,
+    threads: usize,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Upper, CheckError> {
+    let (matrix, error) = (problem.quadratic(), problem.error());
+    let stored = check_as_planned(matrix, certificate, plan, threads, stop)?;
+    if let Some(rows) = problem.dilated_rows() {
+        return Ok(Upper::InfToOne(stored.of_dilation(matrix, rows)?.widened(error)?));
+    }
+    let bound = if problem.is_factor() { stored.widened_factor(error)? } else { stored.widened(error)? };
+    Ok(match problem.norm {
+        Norm::InfToTwo => Upper::InfToTwo(bound),
+        Norm::Quadratic | Norm::InfToOne => Upper::Quadratic(bound),
     })
 }

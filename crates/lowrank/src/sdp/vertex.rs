@@ -13,6 +13,10 @@ use rand_distr::{Distribution, StandardNormal};
 const IMPROVED: usize = 4;
 /// The most single flips where each costs half a product with M.
 const COMPUTED_FLIPS: usize = 60;
+/// Above this size coordinates are flipped in their order, not the best one first.
+const SWEPT: usize = 20_000;
+/// The most sweeps over all coordinates.
+const SWEEPS: usize = 30;
 /// The most steps of many flips at once.
 const CLIMBS: usize = 60;
 
@@ -97,6 +101,9 @@ fn flip_gain(operator: &Operator<'_>, x: &[f64], image: &[f64], i: usize) -> f64
 /// Flips the coordinate that gains most until none gains; `image` is Mx and is kept so. Returns the gain.
 fn flip_while_better(operator: &Operator<'_>, x: &mut [f64], image: &mut [f64]) -> f64 {
     let n = x.len();
+    if n > SWEPT && operator.stores_rows() {
+        return sweep_while_better(operator, x, image);
+    }
     let mut row = vec![0.0; n];
     let mut total = 0.0;
     // Each flip gains, so the search ends. The limit guards against cycling in rounding errors, and where a row
@@ -113,6 +120,31 @@ fn flip_while_better(operator: &Operator<'_>, x: &mut [f64], image: &mut [f64]) 
         image[i] += change * operator.diagonal()[i];
         x[i] = -x[i];
         total += gained;
+    }
+    total
+}
+
+/// Flips every coordinate that gains, sweep after sweep: each flip costs one row.
+fn sweep_while_better(operator: &Operator<'_>, x: &mut [f64], image: &mut [f64]) -> f64 {
+    let mut total = 0.0;
+    let least = 1e-12 * dot(x, image).abs() / x.len() as f64;
+    for _ in 0..SWEEPS {
+        let mut flipped = false;
+        for i in 0..x.len() {
+            let gained = flip_gain(operator, x, image, i);
+            if !(gained > least) {
+                continue;
+            }
+            let change = -2.0 * x[i];
+            operator.each_off_diagonal(i, |j, entry| image[j] += change * entry);
+            image[i] += change * operator.diagonal()[i];
+            x[i] = -x[i];
+            total += gained;
+            flipped = true;
+        }
+        if !flipped {
+            break;
+        }
     }
     total
 }

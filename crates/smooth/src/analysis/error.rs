@@ -138,6 +138,12 @@ pub enum LineProblem {
         /// Fields of the line.
         found: usize,
     },
+    /// A column that stands twice: which of them counts?
+    #[error("column \"{column}\" stands twice")]
+    RepeatedColumn {
+        /// Its name, clipped.
+        column: String,
+    },
     /// A field that cannot be read.
     #[error("{column} is \"{text}\", not {expected}")]
     Value {

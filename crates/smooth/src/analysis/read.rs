@@ -4,7 +4,7 @@ use super::dialect;
 use super::error::LogError;
 use super::logged::{LoggedRun, Settings};
 use super::records::Gathered;
-use crate::record::{PREDICTION_START, PredictionRecord, Record, recognises};
+use crate::record::{PREDICTION_START, PredictionRecord, Record, recognises, without_mark};
 use std::path::PathBuf;
 
 /// Reads logs, in the order given; shards of one run become one, at the place of the first.
@@ -13,8 +13,9 @@ pub fn read_logs(paths: &[PathBuf], settings: &Settings) -> Result<Vec<LoggedRun
     let mut records = Gathered::<Record>::default();
     let mut predictions = Gathered::<PredictionRecord>::default();
     for path in paths {
-        let bytes = std::fs::read(path).map_err(|reason| LogError::File { path: path.clone(), reason })?;
-        if bytes.trim_ascii_start().starts_with(PREDICTION_START) {
+        let bytes = gambeson_lowrank::file::read_file(path)
+            .map_err(|reason| LogError::File { path: path.clone(), reason })?;
+        if without_mark(&bytes).trim_ascii_start().starts_with(PREDICTION_START) {
             if let Some(run) = predictions.add(path, &bytes)? {
                 places.push(Slot::Predictions(run));
             }

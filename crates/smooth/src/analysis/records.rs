@@ -3,7 +3,8 @@
 use super::error::LogError;
 use super::logged::{Dialect, Evidence, Input, LoggedRun, Predicted, Settings};
 use crate::record::{
-    Derived, Entry, LimitChoice, Line, Merged, PredictionRecord, Record, RecordError, parse_records,
+    Derived, Entry, LimitChoice, Line, Merged, PredictionRecord, Record, RecordError, RecordProblem,
+    parse_records,
 };
 use gambeson_checker::{FailureProbability, LowerLimit};
 use std::path::{Path, PathBuf};
@@ -111,6 +112,10 @@ fn input(path: &Path, line: &Line, settings: &Settings) -> Result<(Input, Failur
     if let Some((field, claimed, proven)) = record.false_claim(&natural.derived) {
         let (path, line, index) = (path.to_path_buf(), line.number, record.index);
         return Err(LogError::Claim { path, line, index, field, claimed, proven });
+    }
+    if let Some((field, claimed, proven)) = record.small_claim(&natural.derived) {
+        let problem = RecordProblem::Smaller { field, claimed, proven };
+        return Err(RecordError::Invalid { path: path.to_path_buf(), line: line.number, problem }.into());
     }
     let alpha = settings.alpha.unwrap_or(own);
     let proven = record.derive(alpha, settings.how).map_err(refused)?;

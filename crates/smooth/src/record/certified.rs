@@ -2,7 +2,7 @@
 
 use super::entry::{Entry, Sealed};
 use super::error::RecordProblem;
-use super::run::{Rule, Run, VERSION, first_runtime};
+use super::run::{Law, Rule, Run, VERSION, first_runtime};
 use crate::smoother::{Certification, Certified, Counts, Errors};
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +46,10 @@ pub struct Record {
     pub derived: Derived,
     /// Wall-clock seconds.
     pub seconds: f64,
+    /// SHA-256 of the line without it, in a file of version 2. Files put it there when they are written to and take it
+    /// away when they are read, once it has been compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
 }
 
 /// What counts prove: a class with radii, or nothing (all `None`: the smoothed classifier abstains).
@@ -115,6 +119,7 @@ impl Record {
             perturbed_error: found.errors.perturbed,
             derived: found.certified.map(Derived::from).unwrap_or_default(),
             seconds,
+            digest: None,
         }
     }
 
@@ -210,6 +215,18 @@ impl Record {
         if run.dimension == 0 || self.estimation.is_empty() {
             return Err(RecordProblem::Empty);
         }
+        // |Uᵀd|₂ ≤ s·|d|₂ ≤ s·√n for |d|_inf ≤ 1: no proof needs a larger κ, but for its margin.
+        if let (Some(kappa), Some(spectral)) = (run.kappa, run.spectral)
+            && kappa > 1.001 * spectral * (run.dimension as f64).sqrt()
+        {
+            return Err(RecordProblem::Dimension { dimension: run.dimension, kappa, spectral });
+        }
+        if run.rule == Rule::Fixed && run.goal.is_some() {
+            return Err(RecordProblem::Goal);
+        }
+        if run.law.is_none() {
+            return Err(RecordProblem::Missing { key: "law" });
+        }
         if self.selection.len() != self.estimation.len() {
             let (selection, estimation) = (self.selection.len(), self.estimation.len());
             return Err(RecordProblem::Classes { selection, estimation });
@@ -244,6 +261,12 @@ impl Sealed for Record {}
 impl Entry for Record {
     type Run = Run;
     const START: &'static [u8] = b"{\"version\":";
+    #[rustfmt::skip] // as a record has them
+    const KEYS: &'static [&'static str] = &[
+        "version", "index", "label", "selection", "estimation", "selection_none", "estimation_none", "rule", "goal", "n0",
+        "n", "law", "sigma", "alpha", "seed", "generator", "model", "runtime", "data", "projection", "representation",
+        "noise", "kappa", "spectral", "dimension", "encoding_error", "class", "latent", "l2", "linf", "seconds", "digest",
+    ];
 
     fn index(&self) -> u64 {
         self.index
@@ -253,9 +276,18 @@ impl Entry for Record {
         &self.run
     }
 
+    fn version(&self) -> u32 {
+        self.version
+    }
+
+    fn digest(&mut self) -> &mut Option<String> {
+        &mut self.digest
+    }
+
     fn complete(&mut self) {
         if self.version == 1 {
             self.run.runtime = first_runtime(&self.run.model);
+            self.run.law = Some(Law::Gaussian);
         }
     }
 

@@ -11,10 +11,16 @@ pub trait Entry: Sealed + Serialize + DeserializeOwned + Clone {
     type Run: Clone + PartialEq + Serialize;
     /// How every line begins.
     const START: &'static [u8];
+    /// All keys a line may have.
+    const KEYS: &'static [&'static str];
     /// Which input, from 0.
     fn index(&self) -> u64;
     /// What all entries of the run have in common.
     fn run(&self) -> &Self::Run;
+    /// The version of its format.
+    fn version(&self) -> u32;
+    /// Where the digest of the line stands.
+    fn digest(&mut self) -> &mut Option<String>;
     /// Fills in what its version leaves unsaid.
     fn complete(&mut self);
     /// What is wrong with it in itself.

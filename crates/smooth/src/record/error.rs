@@ -94,6 +94,44 @@ pub enum RecordProblem {
         /// As the checker has it.
         proven: f64,
     },
+    /// A stored number claims less than the counts prove: one of the two was changed.
+    #[error("{field} is {claimed}, but the counts prove {proven}: the record was changed")]
+    Smaller {
+        /// Which number.
+        field: &'static str,
+        /// As stored; 0 for none.
+        claimed: f64,
+        /// As the checker has it.
+        proven: f64,
+    },
+    /// A key that records do not have.
+    #[error("unknown key {key:?}")]
+    UnknownKey {
+        /// The key, clipped.
+        key: String,
+    },
+    /// A key that records of this version have.
+    #[error("{key} is missing, which every record of version 2 has")]
+    Missing {
+        /// Which.
+        key: &'static str,
+    },
+    /// The content is not that of which the digest was taken.
+    #[error("the digest of the line is not that of its content: it was changed after it was written")]
+    Digest,
+    /// A goal goes with drawing until it is reached.
+    #[error("a goal of sequential sampling, but the rule is fixed: which limits hold cannot be told")]
+    Goal,
+    /// κ or its absence does not go with that many coordinates.
+    #[error("dimension is {dimension}, which does not fit kappa {kappa} and spectral {spectral}")]
+    Dimension {
+        /// As stored.
+        dimension: u64,
+        /// As stored.
+        kappa: f64,
+        /// As stored.
+        spectral: f64,
+    },
     /// κ is never below the largest singular value.
     #[error("kappa is {kappa}, which cannot be below the spectral bound {spectral}")]
     Kappa {

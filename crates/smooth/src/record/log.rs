@@ -4,6 +4,7 @@ use super::certified::Record;
 use super::entry::Entry;
 use super::error::{RecordError, RecordProblem};
 use super::run::{VERSION, first_runtime};
+use gambeson_lowrank::file::sha256;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -64,10 +65,34 @@ impl<E: Entry> Log<E> {
     /// Appends one more entry; it is on the disk when this returns.
     pub fn append(&mut self, entry: &E) -> Result<(), RecordError> {
         let failed = |reason: std::io::Error| RecordError::File { path: self.path.clone(), reason };
-        let mut line = serde_json::to_vec(entry).map_err(|reason| failed(reason.into()))?;
+        let mut line = to_line(entry).map_err(|reason| failed(reason.into()))?.into_bytes();
         line.push(b'\n');
         self.file.write_all(&line).and_then(|()| self.file.sync_data()).map_err(failed)
     }
+}
+
+/// An entry as a line of a file, its digest included, without the end of the line.
+pub fn to_line<E: Entry>(entry: &E) -> Result<String, serde_json::Error> {
+    let mut entry = entry.clone();
+    if entry.version() > 1 {
+        *entry.digest() = Some(digest(&entry)?);
+    }
+    serde_json::to_string(&entry)
+}
+
+/// SHA-256 of an entry as it is written, without its digest.
+fn digest<E: Entry>(entry: &E) -> Result<String, serde_json::Error> {
+    let mut entry = entry.clone();
+    *entry.digest() = None;
+    serde_json::to_vec(&entry).map(|bytes| sha256(&bytes))
+}
+
+/// A byte-order mark, which some editors put in front of a text.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// What comes after a byte-order mark.
+pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(MARK).unwrap_or(bytes)
 }
 
 /// Makes the name of a new file survive a crash as well.
@@ -78,8 +103,8 @@ fn sync_folder(path: &Path) -> std::io::Result<()> {
 
 /// Reads the records of a file, in its order. A last line that was broken off by a kill is left out.
 pub fn read_records(path: &Path) -> Result<Vec<Record>, RecordError> {
-    let bytes =
-        std::fs::read(path).map_err(|reason| RecordError::File { path: path.to_path_buf(), reason })?;
+    let bytes = gambeson_lowrank::file::read_file(path)
+        .map_err(|reason| RecordError::File { path: path.to_path_buf(), reason })?;
     Ok(parse(path, &bytes)?.records.into_iter().map(|line: Line| line.record).collect())
 }
 
@@ -101,7 +126,8 @@ pub fn read_numbered_records(path: &Path) -> Result<Vec<(usize, Record)>, Record
 pub fn merge_records(paths: &[PathBuf]) -> Result<Vec<Record>, RecordError> {
     let mut merged: Option<Merged<Record>> = None;
     for path in paths {
-        let bytes = std::fs::read(path).map_err(|reason| RecordError::File { path: path.clone(), reason })?;
+        let bytes = gambeson_lowrank::file::read_file(path)
+            .map_err(|reason| RecordError::File { path: path.clone(), reason })?;
         for line in parse::<Record>(path, &bytes)?.records {
             merged.get_or_insert_with(|| Merged::new(line.record.run.clone())).add(path, line)?;
         }
@@ -120,7 +146,7 @@ pub fn recorded_runtime(path: &Path) -> Option<String> {
     }
     let mut line = Vec::new();
     BufReader::new(File::open(path).ok()?).read_until(b'\n', &mut line).ok()?;
-    let Named { version, model, runtime } = serde_json::from_slice(&line).ok()?;
+    let Named { version, model, runtime } = serde_json::from_slice(without_mark(&line)).ok()?;
     if version == 1 { first_runtime(&model) } else { runtime }
 }
 
@@ -174,7 +200,7 @@ struct Lines<E> {
 
 /// Whether the bytes may be records: of all logs, only ours are JSON.
 pub(crate) fn recognises(bytes: &[u8]) -> bool {
-    bytes.trim_ascii_start().starts_with(b"{")
+    without_mark(bytes).trim_ascii_start().starts_with(b"{")
 }
 
 fn parse<E: Entry>(path: &Path, bytes: &[u8]) -> Result<Lines<E>, RecordError> {
@@ -187,6 +213,7 @@ fn parse<E: Entry>(path: &Path, bytes: &[u8]) -> Result<Lines<E>, RecordError> {
             lines.end = end;
             continue;
         }
+        let line = if at == 0 { without_mark(line) } else { line };
         match parse_line(line) {
             Ok(record) => lines.records.push(Line { number, record }),
             // Only what a killed writer can leave counts as broken off: the start of a record, or zeros, by which some
@@ -224,6 +251,21 @@ fn parse_line<E: Entry>(line: &[u8]) -> Result<E, Fault> {
         return Err(Fault::Invalid(RecordProblem::Version { found: version }));
     }
     let mut record: E = serde_json::from_slice(line).map_err(Fault::Malformed)?;
+    #[allow(clippy::zero_sized_map_values)] // what serde reads an object as, without its values
+    let keys: BTreeMap<String, serde::de::IgnoredAny> =
+        serde_json::from_slice(line).map_err(Fault::Malformed)?;
+    if let Some(key) = keys.into_keys().find(|key| !E::KEYS.contains(&key.as_str())) {
+        let key = key.chars().take(40).collect();
+        return Err(Fault::Invalid(RecordProblem::UnknownKey { key }));
+    }
+    match record.digest().take() {
+        None if version > 1 => return Err(Fault::Invalid(RecordProblem::Missing { key: "digest" })),
+        // What was written comes back to the bit, numbers included, so the same bytes must follow from it.
+        Some(stored) if digest(&record).map_err(Fault::Malformed)? != stored => {
+            return Err(Fault::Invalid(RecordProblem::Digest));
+        }
+        _ => {}
+    }
     record.complete();
     record.validate().map_err(Fault::Invalid)?;
     Ok(record)

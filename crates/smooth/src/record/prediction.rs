@@ -7,7 +7,7 @@ use super::certified::{is_zero, padded};
 use super::entry::{Entry, Sealed};
 use super::error::RecordProblem;
 use super::log::Log;
-use super::run::{Names, Run, VERSION, first_runtime};
+use super::run::{Law, Names, Run, VERSION, first_runtime};
 use crate::classifier::Classifier;
 use crate::noise::Grid;
 use crate::smoother::{Counts, Prediction, Smoother, predicted};
@@ -29,6 +29,9 @@ enum Kind {
 pub struct PredictionRun {
     /// Draws per input.
     pub n: u64,
+    /// The law of the noise; see [`Run::law`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub law: Option<Law>,
     /// σ; 1 where `noise` gives levels.
     pub sigma: f64,
     /// α, the failure probability of one record.
@@ -83,6 +86,9 @@ pub struct PredictionRecord {
     pub class: Option<u32>,
     /// Wall-clock seconds.
     pub seconds: f64,
+    /// SHA-256 of the line without it; see [`Record::digest`](super::Record::digest).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    digest: Option<String>,
 }
 
 impl PredictionRun {
@@ -91,6 +97,7 @@ impl PredictionRun {
         let run = Run::new(smoother, names);
         Self {
             n: run.n,
+            law: run.law,
             sigma: run.sigma,
             alpha: run.alpha,
             seed: run.seed,
@@ -129,6 +136,7 @@ impl PredictionRecord {
             run,
             class: found.class,
             seconds,
+            digest: None,
         }
     }
 }
@@ -138,6 +146,11 @@ impl Sealed for PredictionRecord {}
 impl Entry for PredictionRecord {
     type Run = PredictionRun;
     const START: &'static [u8] = START;
+    #[rustfmt::skip] // as a record has them
+    const KEYS: &'static [&'static str] = &[
+        "kind", "version", "index", "label", "counts", "none", "n", "law", "sigma", "alpha", "seed", "generator", "model",
+        "runtime", "data", "projection", "noise", "class", "seconds", "digest",
+    ];
 
     fn index(&self) -> u64 {
         self.index
@@ -147,13 +160,25 @@ impl Entry for PredictionRecord {
         &self.run
     }
 
+    fn version(&self) -> u32 {
+        self.version
+    }
+
+    fn digest(&mut self) -> &mut Option<String> {
+        &mut self.digest
+    }
+
     fn complete(&mut self) {
         if self.version == 1 {
             self.run.runtime = first_runtime(&self.run.model);
+            self.run.law = Some(Law::Gaussian);
         }
     }
 
     fn validate(&self) -> Result<(), RecordProblem> {
+        if self.run.law.is_none() {
+            return Err(RecordProblem::Missing { key: "law" });
+        }
         let rest = self.none.saturating_add(self.undecided);
         let drawn = self.counts.iter().fold(rest, |sum, &count| sum.saturating_add(count));
         if drawn != self.run.n {

@@ -8,7 +8,7 @@ use gambeson_checker::{InfToTwoBound, SamplingRule, SpectralBound};
 use gambeson_lowrank::projection::representation::Representation;
 use serde::{Deserialize, Serialize};
 
-/// The version this code writes. It reads version 1 too, in which `runtime` is missing.
+/// The version this code writes. It reads version 1 too, which lacks `runtime`, `law` and the digest of a line.
 ///
 /// Records of either version may lack `grid` and name another generator: their noise was drawn in single precision, off
 /// by some 10⁻⁶ σ, so their certificates rest on the assumption that it was Gaussian ([`Run::noise_is_exact`]).
@@ -16,6 +16,14 @@ pub const VERSION: u32 = 2;
 
 /// What no count and no replay can show.
 pub const ASSUMED: &str = "ChaCha8's words are random; the seed was chosen independently of network and data";
+
+/// The law of the noise, from which radii follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Law {
+    /// Normal, independent in every coordinate. The only one of version 1.
+    Gaussian,
+}
 
 /// The name of ONNX Runtime in records. It computed all networks of version 1.
 pub const ONNX_RUNTIME: &str = "onnxruntime";
@@ -35,7 +43,7 @@ pub struct Names {
 
 /// When the number of estimation draws was decided, and so which limits are valid for the counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Rule {
     /// Beforehand: n draws.
     Fixed,
@@ -66,6 +74,9 @@ pub struct Run {
     pub n0: u64,
     /// Estimation draws per input, at most.
     pub n: u64,
+    /// The law of the noise; no record of version 2 is without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub law: Option<Law>,
     /// σ, the standard deviation of the noise in each coordinate of z; 1 where `noise` gives levels.
     pub sigma: f64,
     /// α, the failure probability of one record.
@@ -131,6 +142,7 @@ impl Run {
             goal: params.goal.clone(),
             n0: params.selection,
             n: params.estimation,
+            law: Some(Law::Gaussian),
             sigma: params.noise.value(),
             alpha: params.failure.value(),
             seed: params.seed,

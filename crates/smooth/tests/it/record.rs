@@ -3,8 +3,8 @@
 use gambeson_checker::FailureProbability;
 use gambeson_lowrank::projection::representation::Representation;
 use gambeson_smooth::record::{
-    Derived, LimitChoice, ONNX_RUNTIME, Record, RecordError, RecordLog, RecordProblem, Rule, Run, VERSION,
-    merge_records, read_records, recorded_runtime,
+    Derived, Law, LimitChoice, ONNX_RUNTIME, Record, RecordError, RecordLog, RecordProblem, Rule, Run,
+    VERSION, merge_records, read_records, recorded_runtime, to_line,
 };
 use std::path::{Path, PathBuf};
 
@@ -14,6 +14,7 @@ pub(crate) fn run() -> Run {
         goal: None,
         n0: 10,
         n: 1000,
+        law: Some(Law::Gaussian),
         sigma: 0.25,
         alpha: 0.001,
         seed: 7,
@@ -50,6 +51,7 @@ pub(crate) fn record(index: u64, run: Run, selection: [u64; 3], estimation: [u64
         perturbed_error: 0.0,
         derived: Derived::default(),
         seconds: 0.5,
+        digest: None,
     }
     .with_derived()
     .expect("valid counts")
@@ -65,7 +67,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn write(path: &Path, records: &[Record]) {
-    let line = |record: &Record| serde_json::to_string(record).expect("JSON") + "\n";
+    let line = |record: &Record| to_line(record).expect("JSON") + "\n";
     std::fs::write(path, records.iter().map(line).collect::<String>()).expect("written");
 }
 
@@ -99,12 +101,19 @@ fn version_one_is_read_and_continued_by_what_computed_it() {
 
 #[test]
 fn a_record_is_one_line_with_the_counts_first() {
-    let line = serde_json::to_string(&three()[0]).expect("JSON");
+    let line = to_line(&three()[0]).expect("JSON");
     let start = "{\"version\":2,\"index\":0,\"label\":1,\"selection\":[1,9,0],\"estimation\":[5,990,5],\
-                 \"rule\":{\"kind\":\"fixed\"},\"n0\":10,\"n\":1000,\"sigma\":0.25,\"alpha\":0.001,\"seed\":7,\"generator\":\"g 1\",\
+                 \"rule\":{\"kind\":\"fixed\"},\"n0\":10,\"n\":1000,\"law\":\"gaussian\",\"sigma\":0.25,\"alpha\":0.001,\"seed\":7,\"generator\":\"g 1\",\
                  \"model\":\"toy\",\"data\":\"toy-test\",\"projection\":null,\"representation\":null,\"noise\":null,\"kappa\":null,\
                  \"spectral\":null,\"dimension\":3072,\"encoding_error\":0.0,\"class\":1,\"latent\":";
-    assert!(line.starts_with(start) && line.ends_with(",\"seconds\":0.5}"), "{line}");
+    assert!(line.starts_with(start), "{line}");
+    // The digest is that of the line without it.
+    let (content, digest) = line.split_once(",\"digest\":\"").expect("a digest");
+    assert!(content.ends_with(",\"seconds\":0.5"), "{line}");
+    assert_eq!(
+        digest.trim_end_matches("\"}"),
+        gambeson_lowrank::file::sha256(format!("{content}}}").as_bytes())
+    );
     let staged = Rule::Staged { looks: vec![(100, 0.25), (1000, 0.75)] };
     let rule = serde_json::to_string(&staged).expect("JSON");
     assert_eq!(rule, "{\"kind\":\"staged\",\"looks\":[[100,0.25],[1000,0.75]]}");
@@ -183,8 +192,7 @@ fn a_broken_line_is_named_and_contradictions_are_refused() {
     let folder = folder();
     let path = folder.path().join("run.jsonl");
     let records = three();
-    let lines: Vec<String> =
-        records.iter().map(|record| serde_json::to_string(record).expect("JSON")).collect();
+    let lines: Vec<String> = records.iter().map(|record| to_line(record).expect("JSON")).collect();
     std::fs::write(&path, format!("{}\n{}\n{}\n", lines[0], &lines[1][..60], lines[2])).expect("written");
     let error = read_records(&path).expect_err("broken in the middle");
     assert!(error.to_string().contains("run.jsonl, line 2: not a record"), "{error}");
@@ -224,6 +232,56 @@ fn a_broken_line_is_named_and_contradictions_are_refused() {
     empty.estimation.clear();
     empty.selection.clear();
     assert_eq!(empty.validate(), Err(RecordProblem::Empty));
+}
+
+#[test]
+fn what_was_changed_is_seen_even_where_it_claims_no_more() {
+    let folder = folder();
+    let path = folder.path().join("run.jsonl");
+    let line = to_line(&three()[0]).expect("JSON");
+    let refused = |text: String, message: &str| {
+        std::fs::write(&path, text + "\n").expect("written");
+        let error = RecordLog::open_to_append(&path, &run()).expect_err(message).to_string();
+        assert!(error.contains(message), "{message}: {error}");
+    };
+    refused(line.replace("\"seed\":7", "\"seed\":8"), "digest");
+    refused(line.replace("\"seconds\":0.5", "\"seconds\":0.25"), "digest");
+    let (content, _) = line.split_once(",\"digest\"").expect("a digest");
+    refused(format!("{content}}}"), "digest is missing");
+    refused(line.replace(",\"law\":\"gaussian\"", ""), "digest");
+    refused(line.replace("\"law\":\"gaussian\"", "\"law\":\"laplace\""), "unknown variant");
+    // A record of version 1 has no digest: what its counts prove is all there is to compare.
+    let old = content.replace("\"version\":2", "\"version\":1") + "}";
+    refused(old.replace("\"sigma\":0.25", "\"sigma\":2.5"), "sigma");
+    std::fs::write(&path, old.replace("\"sigma\":0.25", "\"sigma\":2.5") + "\n").expect("written");
+    let other = Run { sigma: 2.5, ..run() };
+    let error = RecordLog::open_to_append(&path, &other).expect_err("radii of another sigma").to_string();
+    assert!(error.contains("the record was changed"), "{error}");
+    refused(old.replace("\"dimension\":3072", "\"dimension\":1"), "dimension");
+    refused(old.replace("\"seed\":7", "\"seed\":7,\"note\":1"), "unknown key \"note\"");
+    refused(old.replace("{\"kind\":\"fixed\"}", "{\"kind\":\"fixed\",\"looks\":[]}"), "looks");
+    let goal = "\"goal\":{\"targets\":[0.5],\"tolerance\":null,\"norm\":\"l2\"},\"n0\"";
+    refused(old.replace("\"n0\"", goal), "the rule is fixed");
+    // A byte-order mark is no part of the first line.
+    std::fs::write(&path, format!("\u{feff}{line}\n")).expect("written");
+    assert_eq!(read_records(&path).expect("read"), three()[..1]);
+    assert_eq!(RecordLog::open_to_append(&path, &run()).expect("ours").1.len(), 1);
+}
+
+#[test]
+fn a_dimension_that_kappa_contradicts_is_refused() {
+    let run = Run {
+        projection: Some("p".to_owned()),
+        representation: Some(Representation::Dct2),
+        kappa: Some(14.2),
+        spectral: Some(1.0),
+        ..run()
+    };
+    let mut record = record(0, run, [1, 9, 0], [0, 1000, 0]);
+    assert_eq!(record.validate(), Ok(()));
+    record.run.dimension = 12;
+    let refused = RecordProblem::Dimension { dimension: 12, kappa: 14.2, spectral: 1.0 };
+    assert_eq!(record.validate(), Err(refused));
 }
 
 #[test]

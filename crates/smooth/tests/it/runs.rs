@@ -143,7 +143,7 @@ fn a_record_with_too_small_an_encoding_error_ends_the_run() {
     assert!(proven > 0.0);
     record.encoding_error = 0.0;
     let forged = record.with_derived().expect("valid");
-    std::fs::write(&path, serde_json::to_string(&forged).expect("JSON") + "\n").expect("written");
+    std::fs::write(&path, gambeson_smooth::record::to_line(&forged).expect("JSON") + "\n").expect("written");
     let before = std::fs::read(&path).expect("bytes");
     let mut drawn = 0;
     let run = certified(Some(&path), |progress| {

@@ -4,12 +4,14 @@ use super::prove;
 use crate::args::{AnalyzeArguments, Radius};
 use crate::commands::certify::cosines;
 use crate::progress::say;
+use crate::screen::shown;
 use anyhow::bail;
 use gambeson_checker::FailureProbability;
 use gambeson_smooth::analysis::{
-    AnalysisError, LoggedRun, Paired, Question, RadiusNorm, Scale, Scores, Settings, bernstein_bound,
-    best_at, false_certificates, find_logs, paired, read_logs, readable_logs,
+    AnalysisError, Evidence, Input, LoggedRun, Paired, Question, RadiusNorm, Scale, Scores, Settings,
+    bernstein_bound, best_at, false_certificates, find_logs, paired, read_logs, readable_logs,
 };
+use std::collections::{BTreeMap, BTreeSet};
 
 /// More columns than this are too many for a table.
 const MOST_COLUMNS: usize = 20;
@@ -24,6 +26,10 @@ pub(super) struct Analysis {
     pub(super) best: Vec<(usize, f64)>,
     /// The first two logs compared, if asked for.
     pub(super) paired: Option<Vec<Paired>>,
+    /// κ as given, in place of what logs say.
+    pub(super) given_kappa: Option<f64>,
+    /// Why logs are not compared with each other, if they are not.
+    pub(super) incomparable: Option<String>,
 }
 
 /// What is known about one.
@@ -67,39 +73,9 @@ pub(super) struct HighProbability {
 
 pub(super) fn analyse(arguments: &AnalyzeArguments) -> anyhow::Result<Analysis> {
     let question = question(arguments)?;
-    let settings = Settings {
-        alpha: arguments.alpha.map(FailureProbability::new).transpose()?,
-        sigma: arguments.sigma,
-        how: arguments.method.into(),
-    };
     let proofs = prove::proofs(arguments)?;
     let rho = arguments.rho.map(FailureProbability::new).transpose()?;
-    let mut paths = find_logs(&arguments.logs)?;
-    if arguments.skip_bad {
-        let (good, bad) = readable_logs(&paths, &settings);
-        bad.iter().for_each(|error| say(&format!("skipped: {error}")));
-        paths = good;
-    }
-    let mut sources = read_logs(&paths, &settings)?;
-    if arguments.skip_bad {
-        sources.retain(|source| match source.scores(&question) {
-            Ok(_) => true,
-            Err(error) => {
-                say(&format!("skipped: {error}"));
-                false
-            }
-        });
-        if sources.is_empty() {
-            bail!("none of the logs can be read");
-        }
-    }
-    if arguments.by_sigma {
-        let level = |source: &LoggedRun| sigma_of(source).unwrap_or(f64::INFINITY);
-        sources.sort_by(|a, b| level(a).total_cmp(&level(b)));
-    }
-    for (path, line) in sources.iter().flat_map(|source| &source.broken_off) {
-        say(&format!("{}, line {line}: cut off, ignored", path.display()));
-    }
+    let sources = sources(arguments, &question)?;
     if question.norm == RadiusNorm::Linf && !matches!(question.scale, Scale::Dimension(_)) {
         let (first, other): (Vec<&LoggedRun>, Vec<&LoggedRun>) =
             sources.iter().partition(|source| in_cosines(source));
@@ -116,7 +92,11 @@ pub(super) fn analyse(arguments: &AnalyzeArguments) -> anyhow::Result<Analysis> 
     let largest = scores.iter().map(Scores::largest_radius).fold(0.0, f64::max);
     let radii = arguments.radii.clone().unwrap_or_else(|| default_radii(question.norm, largest));
     let values: Vec<f64> = radii.iter().map(|radius| radius.value).collect();
-    let labels = if arguments.label.is_empty() { labels(&sources) } else { arguments.label.clone() };
+    let labels = if arguments.label.is_empty() {
+        labels(&sources)
+    } else {
+        arguments.label.iter().map(|label| shown(label)).collect()
+    };
     if labels.len() != sources.len() {
         bail!(
             "{} --label for {} logs: give one per log, in order (shards of one run are one log)",
@@ -155,7 +135,56 @@ pub(super) fn analyse(arguments: &AnalyzeArguments) -> anyhow::Result<Analysis> 
         (true, [first, second]) => Some(paired(&first.source, &second.source, &question, &values)?),
         (true, _) => bail!("--paired compares two logs, but there are {}", logs.len()),
     };
-    Ok(Analysis { norm: question.norm, any_class: question.any_class, radii, logs, best, paired })
+    let differ = differ(&logs).filter(|_| !arguments.mixed);
+    if let Some(differ) = differ.as_ref().filter(|_| arguments.envelope) {
+        bail!("--envelope: {differ}; to draw it all the same, say --mixed");
+    }
+    Ok(Analysis {
+        norm: question.norm,
+        any_class: question.any_class,
+        radii,
+        logs,
+        best,
+        paired,
+        given_kappa: arguments.kappa,
+        incomparable: differ,
+    })
+}
+
+/// The logs, read; those that cannot be are left out if asked for.
+fn sources(arguments: &AnalyzeArguments, question: &Question) -> anyhow::Result<Vec<LoggedRun>> {
+    let settings = Settings {
+        alpha: arguments.alpha.map(FailureProbability::new).transpose()?,
+        sigma: arguments.sigma,
+        how: arguments.method.into(),
+    };
+    let mut paths = find_logs(&arguments.logs)?;
+    if arguments.skip_bad {
+        let (good, bad) = readable_logs(&paths, &settings);
+        bad.iter().for_each(|error| say(&format!("skipped: {error}")));
+        paths = good;
+    }
+    let mut sources = read_logs(&paths, &settings)?;
+    if arguments.skip_bad {
+        sources.retain(|source| match source.scores(question) {
+            Ok(_) => true,
+            Err(error) => {
+                say(&format!("skipped: {error}"));
+                false
+            }
+        });
+        if sources.is_empty() {
+            bail!("none of the logs can be read");
+        }
+    }
+    if arguments.by_sigma {
+        let level = |source: &LoggedRun| sigma_of(source).unwrap_or(f64::INFINITY);
+        sources.sort_by(|a, b| level(a).total_cmp(&level(b)));
+    }
+    for (path, line) in sources.iter().flat_map(|source| &source.broken_off) {
+        say(&format!("{}, line {line}: cut off, ignored", path.display()));
+    }
+    Ok(sources)
 }
 
 fn classes(source: &LoggedRun, question: &Question, radii: &[f64]) -> anyhow::Result<Vec<ByClass>> {
@@ -178,6 +207,48 @@ fn sigma_of(source: &LoggedRun) -> Option<f64> {
         Some((at, level))
     });
     source.sigma.or_else(|| named.max_by_key(|(at, _)| *at).map(|(_, level)| level))
+}
+
+/// What makes accuracies of two of the logs incomparable: other data, other images. What a log does not say is taken to
+/// be the same.
+fn differ(logs: &[AnalysedLog]) -> Option<String> {
+    let others =
+        logs.iter().enumerate().flat_map(|(at, log)| logs[..at].iter().map(move |other| (other, log)));
+    for (one, other) in others {
+        let (a, b) = (&one.label, &other.label);
+        let data = |log: &AnalysedLog| log.source.run.as_ref().map(|run| run.data.clone());
+        if let (Some(first), Some(second)) = (data(one), data(other))
+            && first != second
+        {
+            return Some(format!(
+                "{a} and {b} are of different data ({} and {})",
+                shown(&first),
+                shown(&second)
+            ));
+        }
+        if let (Some(first), Some(second)) = (one.scores.images(), other.scores.images())
+            && first != second
+        {
+            return Some(format!("{a} and {b} have different numbers of images ({first} and {second})"));
+        }
+        if let (Evidence::Inputs(first), Evidence::Inputs(second)) =
+            (&one.source.evidence, &other.source.evidence)
+        {
+            let images = |inputs: &[Input]| inputs.iter().map(|input| input.index).collect::<BTreeSet<_>>();
+            if images(first) != images(second) {
+                return Some(format!("{a} and {b} are of different images"));
+            }
+            let labels: BTreeMap<u64, u32> =
+                first.iter().filter_map(|input| Some((input.index, input.label?))).collect();
+            let contradicts = |input: &Input| {
+                input.label.is_some_and(|label| labels.get(&input.index).is_some_and(|&other| other != label))
+            };
+            if let Some(input) = second.iter().find(|input| contradicts(input)) {
+                return Some(format!("{a} and {b} have different labels for image {}", input.index));
+            }
+        }
+    }
+    None
 }
 
 fn question(arguments: &AnalyzeArguments) -> anyhow::Result<Question> {
@@ -268,7 +339,7 @@ fn labels(sources: &[LoggedRun]) -> Vec<String> {
         let length = (1..=longest).find(|&length| others(length)).unwrap_or(longest);
         let more = sources[at].paths.len() - 1;
         let shards = if more > 0 { format!(" (+ {more})") } else { String::new() };
-        end(&parts[at], length) + &shards
+        shown(&(end(&parts[at], length) + &shards))
     };
     (0..sources.len()).map(label).collect()
 }

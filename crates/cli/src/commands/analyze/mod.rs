@@ -6,9 +6,8 @@ mod more;
 mod prove;
 mod report;
 
-use crate::args::{AnalyzeArguments, FigureFiles};
+use crate::args::AnalyzeArguments;
 use crate::ended::Ended;
-use crate::output::writable;
 use analysis::analyse;
 use anyhow::Context;
 use gambeson_lowrank::file::write_file;
@@ -16,11 +15,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(arguments: &AnalyzeArguments, stdout: &mut impl Write) -> anyhow::Result<Ended> {
-    let out = [&arguments.markdown, &arguments.latex, &arguments.csv];
-    let figures = arguments.figure.figure.iter().flat_map(FigureFiles::paths);
-    for path in out.into_iter().flatten().chain(figures) {
-        writable(path)?;
-    }
     let analysis = analyse(arguments)?;
     let tables = report::tables(&analysis, arguments);
     if arguments.json {
@@ -64,6 +58,7 @@ fn command() -> String {
         };
         if word.contains(char::is_whitespace) { format!("'{word}'") } else { word }
     };
-    let words: Vec<String> = std::env::args().skip(1).map(word).collect();
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let words: Vec<String> = words.map(word).collect();
     format!("gambeson {}", words.join(" ")).replace('`', "'")
 }

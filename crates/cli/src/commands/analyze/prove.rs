@@ -2,6 +2,7 @@
 
 use crate::args::AnalyzeArguments;
 use crate::commands::certify::vector;
+use crate::screen::shown;
 use anyhow::bail;
 use gambeson_lowrank::projection::proven::ProvenProjection;
 use gambeson_smooth::analysis::LoggedRun;
@@ -25,7 +26,7 @@ pub(super) fn proofs(arguments: &AnalyzeArguments) -> anyhow::Result<Vec<Proof>>
     let one = |(at, path): (usize, &PathBuf)| {
         let certificate = certificates.get(at).map(PathBuf::as_path);
         let projection = ProvenProjection::open(path, certificate, levels.as_deref(), threads)?;
-        Ok(Proof { name: path.display().to_string(), projection })
+        Ok(Proof { name: shown(&path.display().to_string()), projection })
     };
     projections.iter().enumerate().map(one).collect()
 }

@@ -43,8 +43,16 @@ fn accuracies(analysis: &Analysis, arguments: &AnalyzeArguments) -> Table {
     let caption = format!("{what} at {} radii r.", analysis.norm.name());
     let mut notes = Vec::new();
     let several = analysis.logs.len() > 1;
+    let several = several && analysis.incomparable.is_none();
     if several {
         notes.push("*: the best log at that radius.".to_owned());
+    } else if let Some(differ) = &analysis.incomparable {
+        notes.push(format!("Not compared: {differ}; --mixed compares them all the same."));
+    }
+    if let Some(kappa) = analysis.given_kappa {
+        notes.push(format!(
+            "ℓ∞ radii are those of z divided by κ = {kappa} as given, which nothing here proves."
+        ));
     }
     if let Some(bound) = analysis.logs.iter().find_map(|log| log.high_probability.as_ref()) {
         notes.push(format!(
@@ -111,12 +119,15 @@ fn certified(log: &AnalysedLog, arguments: &AnalyzeArguments) -> Option<String> 
     };
     let given = if source.dialect == Dialect::Votes { " as given" } else { "" };
     let run = source.run.as_deref();
-    let kappa = run.and_then(|run| run.kappa).map_or_else(String::new, |kappa| match &log.proven_by {
-        Some(projection) => format!(" κ = {kappa}, proven again, as is σ_max, from {projection}."),
-        None => {
-            format!(" κ = {kappa} and σ_max as recorded: --projection proves them again.")
-        }
-    });
+    let kappa = run.and_then(|run| run.kappa).filter(|_| arguments.kappa.is_none()).map_or_else(
+        String::new,
+        |kappa| match &log.proven_by {
+            Some(projection) => format!(" κ = {kappa}, proven again, as is σ_max, from {projection}."),
+            None => {
+                format!(" κ = {kappa} and σ_max as recorded: --projection proves them again.")
+            }
+        },
+    );
     let cosines = if in_cosines(source) { " ℓ∞ is of cosine coefficients." } else { "" };
     let goal = run.and_then(|run| run.goal.as_ref()).map_or_else(String::new, |goal| {
         let targets: Vec<String> = goal.targets.iter().map(ToString::to_string).collect();
@@ -184,6 +195,18 @@ fn limits(analysis: &Analysis) -> Option<Table> {
     Some(table)
 }
 
+/// Whether there is a κ, and who says so.
+fn kappa_from(analysis: &Analysis, log: &AnalysedLog) -> &'static str {
+    let projected = log.source.run.as_ref().map(|run| run.kappa.is_some());
+    match (analysis.given_kappa, projected, &log.proven_by) {
+        (Some(_), ..) => "given",
+        (None, Some(true), Some(_)) => "proven",
+        (None, Some(true), None) => "recorded",
+        (None, Some(false), _) => "no-projection",
+        (None, None, _) => "unknown",
+    }
+}
+
 #[derive(Serialize)]
 struct LogObject<'a> {
     source: String,
@@ -197,6 +220,14 @@ struct LogObject<'a> {
     alpha: Option<f64>,
     high_probability: Option<BoundObject<'a>>,
     p_a: Option<LimitsObject>,
+    /// Hash of the projection the log was made with; null without one.
+    projection: Option<&'a str>,
+    /// κ that ℓ∞ radii rest on; null without one.
+    kappa: Option<f64>,
+    /// Where it comes from.
+    kappa_from: &'static str,
+    /// Why this log is not compared with the others.
+    not_compared: Option<&'a str>,
     /// Over correct predictions.
     p_a_correct: Option<LimitsObject>,
     per_class: Option<Vec<ClassObject<'a>>>,
@@ -259,6 +290,10 @@ pub(super) fn json(analysis: &Analysis, envelope: bool, stdout: &mut impl Write)
                 bernstein: &bound.bernstein,
             }),
             p_a: quantiles.map(|lower_limits| LimitsObject { shares: SHARES, lower_limits }),
+            projection: log.source.run.as_ref().and_then(|run| run.projection.as_deref()),
+            kappa: analysis.given_kappa.or(log.source.run.as_ref().and_then(|run| run.kappa)),
+            kappa_from: kappa_from(analysis, log),
+            not_compared: analysis.incomparable.as_deref(),
             p_a_correct: right.map(|lower_limits| LimitsObject { shares: SHARES, lower_limits }),
             per_class: (!log.classes.is_empty()).then(|| log.classes.iter().map(ClassObject::from).collect()),
             proven_by: log.proven_by.as_deref(),

@@ -57,6 +57,7 @@ struct Summary {
     rate: f64,
     /// Whether Ctrl-C or the time limit cut it short.
     stopped: bool,
+    #[serde(serialize_with = "crate::json::lossy")]
     out: Option<PathBuf>,
     accuracy: Accuracy,
 }

@@ -67,7 +67,7 @@ pub(super) struct Loaded {
 }
 
 pub(super) fn load(sources: &Sources<'_>, shape: Shape, threads: usize) -> anyhow::Result<Loaded> {
-    let text = sources.model;
+    let text = &*sources.model.to_string_lossy();
     let normalisation = match (sources.mean, sources.std) {
         ([], []) => None,
         (mean, std) => Some(Normalisation::new(mean, std, shape.channels).context("--mean and --std")?),
@@ -82,7 +82,7 @@ pub(super) fn load(sources: &Sources<'_>, shape: Shape, threads: usize) -> anyho
     let params =
         LoadParams { data: shape, normalisation: normalisation.clone(), runtime: sources.runtime, threads };
     let LoadedModel { model, sha256, shape, unsupported } =
-        runtime::load(Path::new(text), &params).map_err(hinted)?;
+        runtime::load(Path::new(sources.model), &params).map_err(hinted)?;
     if let Some(unsupported) = unsupported {
         say(&format!("{text}: run by ONNX Runtime, since our engine does not have {unsupported}"));
     }
@@ -178,7 +178,7 @@ fn cosine(index: &str, shape: Shape) -> anyhow::Result<Vec<f64>> {
 
 /// All numbers of an `.npy` file, in its order.
 pub(crate) fn vector(path: &Path) -> anyhow::Result<Vec<f64>> {
-    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+    let bytes = gambeson_lowrank::file::read_file(path).with_context(|| path.display().to_string())?;
     let read = || {
         let (mut rest, length) = (&bytes[..], bytes.len() as u64);
         let header = npy::Header::read(&mut rest, length)?;

@@ -32,6 +32,7 @@ struct Summary {
     /// Forward passes per second, noise included.
     rate: f64,
     stopped: bool,
+    #[serde(serialize_with = "crate::json::lossy")]
     out: Option<PathBuf>,
 }
 

@@ -5,7 +5,7 @@ use super::sources::Sources;
 use crate::args::SmoothArguments;
 use crate::commands::data::data_dir;
 use crate::live_data::LiveData;
-use crate::output::writable;
+use crate::screen::shown;
 use anyhow::{Context, bail};
 use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_data::dataset::{Dataset, Shape};
@@ -37,21 +37,14 @@ pub(crate) struct Setup {
 impl Setup {
     /// Loads everything, cheap and likely mistakes first.
     pub(super) fn load(arguments: &SmoothArguments, threads: usize) -> anyhow::Result<Self> {
-        for path in [&arguments.out, &arguments.tsv].into_iter().flatten() {
-            writable(path)?;
-        }
-        if let (Some(out), Some(tsv)) = (&arguments.out, &arguments.tsv)
-            && std::path::absolute(out)? == std::path::absolute(tsv)?
-        {
-            bail!("{}: is both --out and --tsv; give two files", out.display());
-        }
         let mut setup = Self::open(&arguments.into(), threads, |data| {
             if arguments.tsv.is_some() && data.labels().is_none() {
                 bail!("{}: the data have no labels, which --tsv needs; leave it out", data.name());
             }
             indices(arguments, data.len())
         })?;
-        setup.title = format!("{} on {}", arguments.model, setup.data.name());
+        setup.title =
+            format!("{} on {}", shown(&arguments.model.to_string_lossy()), shown(setup.data.name()));
         Ok(setup)
     }
 
@@ -74,7 +67,7 @@ impl Setup {
         if classes > model.classes() {
             crate::progress::say(&format!(
                 "{} has {} classes, but the data have {classes}: it never answers the others",
-                sources.model,
+                sources.model.display(),
                 model.classes()
             ));
         }
@@ -92,7 +85,7 @@ impl Setup {
             Some(path) => setup.project(path, sources, taken, threads)?,
             None if taken != shape => bail!(
                 "{}: takes images of {taken}, but the data are {shape}; a --projection can decode smaller ones",
-                sources.model
+                sources.model.display()
             ),
             None => {}
         }

@@ -4,13 +4,14 @@ use crate::args::{RuntimeName, SmoothArguments, SplitName};
 use gambeson_data::format::audio::FrameParams;
 use gambeson_learn::runtime::RuntimeChoice;
 use gambeson_smooth::record::recorded_runtime;
+use std::ffi::OsStr;
 use std::path::Path;
 
 /// What is smoothed, and on what: all that a run must be given again to be replayed.
 pub(crate) struct Sources<'a> {
-    pub(crate) model: &'a str,
+    pub(crate) model: &'a OsStr,
     pub(crate) runtime: RuntimeChoice,
-    pub(crate) data: &'a str,
+    pub(crate) data: &'a OsStr,
     pub(crate) split: SplitName,
     pub(crate) frames: FrameParams,
     pub(crate) projection: Option<&'a Path>,

@@ -8,22 +8,23 @@ use crate::commands::matrix;
 use crate::ended::Ended;
 use crate::json::{CheckRecord, domain_name};
 use crate::machine::peak_memory;
+use crate::progress::{catch_interrupts, interrupted};
 use crate::report::decimal::up;
 use crate::screen::{proven, rejected, wrapped};
 use anyhow::{Context, bail};
 use gambeson_checker::{CheckError, Domain};
 use gambeson_lowrank::linalg::matrix::Matrix;
-use gambeson_lowrank::matrix_file::InputKind;
+use gambeson_lowrank::matrix_file::{Input, InputKind};
 use gambeson_lowrank::projection::Projection;
 use gambeson_lowrank::projection::certificate::{ProjectionBound, ProjectionCertificate};
 use gambeson_lowrank::safetensors::looks_like;
-use gambeson_lowrank::sdp::bracket::{Upper, prove};
+use gambeson_lowrank::sdp::bracket::{ProofPlan, Upper, prove_as_planned};
 use gambeson_lowrank::sdp::certificate::CertificateFile;
 use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
 use serde::Serialize;
 use std::io::{Read, Write};
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub(crate) fn run(
     arguments: &CheckArguments,
@@ -48,15 +49,15 @@ pub(crate) fn run(
     }
     let file = CertificateFile::read(certificate)?;
     let given = matrix::load(arguments.input.as_deref(), arguments.random, threads)?;
-    let kind = given.input.kind;
     let asked = Asked {
         domain: arguments.domain.map(Domain::from),
         norm: arguments.norm.map(Norm::from),
         gram: arguments.gram,
         at_most: arguments.at_most,
     };
-    let verdict =
-        verdict(given.input.matrix, kind, file, &asked, threads).with_context(|| given.name.clone())?;
+    catch_interrupts("stopping (press Ctrl-C again to quit)");
+    let verdict = verdict_of(given.input, file, &asked, arguments.time_limit, threads)
+        .with_context(|| given.name.clone())?;
     if arguments.json {
         let record = CheckRecord {
             proven: verdict.reason.is_none(),
@@ -129,7 +130,7 @@ fn check_projection(
         );
     }
     let projection = Projection::read(path)?;
-    let certificate = ProjectionCertificate::read(certificate)?;
+    let certificate = ProjectionCertificate::read_for(&projection, certificate)?;
     let started = Instant::now();
     let checked = certificate.check(&projection, threads);
     let seconds_check = started.elapsed().as_secs_f64();
@@ -295,6 +296,18 @@ pub(crate) fn verdict(
     asked: &Asked,
     threads: usize,
 ) -> anyhow::Result<Verdict> {
+    verdict_of(Input { kind, ..Input::from(matrix) }, file, asked, None, threads)
+}
+
+/// The same for what a file says.
+fn verdict_of(
+    input: Input,
+    file: CertificateFile,
+    asked: &Asked,
+    time_limit: Option<Duration>,
+    threads: usize,
+) -> anyhow::Result<Verdict> {
+    let Input { mut matrix, kind, mut error, former, .. } = input;
     let question = Question::new(asked, &file, &matrix, kind);
     let verdict = |upper: Option<Upper>, reason: Option<String>, started: Instant| {
         Ok(Verdict { upper, reason, question, seconds: started.elapsed().as_secs_f64() })
@@ -304,7 +317,11 @@ pub(crate) fn verdict(
         return rejected(reason);
     }
     let hash = matrix.sha256();
-    if hash != file.matrix_sha256 {
+    let formerly =
+        former.filter(|former| hash != file.matrix_sha256 && former.0.sha256() == file.matrix_sha256);
+    if let Some(former) = formerly {
+        (matrix, error) = *former; // plain sums, as programs before this one made them
+    } else if hash != file.matrix_sha256 {
         return rejected(format!("the certificate is for another matrix (sha256 {hash} here)"));
     }
     if file.n != file.weights.len() {
@@ -315,9 +332,24 @@ pub(crate) fn verdict(
         ));
     }
     let Question { norm, reading, domain } = question;
-    let problem = Problem::new(matrix, norm, reading, domain, threads).map_err(super::matrix::explained)?;
+    let problem = Problem::new(matrix, norm, reading, domain, threads)
+        .map_err(super::matrix::explained)?
+        .with_error(error);
     let started = Instant::now();
-    match prove(&problem, &file.into_certificate(), threads) {
+    let plan = ProofPlan::paying(&problem, file.paid.clone(), threads);
+    let late = || time_limit.is_some_and(|limit| started.elapsed() > limit);
+    let planned = match plan {
+        Ok(plan) => plan,
+        Err(CheckError::Rejected(reason)) => return verdict(None, Some(reason.to_string()), started),
+        Err(error) => return Err(error.into()),
+    };
+    let limit = gambeson_lowrank::file::memory_limit();
+    if planned.cost.bytes > limit {
+        let (needs, has) = (up(planned.cost.bytes as f64 / 1e9, 2), up(limit as f64 / 1e9, 2));
+        return rejected(format!("the proof takes about {needs} GB, more than the memory limit of {has} GB"));
+    }
+    let stop = || late() || interrupted();
+    match prove_as_planned(&problem, &file.into_certificate(), &planned, threads, &stop) {
         Ok(upper) => {
             let reason = asked.at_most.filter(|&most| upper.value() > most).map(|most| {
                 format!("the proven bound {} is larger than {}", up(upper.value(), 17), up(most, 17))

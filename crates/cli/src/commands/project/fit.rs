@@ -6,7 +6,6 @@ use super::method::{found, method_of};
 use crate::args::FitArguments;
 use crate::ended::Ended;
 use crate::json::{ChannelRecord, FitRecord};
-use crate::output::writable;
 use crate::progress::say;
 use crate::report::decimal::{down, up, up_to_places};
 use crate::screen::wrapped;
@@ -28,13 +27,6 @@ pub(super) fn run(
         .out
         .as_ref()
         .map(|out| arguments.certificate.clone().unwrap_or_else(|| certificate_path(out)));
-    if let (Some(out), Some(certificate)) = (&arguments.out, &certificate) {
-        writable(out)?;
-        writable(certificate)?;
-        if out == certificate {
-            bail!("{}: the projection and its certificate need two different files", out.display());
-        }
-    }
     let data = Fittable::load(&arguments.data)?;
     let started = Instant::now();
     let method =
@@ -58,9 +50,7 @@ pub(super) fn run(
     let stopped = live.stopped;
     let mut record = record(&data, &fitted, arguments, stopped, started.elapsed().as_secs_f64());
     if let (Some(out), Some(certificate)) = (&arguments.out, certificate) {
-        // An old certificate never stands beside a new projection: the new one comes first.
-        fitted.certificate.write(&certificate)?;
-        fitted.projection.write(out)?;
+        fitted.certificate.write_with(&certificate, &fitted.projection, out)?;
         (record.projection, record.certificate) = (Some(out.clone()), Some(certificate));
     }
     if arguments.json {

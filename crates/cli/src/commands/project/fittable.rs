@@ -3,6 +3,7 @@
 use crate::args::{BasisName, FitDataArguments};
 use crate::commands::data::{data_dir, options};
 use crate::live_data::LiveData;
+use crate::screen::shown;
 use anyhow::{Context, bail};
 use gambeson_data::dataset::{Dataset, Shape};
 use gambeson_data::second_moments::second_moments;
@@ -76,7 +77,7 @@ impl Fittable {
         });
         format!(
             "{}: {} samples of {}, {}{grid}, {}",
-            self.name,
+            shown(&self.name),
             self.samples,
             self.shape,
             self.transform.representation().name(),

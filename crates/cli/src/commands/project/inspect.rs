@@ -3,7 +3,7 @@
 use crate::args::InspectArguments;
 use crate::ended::Ended;
 use crate::report::decimal::{up, up_to_places};
-use crate::screen::{proven, wrapped};
+use crate::screen::{proven, shown, wrapped};
 use gambeson_lowrank::projection::Projection;
 use gambeson_lowrank::projection::certificate::{ProjectionBound, ProjectionCertificate, certificate_path};
 use serde::Serialize;
@@ -50,7 +50,7 @@ pub(super) fn run(
         .or_else(|| Some(certificate_path(&arguments.projection)).filter(|path| path.exists()));
     let checked: Result<ProjectionBound, String> = match &path {
         None => Err("no certificate".to_owned()),
-        Some(path) => ProjectionCertificate::read(path)?
+        Some(path) => ProjectionCertificate::read_for(&projection, path)?
             .check(&projection, threads)
             .map_err(|rejected| rejected.to_string()),
     };
@@ -95,8 +95,9 @@ fn print(inspected: &Inspected<'_>, stdout: &mut impl Write) -> std::io::Result<
         "projection of {channels} x {height} x {width} inputs in {} coordinates, {centred}, rank {}",
         inspected.basis, inspected.rank
     )?;
-    writeln!(stdout, "{}", wrapped(&format!("method  {}", inspected.method), 8))?;
-    writeln!(stdout, "data    {}\nsha256  {}", inspected.data, inspected.data_sha256)?;
+    // What the file says of itself is shown as such, whatever it says.
+    writeln!(stdout, "{}", wrapped(&format!("method  {}", shown(inspected.method)), 8))?;
+    writeln!(stdout, "data    {}\nsha256  {}", shown(inspected.data), shown(inspected.data_sha256))?;
     writeln!(stdout, "channel  rank      kappa     error  density  singular values")?;
     for (c, channel) in inspected.channels.iter().enumerate() {
         let bound = |value: Option<f64>, digits| value.map_or("-".to_owned(), |value| up(value, digits));
@@ -112,7 +113,9 @@ fn print(inspected: &Inspected<'_>, stdout: &mut impl Write) -> std::io::Result<
     }
     match (&inspected.kappa, &inspected.reason) {
         (Some(kappa), _) => writeln!(stdout, "{}: kappa <= {}", proven(), up(*kappa, 17)),
-        (None, Some(reason)) => writeln!(stdout, "{}", wrapped(&format!("nothing proven: {reason}"), 2)),
+        (None, Some(reason)) => {
+            writeln!(stdout, "{}", wrapped(&format!("nothing proven: {}", shown(reason)), 2))
+        }
         (None, None) => Ok(()),
     }
 }

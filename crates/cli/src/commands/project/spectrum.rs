@@ -4,7 +4,6 @@ use super::fittable::Fittable;
 use crate::args::SpectrumArguments;
 use crate::ended::Ended;
 use crate::json::{ChannelSpectrum, SpectrumRecord};
-use crate::output::writable;
 use crate::report::decimal::up_to_places;
 use crate::report::figure::{Axis, Figure, Panel, Point, Series, Style};
 use crate::report::table::Table;
@@ -30,9 +29,6 @@ fn channel_spectrum(energy: &Energy, allowed: Option<impl Fn(usize) -> bool>) ->
 }
 
 pub(super) fn run(arguments: &SpectrumArguments, stdout: &mut impl Write) -> anyhow::Result<Ended> {
-    if let Some(figure) = &arguments.figure.figure {
-        figure.paths().iter().try_for_each(|path| writable(path))?;
-    }
     let data = Fittable::load(&arguments.data)?;
     let started = Instant::now();
     let channels = data.energies.iter().map(|energy| channel_spectrum(energy, data.allowed())).collect();

@@ -8,7 +8,6 @@ use super::method::{found, method_of};
 use crate::args::{FitMethodName, SweepArguments};
 use crate::ended::Ended;
 use crate::json::SweepPoint;
-use crate::output::writable;
 use crate::progress::{above, duration, say};
 use crate::report::decimal::{down, up, up_to_places};
 use crate::screen::wrapped;
@@ -28,9 +27,6 @@ pub(super) fn run(
     stdout: &mut impl Write,
     threads: usize,
 ) -> anyhow::Result<Ended> {
-    if let Some(figure) = &arguments.figure.figure {
-        figure.paths().iter().try_for_each(|path| writable(path))?;
-    }
     let data = Fittable::load(&arguments.data)?;
     let Some(energy) = data.energies.get(arguments.channel) else {
         let count = data.energies.len();

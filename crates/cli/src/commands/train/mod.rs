@@ -26,7 +26,7 @@ use std::time::Instant;
 #[derive(Serialize)]
 struct Trained<'a> {
     /// Folder of the run.
-    run: &'a Path,
+    run: std::borrow::Cow<'a, str>,
     /// Whether it came to its end.
     finished: bool,
     /// SHA-256 of its file; null before the end.
@@ -65,7 +65,8 @@ pub(super) fn run(
     threads: usize,
 ) -> anyhow::Result<Ended> {
     let path = &arguments.spec;
-    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let text = gambeson_lowrank::file::read_file(path).with_context(|| path.display().to_string())?;
+    let text = String::from_utf8(text).with_context(|| path.display().to_string())?;
     let spec = TrainSpec::parse(&text, &arguments.set).with_context(|| path.display().to_string())?;
     let out = match &arguments.out {
         Some(out) => out.clone(),
@@ -196,7 +197,7 @@ fn report(
 ) -> anyhow::Result<Ended> {
     let shape = setup.view.output();
     let trained = Trained {
-        run: out,
+        run: out.to_string_lossy(),
         finished: outcome.network.is_some(),
         network: outcome.network.as_deref(),
         parameters,

@@ -13,6 +13,7 @@
 
 mod packed;
 
+use crate::file::memory_limit;
 use crate::linalg::kernel::Isa;
 use gambeson_checker::kernel::self_product::mirror_lower;
 use packed::{EXACT_BYTES, Packed, Stored, TILE};
@@ -147,7 +148,7 @@ impl MomentsAccumulator {
         let sample = channels.checked_mul(dim);
         let entries = sample.and_then(|sample| sample.checked_mul(dim)?.checked_mul(2 * size_of::<f64>()));
         let block = sample.and_then(|sample| sample.checked_mul(EXACT_BYTES));
-        if entries.max(block).is_none_or(|bytes| bytes > isize::MAX.unsigned_abs()) || block.is_none() {
+        if entries.max(block).is_none_or(|bytes| bytes as u64 > memory_limit()) || block.is_none() {
             return Err(MomentsError::TooLarge { channels, dim });
         }
         let (bytes, shorts, reals) = (PartialSums::default(), PartialSums::default(), PartialSums::default());

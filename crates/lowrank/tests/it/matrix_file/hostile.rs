@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 const MATRIX_MARKET: &[u8] = b"%%MatrixMarket matrix coordinate real symmetric\n% x\n3 3 2\n2 1 5.5\n3 3 7\n";
 const ARRAY: &[u8] = b"%%MatrixMarket matrix array integer skew-symmetric\n3 3\n2\n3\n5\n";
-const GRAPH: &[u8] = b"3 3\n1 2 5\n2 3\n3 1 -0.5\n";
+const GRAPH: &[u8] = b"3 3\n1 2 5\n2 3 1\n3 1 -0.5\n";
 const PROGRAM: &[u8] = b"*\n2\n1\n(2)\n{1.0,1.0}\n\
     0 1 1 1 0.25\n0 1 1 2 -0.25\n0 1 2 2 0.25\n1 1 1 1 1.0\n2 1 2 2 1.0\n";
 

@@ -3,7 +3,7 @@
 use gambeson_lowrank::linalg::matrix::{MatrixError, SparseMatrix};
 use gambeson_lowrank::matrix_file::{BannerProblem, InputKind, LineProblem, ParseError};
 
-use super::{dense, fixture_matrix, message, refused, sparse};
+use super::{dense, fixture_matrix, message, parsed, refused, sparse};
 
 fn coordinate(text: &str) -> SparseMatrix {
     sparse(text, InputKind::Matrix)
@@ -118,6 +118,25 @@ fn wrong_lines_are_named() {
 }
 
 #[test]
+fn entries_at_one_place_are_summed_exactly() {
+    let file = |values: [&str; 3]| {
+        let entries = values.map(|value| format!("2 1 {value}\n")).concat();
+        parsed(format!("%%MatrixMarket matrix coordinate integer symmetric\n2 2 3\n{entries}"))
+    };
+    let one = file(["9007199254740992", "1", "-9007199254740992"]);
+    assert_eq!((one.matrix, one.error), (file(["0", "0", "1"]).matrix, 0.0));
+    // The old matrix, which is zero, with its own error: 1 in both entries.
+    let (former, error) = *one.former.expect("plain sums are other ones");
+    assert_eq!(former, file(["0", "0", "0"]).matrix);
+    assert!((2.0..2.000_001).contains(&error), "{error}");
+    // Sums of large integers too: 2^80 + 1 - 2^80.
+    let one = file(["1208925819614629174706177", "0", "-1208925819614629174706176"]);
+    assert_eq!((one.matrix, one.error), (file(["0", "0", "1"]).matrix, 0.0));
+    let third = file(["9007199254740992", "1", "0"]);
+    assert!((2.0..2.000_001).contains(&third.error), "one in both triangles");
+}
+
+#[test]
 fn long_fields_are_clipped() {
     let text = format!("%%MatrixMarket matrix array real general\n1 1\n{}\n", "9x".repeat(1_000_000));
     assert!(message(text).len() < 100);
@@ -127,8 +146,10 @@ fn long_fields_are_clipped() {
 fn integers_are_exact() {
     let integer = |value: &str| format!("%%MatrixMarket matrix array integer general\n1 1\n{value}\n");
     assert_eq!(dense(integer("9007199254740994")).entries, [9_007_199_254_740_994.0]);
-    let text = "9007199254740993".to_owned();
-    assert_eq!(line(&integer(&text)), (3, LineProblem::InexactInteger { text }));
+    // No f64 equals this one: the nearest is stored, and the error known.
+    let inexact = parsed(integer("9007199254740993"));
+    assert!((1.0..1.000_001).contains(&inexact.error), "{}", inexact.error);
+    assert_eq!(inexact.matrix, parsed(integer("9007199254740992")).matrix);
     assert_eq!(line(&integer("1.5")), (3, LineProblem::NotAnInteger { text: "1.5".to_owned() }));
 }
 

@@ -22,13 +22,13 @@ fn fixture_matrix() -> DenseMatrix {
     DenseMatrix::new(3, 4, FIXTURE.to_vec()).expect("a matrix")
 }
 
-fn parsed(bytes: impl AsRef<[u8]>) -> Input {
+pub(super) fn parsed(bytes: impl AsRef<[u8]>) -> Input {
     parse(bytes.as_ref()).expect("a valid file")
 }
 
 fn dense(bytes: impl AsRef<[u8]>) -> DenseMatrix {
     match parsed(bytes) {
-        Input { matrix: Matrix::Dense(dense), kind: InputKind::Matrix } => dense,
+        Input { matrix: Matrix::Dense(dense), kind: InputKind::Matrix, .. } => dense,
         other => panic!("not a dense matrix: {other:?}"),
     }
 }
@@ -36,7 +36,7 @@ fn dense(bytes: impl AsRef<[u8]>) -> DenseMatrix {
 /// The sparse matrix of the bytes, which must be of the given kind.
 fn sparse(bytes: impl AsRef<[u8]>, expected: InputKind) -> SparseMatrix {
     match parsed(bytes) {
-        Input { matrix: Matrix::Sparse(sparse), kind } if kind == expected => sparse,
+        Input { matrix: Matrix::Sparse(sparse), kind, .. } if kind == expected => sparse,
         other => panic!("not a sparse matrix: {other:?}"),
     }
 }

@@ -21,7 +21,7 @@ fn instances() -> Option<PathBuf> {
 
 fn laplacian(path: &std::path::Path) -> SparseMatrix {
     match read(path) {
-        Ok(Input { matrix: Matrix::Sparse(sparse), kind: InputKind::MaxCut }) => sparse,
+        Ok(Input { matrix: Matrix::Sparse(sparse), kind: InputKind::MaxCut, .. }) => sparse,
         other => panic!("{}: {other:?}", path.display()),
     }
 }

@@ -1,9 +1,9 @@
 //! Graphs in rudy's format.
 
-use gambeson_lowrank::linalg::matrix::MatrixError;
+use gambeson_lowrank::linalg::matrix::{Matrix, MatrixError};
 use gambeson_lowrank::matrix_file::{InputKind, LineProblem, ParseError};
 
-use super::{message, refused, sparse};
+use super::{message, parsed, refused, sparse};
 
 fn triplets(text: &str) -> Vec<(usize, usize, f64)> {
     sparse(text, InputKind::MaxCut).triplets().collect()
@@ -67,6 +67,31 @@ fn wrong_lines_are_named() {
     assert_eq!(line("3 1\n1 2\n2 3\n"), (3, LineProblem::TooMany { what: "edges", announced: 1 }));
     assert_eq!(message("2 1\n1 1\n"), "line 2: edge from vertex 1 to itself");
     assert_eq!(message("3 3\n1 2\n2 3\n"), "truncated: 3 edges announced, 2 found");
+}
+
+#[test]
+fn weights_and_degrees_are_summed_exactly() {
+    let graph = parsed("3 3\n1 2 10000000000000000\n1 3 1\n1 2 -10000000000000000\n");
+    let sparse = |text: &str| parsed(text).matrix;
+    assert_eq!((graph.error, graph.matrix.sha256()), (0.0, sparse("3 2\n1 2 0\n1 3 1\n").sha256()));
+    // 0.17 is no f64. Each of its four places errs by half a unit of 0.17/4 for each edge, and a sum once more.
+    let many = format!("2 200000\n{}", "1 2 0.17\n".repeat(200_000));
+    let many = parsed(many);
+    let half_unit = 0.17_f64.next_up() - 0.17;
+    assert!(many.error > 0.0 && many.error < 200_000.0 * half_unit, "{}", many.error);
+    let Matrix::Sparse(sparse) = &many.matrix else { panic!("sparse") };
+    assert!((sparse.values[0] - 8500.0).abs() <= many.error, "the degree is 34000");
+}
+
+#[test]
+fn all_edges_have_weights_or_none() {
+    let mixed = |weighted| LineProblem::MixedWeights { line: 2, weighted };
+    assert_eq!(line("3 2\n1 2 1\n2 3\n"), (3, mixed(true)));
+    assert_eq!(line("3 2\n1 2\n2 3 1\n"), (3, mixed(false)));
+    assert_eq!(
+        message("3 2\n1 2 1\n2 3\n"),
+        "line 3: an edge without a weight, but that of line 2 has one: all need one, or none"
+    );
 }
 
 #[test]

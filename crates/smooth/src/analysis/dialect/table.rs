@@ -3,7 +3,7 @@
 //! Separated by tabs (with or without spaces around them) or commas; columns are known by their names.
 
 use super::known::Known;
-use super::text::{Place, Seen, lines, separator, split};
+use super::text::{Place, Seen, clip, lines, separator, split};
 use crate::analysis::error::{LineProblem, LogError};
 use crate::analysis::logged::{Dialect, Evidence, Input, Predicted, Settings};
 use crate::limit::normal_quantile_below;
@@ -57,6 +57,9 @@ impl Columns {
     fn of(place: Place, header: &str) -> Result<Self, LogError> {
         let separator = separator(header);
         let names: Vec<String> = split(header, separator).into_iter().map(str::to_owned).collect();
+        if let Some(at) = (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
+            return Err(place.error(LineProblem::RepeatedColumn { column: clip(&names[at]) }));
+        }
         let find = |name: &str| names.iter().position(|other| other == name);
         let need = |column: &'static str| {
             find(column).ok_or(LogError::Column { path: place.path.to_path_buf(), line: place.line, column })

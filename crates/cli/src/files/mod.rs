@@ -1,0 +1,256 @@
+//! Which files a command reads and writes, known before any work: no output ever destroys an input.
+//!
+//! [`guard`] is called once, for every verb. Files are told apart by what they are, not by their names: device and inode,
+//! links followed; one that does not exist yet by its folder and its name there. A file that is both read and written, or
+//! written twice, is refused. So is one that exists and is not of the kind to be written, unless `--force` is given.
+
+mod identity;
+mod kind;
+
+use crate::args::{
+    AnalyzeArguments, Command, DataCommand, FigureFiles, FitArguments, ProjectCommand, ReproduceArguments,
+    SmoothArguments, TrainArguments,
+};
+use crate::output::writable;
+use anyhow::bail;
+use gambeson_data::source;
+use gambeson_learn::train::checkpoint::{CHECKPOINT, PREVIOUS};
+use gambeson_learn::train::run::{METRICS, NETWORK, SPEC};
+use gambeson_learn::train::setup::PROJECTION;
+use gambeson_lowrank::projection::certificate::certificate_path;
+use identity::Identity;
+use kind::Kind;
+use std::path::{Path, PathBuf};
+
+/// What a command reads and writes.
+#[derive(Default)]
+struct Files {
+    inputs: Vec<Named>,
+    outputs: Vec<(Named, Kind)>,
+}
+
+/// A file and what it is called on the command line.
+struct Named {
+    name: &'static str,
+    path: PathBuf,
+    /// Whether the command makes its folder.
+    made_folder: bool,
+}
+
+/// Refuses a command that would destroy what it reads, or a file of another kind.
+pub(crate) fn guard(command: &Command, force: bool) -> anyhow::Result<()> {
+    Files::of(command).check(force)
+}
+
+impl Files {
+    /// Everything a command reads and writes, files that it finds by itself included.
+    fn of(command: &Command) -> Self {
+        let mut files = Self::default();
+        match command {
+            Command::Bound(bound) => {
+                files.read("the matrix", bound.matrix.input.as_ref());
+                files.write("--certificate", bound.certificate.as_ref(), Kind::Certificate);
+            }
+            Command::Project(ProjectCommand::Fit(fit)) => files.of_fit(fit),
+            Command::Project(ProjectCommand::Sweep(sweep)) => {
+                files.read_data(&sweep.data.data);
+                files.draw(sweep.figure.figure.as_ref());
+            }
+            Command::Project(ProjectCommand::Spectrum(spectrum)) => {
+                files.read_data(&spectrum.data.data);
+                files.draw(spectrum.figure.figure.as_ref());
+            }
+            Command::Certify(certify) => files.of_smoothing(&certify.smooth, Kind::Records),
+            Command::Predict(predict) => files.of_smoothing(&predict.smooth, Kind::Predictions),
+            Command::Analyze(analyze) => files.of_analysis(analyze),
+            Command::Export(export) => {
+                files.read("the network", Some(&export.network));
+                files.write("OUT", Some(&export.out), Kind::network(&export.out));
+            }
+            Command::Train(train) => files.of_training(train),
+            Command::Attack(attack) => {
+                files.read("--model", attack.model.as_ref());
+                files.read_data(std::ffi::OsStr::new(&attack.data));
+                files.read("--certified", attack.certified.as_ref());
+                files.read_projection(attack.projection.as_ref(), attack.certificate.as_ref());
+                files.write("--out", attack.out.as_ref(), Kind::Array);
+                files.draw(attack.figure.figure.as_ref());
+            }
+            Command::Reproduce(reproduce) => files.of_experiment(reproduce),
+            // These write into a folder of their own, by rules of their own, or write nothing.
+            Command::Data(DataCommand::Info(_) | DataCommand::Fetch(_) | DataCommand::Import(_))
+            | Command::Project(ProjectCommand::Inspect(_))
+            | Command::Check(_)
+            | Command::Quickstart(_)
+            | Command::Completions { .. }
+            | Command::Man(_) => {}
+        }
+        files
+    }
+
+    fn of_fit(&mut self, fit: &FitArguments) {
+        self.read_data(&fit.data.data);
+        if let Some(out) = &fit.out {
+            let certificate = fit.certificate.clone().unwrap_or_else(|| certificate_path(out));
+            self.write("--out", Some(out), Kind::Projection);
+            self.write("--certificate", Some(&certificate), Kind::Certificate);
+        }
+    }
+
+    fn of_smoothing(&mut self, smooth: &SmoothArguments, records: Kind) {
+        self.read_model(&smooth.model);
+        self.read_data(&smooth.data);
+        self.read_projection(smooth.projection.as_ref(), smooth.certificate.as_ref());
+        self.read("--noise-levels", smooth.noise_levels.as_ref());
+        self.write("--out", smooth.out.as_ref(), records);
+        self.write("--tsv", smooth.tsv.as_ref(), Kind::Tsv);
+    }
+
+    fn of_analysis(&mut self, analyze: &AnalyzeArguments) {
+        analyze.logs.iter().for_each(|log| self.read("a log", Some(log)));
+        for (at, projection) in analyze.projection.iter().enumerate() {
+            self.read_projection(Some(projection), analyze.certificate.get(at));
+        }
+        self.read("--noise-levels", analyze.noise_levels.as_ref());
+        self.write("--markdown", analyze.markdown.as_ref(), Kind::Markdown);
+        self.write("--latex", analyze.latex.as_ref(), Kind::Latex);
+        self.write("--csv", analyze.csv.as_ref(), Kind::Csv);
+        self.draw(analyze.figure.figure.as_ref());
+    }
+
+    /// The folder of a run may hold the spec it was begun with, under the name that the run gives it.
+    fn of_training(&mut self, train: &TrainArguments) {
+        let spec = &train.spec;
+        let Some(out) = train.out.clone().or_else(|| spec.extension().map(|_| spec.with_extension("")))
+        else {
+            return; // refused by the command
+        };
+        if train.dry_run {
+            return;
+        }
+        let own = out.join(SPEC);
+        if Identity::of(&own) != Identity::of(spec) {
+            self.read("the spec", Some(spec));
+            self.write_in_folder("the run's spec", own, Kind::Spec);
+        }
+        if let Some(projection) = projection_of_spec(spec) {
+            self.read_projection(Some(&projection), None);
+        }
+        let written = [
+            (PROJECTION, Kind::Projection),
+            ("projection.cert.json", Kind::Certificate),
+            (METRICS, Kind::Metrics),
+            (NETWORK, Kind::Network),
+            ("training.svg", Kind::Svg),
+            ("training.png", Kind::Png),
+        ];
+        for (name, kind) in written {
+            self.write_in_folder("a file of the run", out.join(name), kind);
+        }
+        for name in [CHECKPOINT, PREVIOUS] {
+            self.write_in_folder("a file of the run", out.join(name), Kind::Network);
+        }
+    }
+
+    fn of_experiment(&mut self, reproduce: &ReproduceArguments) {
+        let Some(object) = reproduce.name else { return };
+        if let Some(folder) = &reproduce.experiments {
+            self.read("the experiment", Some(&folder.join(format!("{}.toml", object.name()))));
+        }
+        let stem = format!("{}.{}", object.name(), reproduce.scale.name());
+        let at = |ending: &str| reproduce.results.join(format!("{stem}.{ending}"));
+        let kinds = [
+            ("jsonl", Kind::Experiment),
+            ("md", Kind::Markdown),
+            ("tex", Kind::Latex),
+            ("svg", Kind::Svg),
+            ("png", Kind::Png),
+        ];
+        for (ending, kind) in kinds {
+            self.write_in_folder("a file of the results", at(ending), kind);
+        }
+    }
+
+    fn read(&mut self, name: &'static str, path: Option<&PathBuf>) {
+        self.inputs.extend(path.map(|path| Named { name, path: path.clone(), made_folder: false }));
+    }
+
+    fn write(&mut self, name: &'static str, path: Option<&PathBuf>, kind: Kind) {
+        let named = path.map(|path| Named { name, path: path.clone(), made_folder: false });
+        self.outputs.extend(named.map(|named| (named, kind)));
+    }
+
+    /// A file in a folder that the command makes where it is missing.
+    fn write_in_folder(&mut self, name: &'static str, path: PathBuf, kind: Kind) {
+        self.outputs.push((Named { name, path, made_folder: true }, kind));
+    }
+
+    fn draw(&mut self, figure: Option<&FigureFiles>) {
+        for path in figure.into_iter().flat_map(FigureFiles::paths) {
+            let kind = if path.extension().is_some_and(|it| it == "png") { Kind::Png } else { Kind::Svg };
+            self.write("--figure", Some(path), kind);
+        }
+    }
+
+    fn read_projection(&mut self, projection: Option<&PathBuf>, certificate: Option<&PathBuf>) {
+        self.read("--projection", projection);
+        let beside = projection.map(|path| certificate_path(path));
+        self.read("the certificate", certificate.or(beside.as_ref()));
+    }
+
+    /// A network's file with those its graph refers to, or the vector of a toy.
+    fn read_model(&mut self, model: &std::ffi::OsStr) {
+        let text = model.to_string_lossy();
+        if let Some(toy) = text.strip_prefix("toy:") {
+            let vector = toy.split(',').find_map(|part| part.strip_prefix("normal="));
+            self.read("the vector of the toy", vector.map(PathBuf::from).as_ref());
+            return;
+        }
+        self.read("--model", Some(&model.into()));
+        let referred = gambeson_learn::onnx::external_files(Path::new(model)).unwrap_or_default();
+        referred.iter().for_each(|path| self.read("a file of --model", Some(path)));
+    }
+
+    /// The files of a data set: its own, or those in its folder.
+    fn read_data(&mut self, data: &std::ffi::OsStr) {
+        let Some(folder) = source::data_dir() else { return };
+        // What cannot be found is refused by the command.
+        let paths = source::find(data, &folder).map(|source| source.paths());
+        paths.unwrap_or_default().iter().for_each(|path| self.read("--data", Some(path)));
+    }
+
+    fn check(&self, force: bool) -> anyhow::Result<()> {
+        for (at, (output, kind)) in self.outputs.iter().enumerate() {
+            let path = output.path.display();
+            let identity = Identity::of(&output.path);
+            for input in &self.inputs {
+                if identity.is_or_is_in(&Identity::of(&input.path), &output.path, &input.path) {
+                    let (name, read) = (output.name, input.name);
+                    bail!("{path}: is {read}, which {name} would destroy; give another file");
+                }
+            }
+            for (other, _) in &self.outputs[..at] {
+                if identity == Identity::of(&other.path) {
+                    bail!("{path}: is both {} and {}; give two files", other.name, output.name);
+                }
+            }
+            let made = output.made_folder && output.path.parent().is_some_and(|folder| !folder.exists());
+            if !made {
+                writable(&output.path)?; // rather than lose long work at its end
+            }
+            if !force && !kind.is_of(&output.path)? {
+                bail!("{path}: exists and is not {kind}; to replace it, say --force");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The projection that a spec names, beside it; none where that cannot be told.
+fn projection_of_spec(spec: &Path) -> Option<PathBuf> {
+    let text = String::from_utf8(gambeson_lowrank::file::read_file(spec).ok()?).ok()?;
+    let table: toml::Table = text.parse().ok()?;
+    let file = Path::new(table.get("projection")?.get("file")?.as_str()?);
+    let beside = spec.parent().map(|folder| folder.join(file)).filter(|path| path.exists());
+    Some(beside.unwrap_or_else(|| file.to_owned()))
+}

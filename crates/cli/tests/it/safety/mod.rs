@@ -1,0 +1,10 @@
+//! Nothing false on the screen, nothing of the user's lost.
+
+/// Time and memory are bounded.
+mod limits;
+/// Outputs never destroy inputs.
+mod outputs;
+/// Standard streams that cannot be written, paths that are no text, texts that pretend.
+mod streams;
+/// What a file says is what is bounded.
+mod sums;

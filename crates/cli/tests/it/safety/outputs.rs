@@ -1,0 +1,165 @@
+//! Every command that could destroy a file of its user, and what it says instead.
+
+use crate::support::{Bench, Run};
+
+/// A bench with one file of each kind.
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.save_npy("m.npy", 2, 2, &[2.0, 1.0, 1.0, 2.0]);
+    bench.save_npy("x.npy", 6, 4, &(0..24).map(|k| f64::from(k * k % 7)).collect::<Vec<_>>());
+    let run = bench.run("certify --model toy:half-space,offset=0.2 --data fashion --sigma 0.5 --stop 2 --n 200 --n0 20 --out r.jsonl");
+    assert_eq!(run.code, 0, "{run:?}");
+    let run = bench.run("project fit --data fashion --rank 3 --method axis --out p.safetensors");
+    assert_eq!(run.code, 0, "{run:?}");
+    bench.write("notes.txt", "my notes\n");
+    bench
+}
+
+fn files(bench: &Bench) -> Vec<(String, Vec<u8>)> {
+    let names = std::fs::read_dir(bench.path(""))
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("text"));
+    let mut names: Vec<String> = names.filter(|name| bench.path(name).is_file()).collect();
+    names.sort();
+    names.into_iter().map(|name| (name.clone(), bench.read_bytes(&name))).collect()
+}
+
+/// Refused with a message, and nothing was changed.
+fn refused(bench: &Bench, line: &str, message: &str) {
+    let before = files(bench);
+    let run: Run = bench.run(line);
+    assert!(run.code == 2 && run.stderr.contains(message), "{line}: {run:?}");
+    assert!(before == files(bench), "{line} changed a file");
+}
+
+#[test]
+fn outputs_never_destroy_inputs() {
+    let bench = bench();
+    let destroys = "would destroy; give another file";
+    refused(&bench, "bound m.npy --certificate m.npy", destroys);
+    refused(&bench, "bound m.npy --certificate ./m.npy --force", destroys);
+    for option in ["csv", "markdown", "latex"] {
+        refused(&bench, &format!("analyze r.jsonl --{option} r.jsonl"), destroys);
+    }
+    std::fs::copy(bench.path("r.jsonl"), bench.path("log.svg")).expect("copied");
+    refused(&bench, "analyze log.svg --figure log.svg", destroys);
+    refused(&bench, "project fit --data x.npy --rank 2 --out x.npy", destroys);
+    refused(&bench, "project fit --data x.npy --rank 2 --out q.safetensors --certificate x.npy", destroys);
+    let certify =
+        "certify --model toy:half-space,offset=0.2 --data fashion --sigma 0.5 --stop 2 --n 200 --n0 20";
+    let projected = format!("{certify} --projection p.safetensors");
+    refused(&bench, &format!("{projected} --tsv p.safetensors"), destroys);
+    refused(&bench, &format!("{projected} --tsv p.cert.json"), destroys);
+    refused(&bench, &format!("{projected} --out p.cert.json"), destroys);
+    refused(&bench, "certify --model x.npy --data fashion --sigma 0.5 --tsv x.npy", destroys);
+    refused(&bench, "certify --model toy:ball,radius=1 --data x.npy --sigma 0.5 --tsv x.npy", destroys);
+    refused(&bench, "predict --model toy:ball,radius=1 --data x.npy --sigma 0.5 --out x.npy", destroys);
+    refused(&bench, "project sweep --data x.npy --figure x.npy", "unknown extension");
+    std::fs::copy(bench.path("x.npy"), bench.path("x.png")).expect("copied");
+    refused(&bench, "project spectrum --data x.png --figure x.png", destroys);
+    std::fs::copy(bench.path("notes.txt"), bench.path("net.onnx")).expect("copied");
+    refused(&bench, "export net.onnx net.onnx", destroys);
+    bench
+        .write("spec.toml", "[data]\nname = \"fashion\"\n[projection]\nfile = \"run/network.safetensors\"\n");
+    std::fs::create_dir(bench.path("run")).expect("a folder");
+    std::fs::copy(bench.path("p.safetensors"), bench.path("run/network.safetensors")).expect("copied");
+    refused(&bench, "train spec.toml --out run", destroys);
+}
+
+#[test]
+fn two_outputs_are_two_files_by_whatever_name() {
+    let bench = bench();
+    let folder = bench.path("").file_name().expect("a name").to_string_lossy().into_owned();
+    refused(
+        &bench,
+        &format!("project fit --data fashion --rank 2 --method axis --out ./p2 --certificate ../{folder}/p2"),
+        "is both --out and --certificate; give two files",
+    );
+    refused(&bench, "analyze r.jsonl --csv t --latex ./t", "give two files");
+    std::fs::hard_link(bench.path("m.npy"), bench.path("hard.npy")).expect("a link");
+    refused(&bench, "bound m.npy --certificate hard.npy", "would destroy");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("m.npy", bench.path("soft")).expect("a link");
+        refused(&bench, "bound m.npy --certificate soft", "would destroy");
+    }
+}
+
+#[test]
+fn files_of_another_kind_are_replaced_only_by_force() {
+    let bench = bench();
+    for line in [
+        "bound m.npy --certificate notes.txt",
+        "analyze r.jsonl --csv notes.txt",
+        "analyze r.jsonl --markdown notes.txt",
+        "project fit --data fashion --rank 3 --method axis --out notes.txt",
+        "certify --model toy:ball,radius=1 --data fashion --sigma 0.5 --stop 1 --tsv notes.txt",
+    ] {
+        refused(&bench, line, "to replace it, say --force");
+    }
+    let run = bench.run("bound m.npy --certificate notes.txt --force");
+    assert_eq!(run.code, 0, "{run:?}");
+    // A certificate takes the place of a certificate.
+    let run = bench.run("bound m.npy --certificate notes.txt");
+    assert!(run.code == 0 && bench.read("notes.txt").starts_with("{\"version\":1"), "{run:?}");
+    for _ in 0..2 {
+        let line = "analyze r.jsonl --csv t.csv --markdown t.md --latex t.tex --figure t";
+        assert_eq!(bench.run(line).code, 0);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_written_through() {
+    let bench = bench();
+    std::fs::create_dir(bench.path("elsewhere")).expect("a folder");
+    std::os::unix::fs::symlink("elsewhere/c.json", bench.path("link.json")).expect("a link");
+    for _ in 0..2 {
+        assert_eq!(bench.run("bound m.npy --certificate link.json").code, 0);
+        assert!(bench.path("link.json").is_symlink());
+        assert!(bench.read("elsewhere/c.json").starts_with("{\"version\":1"));
+    }
+}
+
+#[test]
+fn a_pair_that_was_being_replaced_is_the_old_one_or_the_new_one() {
+    let bench = bench();
+    let (old, old_certificate) = (bench.read_bytes("p.safetensors"), bench.read_bytes("p.cert.json"));
+    let run = bench.run("project fit --data fashion --rank 4 --method axis --out p.safetensors");
+    assert_eq!(run.code, 0, "{run:?}");
+    let new_certificate = bench.read_bytes("p.cert.json");
+    assert!(!bench.path("p.cert.json.previous").exists());
+    // As a kill leaves it between the two: the new certificate, the old projection.
+    bench.write("p.safetensors", &old);
+    assert_eq!(bench.run("check p.safetensors p.cert.json").code, 1);
+    bench.write("p.cert.json.previous", &old_certificate);
+    for line in ["check p.safetensors p.cert.json", "project inspect p.safetensors"] {
+        let run = bench.run(line);
+        assert!(run.code == 0 && run.stdout.contains("PROVEN"), "{run:?}");
+    }
+    // The next fit starts from there, and leaves a whole pair.
+    let run = bench.run("project fit --data fashion --rank 4 --method axis --out p.safetensors");
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(bench.read_bytes("p.cert.json"), new_certificate);
+    assert!(!bench.path("p.cert.json.previous").exists());
+    assert_eq!(bench.run("check p.safetensors p.cert.json").code, 0);
+}
+
+#[test]
+fn fetching_leaves_folders_of_others_alone() {
+    let bench = bench();
+    std::fs::create_dir_all(bench.path("data/cifar10/thesis")).expect("folders");
+    std::fs::write(bench.path("data/cifar10/thesis/chapter1.tex"), "years of work").expect("written");
+    let child = std::process::Command::new(env!("CARGO_BIN_EXE_gambeson"))
+        .args(["data", "fetch", "cifar10", "--from", "nothing.tar.gz"])
+        .env("GAMBESON_DATA", bench.path("data"))
+        .current_dir(bench.path(""))
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let run = Bench::finish("data fetch", child);
+    assert!(run.code == 2 && run.stderr.contains("which is no file of the set"), "{run:?}");
+    assert_eq!(bench.read("data/cifar10/thesis/chapter1.tex"), "years of work");
+}

@@ -1,0 +1,88 @@
+//! Sums of entries, weights and degrees as files have them.
+
+use crate::support::{Bench, unwrapped};
+
+/// Both ends of the first bracket.
+fn bracket(bench: &Bench, line: &str) -> (f64, f64) {
+    let run = bench.run(&format!("bound {line} --json"));
+    assert_eq!(run.code, 0, "{run:?}");
+    let json = run.json();
+    (json["lower"].as_f64().expect("lower"), json["upper"].as_f64().expect("upper"))
+}
+
+#[test]
+fn weights_that_cancel_leave_the_others() {
+    let bench = Bench::new();
+    bench.write("graph", "3 3\n1 2 10000000000000000\n1 3 1\n1 2 -10000000000000000\n");
+    let (lower, upper) = bracket(&bench, "graph");
+    assert!(lower <= 1.0 && upper >= 1.0 && lower > 0.999_999 && upper < 1.001, "{lower} .. {upper}");
+    let entries = "1 2 9007199254740992\n2 1 9007199254740992\n1 2 1\n2 1 1\n1 2 -9007199254740992\n2 1 -9007199254740992\n";
+    bench.write("m.mtx", format!("%%MatrixMarket matrix coordinate integer general\n2 2 6\n{entries}"));
+    let (lower, upper) = bracket(&bench, "m.mtx");
+    assert!(lower <= 2.0 && upper >= 2.0 && lower > 1.999_999 && upper < 2.001, "{lower} .. {upper}");
+}
+
+#[test]
+fn decimals_and_large_integers_are_enclosed() {
+    let bench = Bench::new();
+    bench.write("many", format!("2 200000\n{}", "1 2 0.17\n".repeat(200_000)));
+    let (lower, upper) = bracket(&bench, "many --gap 1e-9");
+    assert!(lower <= 34000.0 && upper >= 34000.0 && upper - lower < 1e-3, "{lower} .. {upper}");
+    bench.write("large", "2 1\n1 2 9007199254740993\n");
+    let run = bench.run("bound large --certificate c.json");
+    assert!(
+        unwrapped(&run.stdout).contains("not all are binary64 numbers: off by at most 1.01 together"),
+        "{run:?}"
+    );
+    // The certificate is about the file: checking reads the error again.
+    let checked = bench.run("check large c.json --json").json();
+    let bound = checked["bound"].as_f64().expect("a bound");
+    assert!(checked["proven"] == true && bound > 9_007_199_254_740_992.0, "{checked}");
+}
+
+#[test]
+fn certificates_of_plain_sums_are_still_checked() {
+    let bench = Bench::new();
+    // Ten times 0.1 one after the other is not 1, and the sum of ten such decimals is.
+    bench.write("ten", format!("2 10\n{}", "1 2 0.1\n".repeat(10)));
+    let run = bench.run("bound ten --certificate c.json");
+    assert_eq!(run.code, 0, "{run:?}");
+    // As a program that summed plainly had it: the same weights for the matrix of plain sums.
+    let plain: f64 = (0..10).map(|_| 0.1_f64).fold(0.0, |sum, weight| sum + weight);
+    assert!(plain != 1.0);
+    bench.write("former", format!("2 1\n1 2 {plain:?}\n"));
+    let former = bench.run("bound former --certificate former.json");
+    assert_eq!(former.code, 0, "{former:?}");
+    let checked = bench.run("check ten former.json --json").json();
+    let bound = checked["bound"].as_f64().expect("a bound");
+    assert!(checked["proven"] == true && (1.0..1.000_1).contains(&bound), "{checked}");
+    bench.write("other", "2 1\n1 2 1.5\n");
+    assert_eq!(bench.run("check other former.json").code, 1);
+}
+
+#[test]
+fn what_is_given_twice_or_left_out_is_an_error() {
+    let bench = Bench::new();
+    bench.write("mixed", "3 2\n1 2 5\n2 3\n");
+    let run = bench.run("bound mixed");
+    assert!(run.code == 2 && run.stderr.contains("line 3: an edge without a weight"), "{run:?}");
+    bench.write("log.tsv", "idx\tlabel\tpredict\tradius\tradius\tcorrect\ttime\n0\t3\t3\t0.5\t0.9\t1\t1.0\n");
+    let run = bench.run("analyze log.tsv");
+    assert!(run.code == 2 && run.stderr.contains("column \"radius\" stands twice"), "{run:?}");
+    let file = |header: &str, data: usize| {
+        let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+        bytes.extend(header.bytes());
+        bytes.extend(vec![0; data]);
+        bytes
+    };
+    let array = |start: usize| {
+        format!("{{\"dtype\":\"F64\",\"shape\":[1,1],\"data_offsets\":[{start},{}]}}", start + 8)
+    };
+    let twice = format!("{{\"basis.0\":{},\"basis.0\":{}}}", array(0), array(8));
+    bench.write("twice.safetensors", file(&twice, 16));
+    let run = bench.run("project inspect twice.safetensors");
+    assert!(run.code == 2 && run.stderr.contains("stands twice"), "{run:?}");
+    bench.write("hole.safetensors", file(&format!("{{\"basis.0\":{}}}", array(8)), 16));
+    let run = bench.run("project inspect hole.safetensors");
+    assert!(run.code == 2 && run.stderr.contains("hole"), "{run:?}");
+}

@@ -1,0 +1,78 @@
+//! A matrix as f64 holds it, with how far that is from what its file says.
+
+use super::decimal::Decimal;
+use super::error::ParseError;
+use crate::linalg::matrix::{DenseMatrix, Matrix, SparseMatrix, Sums};
+use gambeson_checker::rounding::{add_up, div_up, mul_up};
+
+/// What a reader returns.
+pub(super) struct Enclosed {
+    pub(super) matrix: Matrix,
+    /// A bound on Σ |entry − what the file says| over all entries.
+    pub(super) error: f64,
+    /// The matrix of plain sums and its bound, where it is another.
+    pub(super) former: Option<(Matrix, f64)>,
+}
+
+impl Enclosed {
+    pub(super) fn dense(matrix: DenseMatrix, error: f64) -> Self {
+        Self { matrix: Matrix::Dense(matrix), error, former: None }
+    }
+}
+
+/// Entries of a sparse matrix as they come; those at one place add up.
+#[derive(Default)]
+pub(super) struct Triplets {
+    entries: Vec<(usize, usize, f64)>,
+    rests: Vec<(usize, usize, f64)>,
+    error: f64,
+}
+
+impl Triplets {
+    /// Room for so many.
+    pub(super) fn with_capacity(count: usize) -> Self {
+        Self { entries: Vec::with_capacity(count), ..Self::default() }
+    }
+
+    /// Adds `sign` times the number to the entry, `sign` 1 or −1.
+    pub(super) fn add(&mut self, row: usize, column: usize, number: &Decimal, sign: f64) {
+        self.entries.push((row, column, sign * number.nearest));
+        let rests = number.rest.iter().filter(|&&rest| rest != 0.0);
+        self.rests.extend(rests.map(|rest| (row, column, sign * rest)));
+        self.error = add_up(self.error, number.error);
+    }
+
+    /// Adds what a value given before lacks.
+    pub(super) fn add_rest(&mut self, row: usize, column: usize, rest: f64) {
+        self.rests.push((row, column, rest));
+    }
+
+    /// The matrix times `scale`, a power of two of at most 1.
+    pub(super) fn finish(self, rows: usize, columns: usize, scale: f64) -> Result<Enclosed, ParseError> {
+        let given = self.error;
+        let Sums { matrix, error, plain, .. } = Sums::new(rows, columns, self.entries, self.rests)?;
+        let scaled = |values: Vec<f64>, error: f64| {
+            let mut error = div_up(add_up(error, given), 1.0 / scale);
+            let mut halved = |value: f64| {
+                let product = value * scale;
+                if product / scale != value {
+                    error = add_up(error, f64::from_bits(1)); // it lost bits below the least number
+                }
+                product
+            };
+            let values: Vec<f64> = values.into_iter().map(&mut halved).collect();
+            (values, error)
+        };
+        let former = plain.map(|(values, error)| {
+            let (values, error) = scaled(values, error);
+            (Matrix::Sparse(SparseMatrix { values, ..matrix.clone() }), error)
+        });
+        let (values, error) = scaled(matrix.values, error);
+        Ok(Enclosed { matrix: Matrix::Sparse(SparseMatrix { values, ..matrix }), error, former })
+    }
+}
+
+/// Σ of distances, `times` over.
+pub(super) fn total(sum: f64, distance: f64, times: f64) -> f64 {
+    if distance == 0.0 { sum } else { add_up(sum, mul_up(distance, times)) }
+}
