@@ -266,6 +266,12 @@ impl Entry for Record {
         "version", "index", "label", "selection", "estimation", "selection_none", "estimation_none", "rule", "goal", "n0",
         "n", "law", "sigma", "alpha", "seed", "generator", "model", "runtime", "data", "projection", "representation",
         "noise", "kappa", "spectral", "dimension", "encoding_error", "class", "latent", "l2", "linf", "seconds", "digest",
+            "selection_undecided",
+        "estimation_undecided",
+        "perturbed_error",
+        "nonce",
+        "assumed",
+        "grid",
     ];
 
     fn index(&self) -> u64 {

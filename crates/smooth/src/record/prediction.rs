@@ -150,6 +150,10 @@ impl Entry for PredictionRecord {
     const KEYS: &'static [&'static str] = &[
         "kind", "version", "index", "label", "counts", "none", "n", "law", "sigma", "alpha", "seed", "generator", "model",
         "runtime", "data", "projection", "noise", "class", "seconds", "digest",
+            "nonce",
+        "assumed",
+        "grid",
+        "undecided",
     ];
 
     fn index(&self) -> u64 {

@@ -1,7 +1,8 @@
 //! Original, perturbed, and what was changed.
 
 use super::summary::{Shown, Summary};
-use crate::report::figure::{Gallery, Picture, Pixels};
+use crate::report::figure::Pixels;
+use crate::report::figure::gallery::{Gallery, Picture};
 use gambeson_data::dataset::Shape;
 
 pub(super) fn draw(summary: &Summary, shape: Shape) -> Gallery {

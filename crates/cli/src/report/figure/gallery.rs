@@ -1,5 +1,6 @@
 //! Pictures in rows and columns, each magnified without smoothing.
 
+use super::pixels::Pixels;
 use super::{Anchor, Drawing, Primitive, TEXT, TITLE};
 
 /// Side of a picture, the space between two, and around all; in pixels of the SVG.
@@ -22,26 +23,6 @@ pub(crate) struct Gallery {
 pub(crate) struct Picture {
     pub(crate) pixels: Pixels,
     pub(crate) caption: String,
-}
-
-/// Red, green and blue bytes, row by row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Pixels {
-    pub(crate) width: usize,
-    pub(crate) height: usize,
-    pub(crate) rgb: Vec<u8>,
-}
-
-impl Pixels {
-    /// Values between 0 and 1, channel by channel (one or three; of other numbers the first is shown), clipped.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and 255
-    pub(crate) fn of_values(channels: usize, height: usize, width: usize, values: &[f64]) -> Self {
-        let byte = |value: f64| (255.0 * value.clamp(0.0, 1.0)).round() as u8;
-        let plane = height * width;
-        let channel = |c: usize, at: usize| byte(values[if channels == 3 { c * plane + at } else { at }]);
-        let rgb = (0..plane).flat_map(|at| [channel(0, at), channel(1, at), channel(2, at)]).collect();
-        Self { width, height, rgb }
-    }
 }
 
 impl Gallery {

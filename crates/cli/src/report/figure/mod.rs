@@ -4,8 +4,9 @@
 mod axis;
 mod files;
 mod font;
-mod gallery;
+pub(crate) mod gallery;
 mod legend;
+mod pixels;
 mod png;
 mod style;
 mod svg;
@@ -13,7 +14,7 @@ mod svg;
 mod tests;
 
 pub(crate) use axis::Axis;
-pub(crate) use gallery::{Gallery, Picture, Pixels};
+pub(crate) use pixels::Pixels;
 pub(crate) use style::Style;
 
 use crate::report::spread::Spread;

@@ -3,7 +3,8 @@
 use super::certified::NetworkResults;
 use super::pictures::PictureResults;
 use crate::report::base64;
-use crate::report::figure::{Axis, Figure, Gallery, Panel, Picture, Pixels, Point, Series, Style};
+use crate::report::figure::gallery::{Gallery, Picture};
+use crate::report::figure::{Axis, Figure, Panel, Pixels, Point, Series, Style};
 use crate::report::table::Table;
 use crate::reproduce::rendered::Rendered;
 use serde_json::Value;
