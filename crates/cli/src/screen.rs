@@ -78,6 +78,22 @@ fn is_invisible(letter: char) -> bool {
     matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
+/// A command to copy, in lines of at most 80 columns that a shell takes as one.
+pub(crate) fn command(text: &str, indent: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if length(line) + 1 + length(word) + 2 <= COLUMNS => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            None => lines.push(word.to_owned()),
+            Some(_) => lines.push(" ".repeat(indent) + word),
+        }
+    }
+    lines.join(" \\\n")
+}
+
 /// A message for stderr, line by line: wrapped on a terminal, unchanged in a pipe, where programs read it.
 pub(crate) fn message(text: &str) -> String {
     if !std::io::stderr().is_terminal() {

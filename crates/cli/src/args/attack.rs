@@ -57,9 +57,9 @@ pub(crate) struct AttackArguments {
     /// The shape of the ball.
     #[arg(long, value_enum, default_value_t = RadiusNormName::L2, help_heading = ATTACK)]
     pub(crate) norm: RadiusNormName,
-    /// What the ball is one of.
-    #[arg(long, value_enum, default_value_t = BallBasisName::Values, help_heading = ATTACK)]
-    pub(crate) basis: BallBasisName,
+    /// What the ball is one of [default: values].
+    #[arg(long, value_enum, help_heading = ATTACK)]
+    pub(crate) basis: Option<BallBasisName>,
     /// Radius of the ball.
     #[arg(long, value_name = "E", required_unless_present = "certified", conflicts_with = "certified", allow_negative_numbers = true, help_heading = ATTACK)]
     pub(crate) epsilon: Option<f64>,

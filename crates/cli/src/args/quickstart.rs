@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 pub(super) const HELP: &str = "\
 On the built-in data, in two to three minutes on two cores: fits a projection and proves its kappa, trains a network by \
-Algorithm 1 of the paper and one without a projection for as long, certifies test images, attacks them at their certified \
+Algorithm 1 of the paper and one without a projection for about as long (an epoch takes it five times the time, so it gets a fifth of the epochs, unless --set changes both), certifies test images, attacks them at their certified \
 radii, and proves kappa and all radii again from the files.
 
 The folder of --out gets everything: specs, networks, the projection with its certificate, records, figures, and \

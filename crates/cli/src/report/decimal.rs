@@ -72,6 +72,12 @@ fn directed(value: f64, digits: usize, away: bool) -> String {
     }
 }
 
+/// A share as a percentage with one digit after the point, not above it: what is certified is at least what is printed.
+pub(crate) fn percent_down(share: f64) -> String {
+    // A little more than nothing: 0.765 is 76.5 %, whatever 1000·0.765 is rounded to.
+    format!("{:.1}", (1000.0 * share + 1e-9).floor() / 10.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,6 +99,8 @@ mod tests {
             ["0.13", "0.00", "2"]
         );
         assert_eq!([up_to_places(1e-9, 2), up_to_places(9.999, 2)], ["0.01", "10.00"]);
+        let shares = [0.765, 2.0 / 3.0, 0.0, 1.0, 0.0999];
+        assert_eq!(shares.map(percent_down), ["76.5", "66.6", "0.0", "100.0", "9.9"]);
         assert_eq!([up(0.0, 3), up(-0.0, 3), down(0.0, 3), down(-0.0, 3)], ["0"; 4]);
     }
 }

@@ -1,15 +1,16 @@
 //! Certified inputs attacked at their certified radii: what a certificate says cannot happen, tried.
 //!
 //! An input certified for a class within a radius is perturbed within that radius to raise the loss of that class, and
-//! PREDICT is asked about the result. If the certificate is true (it may be false with probability α) and PREDICT errs (with
-//! a probability of its own), another class comes back; abstaining is no contradiction.
+//! PREDICT is asked about the result. Another class comes back only if the certificate is false, which it is with probability
+//! at most α, or if PREDICT errs, with a probability of its own; abstaining is no contradiction.
 
-use super::inputs::{Adversarial, AttackParams, Done, Victim, attack_inputs};
-use crate::net::architecture::ArchitectureError;
+use super::ball::Norm;
+use super::inputs::{Adversarial, AttackError, AttackParams, Done, Victim, attack_inputs};
 use crate::view::View;
 use crate::weights::network::Network;
 use gambeson_lowrank::observe::Observer;
 use gambeson_smooth::classifier::Classifier;
+use gambeson_smooth::record::Record;
 use gambeson_smooth::smoother::{Prediction, Smoother, SmoothingError};
 use std::ops::ControlFlow;
 use thiserror::Error;
@@ -38,9 +39,9 @@ impl Challenged {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ChallengeError<E: std::error::Error + 'static> {
-    /// The network.
+    /// The attack.
     #[error(transparent)]
-    Architecture(#[from] ArchitectureError),
+    Attack(#[from] AttackError),
     /// PREDICT.
     #[error("input {index}: {reason}")]
     Predict {
@@ -51,7 +52,25 @@ pub enum ChallengeError<E: std::error::Error + 'static> {
     },
 }
 
-/// Attacks inputs and predicts what becomes of them, in their order; fewer come back where the observer ended it, which is
+/// The certified inputs of records, with their classes and radii; those without a radius above 0 are left out.
+pub fn certified_victims<'a>(
+    records: impl IntoIterator<Item = &'a Record>,
+    norm: Norm,
+    values: impl Fn(u64) -> Vec<f64>,
+) -> Vec<Victim> {
+    let victim = |record: &Record| {
+        let radius = match norm {
+            Norm::L2 => record.derived.l2,
+            Norm::Linf => record.derived.linf,
+        };
+        let epsilon = radius.filter(|&radius| radius > 0.0)?;
+        let class = u16::try_from(record.derived.class?).ok()?;
+        Some(Victim { index: record.index, values: values(record.index), class, epsilon })
+    };
+    records.into_iter().filter_map(victim).collect()
+}
+
+/// Attacks inputs and predicts what becomes of them, by other draws than those of the attack if the seeds differ, in their order; fewer come back where the observer ended it, which is
 /// called once for every input that was attacked and once when it was predicted.
 pub fn challenge<C: Classifier>(
     (network, view): (&Network, &View),

@@ -2,7 +2,7 @@
 
 use super::frame::Frame;
 use super::noisy::Noisy;
-use super::pgd::{Attacked, Perturbed, PgdParams, Victims, pgd};
+use super::pgd::{Attacked, Perturbed, PgdParams, PgdParamsError, Victims, pgd};
 use crate::net::architecture::ArchitectureError;
 use crate::net::kernel::Isa;
 use crate::net::loss::Loss;
@@ -10,7 +10,9 @@ use crate::net::pass::Pass;
 use crate::net::plan::Choice;
 use crate::view::View;
 use crate::weights::network::Network;
+use gambeson_data::dataset::Shape;
 use gambeson_lowrank::observe::Observer;
+use thiserror::Error;
 
 /// Inputs that are attacked together.
 const TOGETHER: usize = 32;
@@ -63,22 +65,85 @@ pub struct Done {
     pub inputs: usize,
 }
 
+/// Why inputs cannot be attacked.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum AttackError {
+    /// Layers that do not fit together.
+    #[error(transparent)]
+    Architecture(#[from] ArchitectureError),
+    /// How to climb.
+    #[error(transparent)]
+    Params(#[from] PgdParamsError),
+    /// Noise that is none, or more draws than fit into memory.
+    #[error("{draws} draws of noise {sigma}: noise must be at least 0, and draws between 1 and {MOST_DRAWS}")]
+    Noise {
+        /// σ.
+        sigma: f64,
+        /// How many.
+        draws: usize,
+    },
+    /// A network for other images than the view gives.
+    #[error("the network takes images of {taken}, but is shown {shown}")]
+    Shape {
+        /// What it takes.
+        taken: Shape,
+        /// What the view gives.
+        shown: Shape,
+    },
+    /// Perturbations of a code are none of an input.
+    #[error("a ball of codes says nothing about inputs: values or cosine coefficients are needed")]
+    Frame,
+    /// An input with a radius that is none, with values of another shape, or of a class that there is not.
+    #[error("input {index}: {values} values, radius {epsilon}, class {class}: cannot be attacked")]
+    Victim {
+        /// Which.
+        index: u64,
+        /// How many it has.
+        values: usize,
+        /// Its radius.
+        epsilon: f64,
+        /// Its class.
+        class: u16,
+    },
+}
+
+/// Draws of noise that an attack may climb by.
+const MOST_DRAWS: usize = 4096;
+
 /// Attacks inputs, in their order; fewer come back where the observer ended it.
-///
-/// Panics unless the network takes what the view gives, and inputs have as many values as the view takes.
 pub fn attack_inputs(
     network: &Network,
     view: &View,
     params: &AttackParams,
     victims: &[Victim],
     observer: &mut dyn Observer<Done>,
-) -> Result<Vec<Adversarial>, ArchitectureError> {
+) -> Result<Vec<Adversarial>, AttackError> {
     let AttackParams { pgd: climb, frame, sigma, draws, seed } = params;
+    climb.validate()?;
+    if !(*sigma >= 0.0 && sigma.is_finite() && (1..=MOST_DRAWS).contains(draws)) {
+        return Err(AttackError::Noise { sigma: *sigma, draws: *draws });
+    }
+    let (taken, shown) = (network.architecture.input, view.output());
+    if taken != shown {
+        return Err(AttackError::Shape { taken, shown });
+    }
+    if matches!(frame, Frame::Code) {
+        return Err(AttackError::Frame);
+    }
+    let wrong = |victim: &&Victim| {
+        let class = usize::from(victim.class) < network.architecture.classes;
+        let radius = victim.epsilon >= 0.0 && victim.epsilon.is_finite();
+        !class || !radius || victim.values.len() != view.input().len()
+    };
+    if let Some(&Victim { index, ref values, class, epsilon }) = victims.iter().find(wrong) {
+        return Err(AttackError::Victim { index, values: values.len(), epsilon, class });
+    }
     let rows = TOGETHER * draws;
     let mut pass = Pass::new(&network.architecture, rows, Choice::ByShape, Isa::detect())?;
     pass.load(&network.weights);
     let (mut noisy, mut perturbed) = (Noisy::default(), Perturbed::default());
-    let (dim, each) = (frame.dim(view), view.input().len());
+    let dim = frame.dim(view);
     let mut all = Vec::with_capacity(victims.len());
     for some in victims.chunks(TOGETHER) {
         #[allow(clippy::cast_possible_truncation)] // a network's numbers are f32
@@ -102,7 +167,6 @@ pub fn attack_inputs(
         for (victim, d) in some.iter().zip(perturbed.d.chunks_exact(dim)) {
             let mut change: Vec<f64> = d.iter().map(|&d| f64::from(d)).collect();
             frame.invert(&mut change);
-            assert_eq!(change.len(), each, "a frame of inputs");
             let largest = change.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
             let values = victim.values.iter().zip(change).map(|(x, d)| x + d).collect();
             all.push(Adversarial { index: victim.index, values, length: climb.norm.length(d), largest });

@@ -38,8 +38,9 @@ pub fn images(data: &Dataset, spec: &DataSpec, seed: u64, samples: &[u32], first
         }
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream((first + at as u64) & !ORDERS);
-        let mut shift = || rng.random_range(0..=2 * spec.crop).cast_signed() - spec.crop.cast_signed();
-        let (down, right) = (shift(), shift());
+        let mut shift = |most: usize| rng.random_range(0..=2 * most).cast_signed() - most.cast_signed();
+        // Frames of one row have nothing above or below.
+        let (down, right) = (shift(if shape.height == 1 { 0 } else { spec.crop }), shift(spec.crop));
         let mirrored = spec.flip && rng.random::<bool>();
         vary(shape, down, right, mirrored, out);
     });

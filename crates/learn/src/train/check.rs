@@ -80,8 +80,8 @@ pub enum Conflict {
     PixelGrid,
 }
 
-/// Pixels that an image may be shifted by.
-const MOST_CROPPED: usize = 1 << 16;
+/// Images of a step and draws of each, at most: more fit into no memory.
+const MOST: usize = 1 << 16;
 
 fn place(table: &str) -> String {
     if table.is_empty() { String::new() } else { format!(" in [{table}]") }
@@ -99,10 +99,10 @@ impl TrainSpec {
         for text in overrides {
             override_key(&mut table, text).ok_or_else(|| SpecError::Override { text: text.clone() })?;
         }
-        // Read from text again where nothing was changed: messages then have a line and a column.
-        let read =
-            if overrides.is_empty() { toml::from_str(text) } else { Value::Table(table.clone()).try_into() };
-        let spec: Self = read.map_err(|error| explained(&error, &table))?;
+        // From text, also after a change: errors then know their place.
+        let text =
+            if overrides.is_empty() { text.to_owned() } else { toml::to_string(&table).unwrap_or_default() };
+        let spec: Self = toml::from_str(&text).map_err(|error| explained(&error, &text))?;
         spec.validate()?;
         Ok(spec)
     }
@@ -117,9 +117,6 @@ impl TrainSpec {
         let Self { data, projection, noise, objective, optimiser, .. } = self;
         if data.samples == Some(0) {
             return Err(wrong("data.samples", 0, "must be at least 1"));
-        }
-        if data.crop > MOST_CROPPED {
-            return Err(wrong("data.crop", data.crop, "is more than any image has"));
         }
         validate_noise(noise.as_ref(), objective)?;
         if let Some(projection) = projection {
@@ -162,6 +159,10 @@ fn share(key: &'static str, value: f64) -> Result<(), SpecError> {
 
 fn count(key: &'static str, value: usize, least: usize, expected: &'static str) -> Result<(), SpecError> {
     if value >= least { Ok(()) } else { Err(wrong(key, value, expected)) }
+}
+
+fn at_most(key: &'static str, value: usize) -> Result<(), SpecError> {
+    if value <= MOST { Ok(()) } else { Err(wrong(key, value, "must be at most 65536")) }
 }
 
 fn validate_noise(noise: Option<&NoiseSpec>, objective: &Objective) -> Result<(), SpecError> {
@@ -208,6 +209,7 @@ fn validate_projection(projection: &ProjectionSpec) -> Result<(), SpecError> {
 fn validate_objective(objective: &Objective) -> Result<(), SpecError> {
     let warm_up = |epochs| at_least("objective.warm_up", epochs, 0.0, "must be at least 0 epochs");
     count("objective.draws", objective.draws(), 1, "must be at least 1")?;
+    at_most("objective.draws", objective.draws())?;
     match *objective {
         Objective::Standard | Objective::Gaussian { .. } => Ok(()),
         Objective::Madry { epsilon, steps, warm_up: epochs, .. }
@@ -228,6 +230,7 @@ fn validate_objective(objective: &Objective) -> Result<(), SpecError> {
 fn validate_optimiser(optimiser: &OptimiserSpec) -> Result<(), SpecError> {
     count("optimiser.epochs", optimiser.epochs, 1, "must be at least 1")?;
     count("optimiser.batch", optimiser.batch, 2, "must be at least 2: statistics are taken over a batch")?;
+    at_most("optimiser.batch", optimiser.batch)?;
     positive("optimiser.learning_rate", optimiser.learning_rate)?;
     share("optimiser.momentum", optimiser.momentum)?;
     at_least("optimiser.weight_decay", optimiser.weight_decay, 0.0, "must be at least 0")?;
@@ -267,7 +270,7 @@ fn trimmed(error: &toml::de::Error) -> String {
 }
 
 /// An error of the reader; where it is about an unknown key, with the known one that is nearest.
-fn explained(error: &toml::de::Error, table: &Table) -> SpecError {
+fn explained(error: &toml::de::Error, text: &str) -> SpecError {
     // serde: unknown field `a`, expected one of `b`, `c`; or: expected `b`
     let message = error.message();
     let Some(rest) = message.strip_prefix("unknown field ") else {
@@ -280,19 +283,17 @@ fn explained(error: &toml::de::Error, table: &Table) -> SpecError {
         .min()
         .filter(|(distance, known)| *distance <= 1 + key.len().max(known.len()) / 3)
         .map(|(_, known)| known.to_owned());
-    let table = place_of(table, &key, "").unwrap_or_default();
+    let table = error.span().map(|span| table_of(text, span.start)).unwrap_or_default();
     SpecError::UnknownKey { key, table, nearest }
 }
 
-/// The table that has a key, as a path.
-fn place_of(table: &Table, key: &str, path: &str) -> Option<String> {
-    if table.contains_key(key) {
-        return Some(path.to_owned());
-    }
-    table.iter().find_map(|(name, value)| {
-        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-        place_of(value.as_table()?, key, &path)
-    })
+/// The table that a place of a text is in: the last heading before it, or there.
+fn table_of(text: &str, place: usize) -> String {
+    // The whole line: of some tables only the heading's own place is known.
+    let end = text.get(place..).unwrap_or_default().find('\n').map_or(text.len(), |line| place + line);
+    let before = text.get(..end).unwrap_or_default();
+    let headings = before.lines().map(str::trim).filter(|line| line.starts_with('['));
+    headings.last().map_or(String::new(), |line| line.trim_matches(['[', ']']).to_owned())
 }
 
 /// Letters to change, add or take away to turn one word into another (Levenshtein).

@@ -59,6 +59,9 @@ pub enum CheckpointProblem {
     /// Something else, or of another version.
     #[error("not a checkpoint of this version")]
     Format,
+    /// Of another spec, or of other data.
+    #[error("it is of another spec, or of other data")]
+    Spec,
     /// Cut, or changed.
     #[error("its content is not what was written: its hash differs")]
     Hash,
@@ -137,11 +140,11 @@ impl Checkpoint {
         Ok(checkpoint)
     }
 
-    /// Writes it into a folder; what was the last becomes the one before.
-    pub fn write(&self, folder: &Path) -> io::Result<()> {
+    /// Writes it into a folder. What was the last becomes the one before, if it is `good`; a broken one is replaced.
+    pub fn write(&self, folder: &Path, good: bool) -> io::Result<()> {
         let at = |name: &str| folder.join(name);
         write_file(&at(NEW), &self.to_bytes())?;
-        match std::fs::rename(at(CHECKPOINT), at(PREVIOUS)) {
+        match if good { std::fs::rename(at(CHECKPOINT), at(PREVIOUS)) } else { Ok(()) } {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }

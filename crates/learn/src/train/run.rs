@@ -9,10 +9,10 @@
 //! | `network.safetensors` | what came out |
 
 use super::checkpoint::{CHECKPOINT, Checkpoint, CheckpointProblem, PREVIOUS, Progress};
-use super::setup::Setup;
+use super::setup::{PROJECTION, Setup};
 use super::trainer::{StepReport, Trainer};
 use crate::net::architecture::ArchitectureError;
-use crate::net::parameters::Places;
+use crate::net::parameters::{Places, Weights};
 use crate::weights::network::{Network, NetworkError};
 use gambeson_lowrank::file::write_file;
 use gambeson_lowrank::observe::Observer;
@@ -27,8 +27,6 @@ use thiserror::Error;
 
 /// What to train.
 pub const SPEC: &str = "spec.toml";
-/// The projection of a run.
-pub const PROJECTION: &str = "projection.safetensors";
 /// One object per epoch.
 pub const METRICS: &str = "metrics.jsonl";
 /// What came out.
@@ -110,6 +108,12 @@ pub enum RunError {
         /// Its spec.
         path: PathBuf,
     },
+    /// A file that would be replaced.
+    #[error("{}: is there already, but the folder has no spec.toml; choose another folder", path.display())]
+    Foreign {
+        /// Which.
+        path: PathBuf,
+    },
     /// Neither checkpoint can be read.
     #[error("{}: cannot go on: {last}; the one before: {previous}", path.display())]
     Checkpoints {
@@ -121,7 +125,9 @@ pub enum RunError {
         previous: Box<CheckpointProblem>,
     },
     /// The weights are no numbers any more.
-    #[error("the loss is not a number after step {step}: a smaller optimiser.learning_rate may help")]
+    #[error(
+        "weights or loss are no numbers after step {step}: a smaller optimiser.learning_rate, or less noise, may help"
+    )]
     Diverged {
         /// Counting from 1.
         step: usize,
@@ -151,11 +157,16 @@ pub fn train(
     let failed = |path: &Path, reason| RunError::Io { path: path.to_path_buf(), reason };
     let at = |name: &str| folder.join(name);
     std::fs::create_dir_all(folder).map_err(|reason| failed(folder, reason))?;
-    let spec = setup.spec.to_toml();
+    let spec = setup.identity();
     match std::fs::read_to_string(at(SPEC)) {
         Ok(own) if own == spec => {}
         Ok(_) => return Err(RunError::AnotherSpec { path: at(SPEC) }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            // What stands there without a spec is not of this run, and is not ours to replace.
+            let ours = [NETWORK, METRICS, CHECKPOINT, PREVIOUS, PROJECTION];
+            if let Some(path) = ours.map(at).into_iter().find(|path| path.exists()) {
+                return Err(RunError::Foreign { path });
+            }
             if let Some(used) = &setup.projection {
                 if let Some(certificate) = &used.certificate {
                     certificate.write(&certificate_path(&at(PROJECTION)))?;
@@ -166,9 +177,12 @@ pub fn train(
         }
         Err(reason) => return Err(failed(&at(SPEC), reason)),
     }
-    let (mut trainer, mut progress) = match last_checkpoint(setup, folder, &spec, observer)? {
+    let found = last_checkpoint(setup, folder, &spec, observer)?;
+    // A broken one is replaced: it must not push out the good one before it.
+    let mut last_is_good = found.as_ref().is_none_or(|found| found.from_last);
+    let (mut trainer, mut progress) = match found {
         None => (Trainer::new(setup)?, Progress::default()),
-        Some(Checkpoint { progress, state, .. }) => {
+        Some(Found { checkpoint: Checkpoint { progress, state, .. }, .. }) => {
             let _ = observer.observe(&TrainProgress::Resumed { step: state.step });
             (Trainer::resume(setup, state)?, progress)
         }
@@ -177,10 +191,16 @@ pub fn train(
         read_metrics(&at(METRICS), progress.step).map_err(|reason| failed(&at(METRICS), reason))?;
     let (mut started, mut saved) = (Instant::now(), Instant::now());
     let (steps, per_epoch) = (trainer.steps(), trainer.per_epoch());
-    let save = |trainer: &Trainer<'_>, progress: &Progress| {
+    let mut save = |trainer: &Trainer<'_>, progress: &Progress| {
+        let Weights { parameters, statistics } = &trainer.state().weights;
+        if parameters.iter().chain(statistics).any(|number| !number.is_finite()) {
+            return Err(RunError::Diverged { step: progress.step });
+        }
         let checkpoint =
             Checkpoint { spec: spec.clone(), progress: progress.clone(), state: trainer.state().clone() };
-        checkpoint.write(folder).map_err(|reason| failed(&at(CHECKPOINT), reason))
+        checkpoint.write(folder, last_is_good).map_err(|reason| failed(&at(CHECKPOINT), reason))?;
+        last_is_good = true;
+        Ok(())
     };
     while progress.step < steps {
         let report = trainer.step();
@@ -228,10 +248,16 @@ pub fn train(
         architecture: setup.architecture.clone(),
         weights: trainer.kept().clone(),
         normalisation: Some(setup.normalisation.clone()),
-        training: Some(spec),
+        training: Some(setup.spec.to_toml()),
     };
     let sha256 = network.write(&at(NETWORK))?;
     Ok(Outcome { network: Some(sha256), metrics, seconds: progress.seconds })
+}
+
+/// A checkpoint, and whether it is the last one or the one before.
+struct Found {
+    checkpoint: Checkpoint,
+    from_last: bool,
 }
 
 /// The last checkpoint that can be read; none where there is none.
@@ -240,7 +266,7 @@ fn last_checkpoint(
     folder: &Path,
     spec: &str,
     observer: &mut dyn Observer<TrainProgress>,
-) -> Result<Option<Checkpoint>, RunError> {
+) -> Result<Option<Found>, RunError> {
     let places = Places::new(&setup.architecture)?;
     let read = |name: &str| -> Result<Option<Checkpoint>, CheckpointProblem> {
         let bytes = match std::fs::read(folder.join(name)) {
@@ -248,15 +274,16 @@ fn last_checkpoint(
             bytes => bytes?,
         };
         let checkpoint = Checkpoint::parse(&bytes, &places, setup.spec.optimiser.average.is_some())?;
-        if checkpoint.spec == spec { Ok(Some(checkpoint)) } else { Err(CheckpointProblem::Format) }
+        if checkpoint.spec == spec { Ok(Some(checkpoint)) } else { Err(CheckpointProblem::Spec) }
     };
     let last = match read(CHECKPOINT) {
-        Ok(Some(checkpoint)) => return Ok(Some(checkpoint)),
+        Ok(Some(checkpoint)) => return Ok(Some(Found { checkpoint, from_last: true })),
         Ok(None) => None,
         Err(problem) => Some(problem),
     };
     match (last, read(PREVIOUS)) {
-        (None, Ok(found)) => Ok(found),
+        // A moment between two names: there is no last one to push out.
+        (None, Ok(found)) => Ok(found.map(|checkpoint| Found { checkpoint, from_last: true })),
         // A moment between two names, and what is left is broken.
         (None, Err(previous)) => {
             let last = CheckpointProblem::Io(io::ErrorKind::NotFound.into());
@@ -268,7 +295,7 @@ fn last_checkpoint(
         }
         (Some(last), Ok(Some(checkpoint))) => {
             let _ = observer.observe(&TrainProgress::CheckpointLost { reason: last.to_string() });
-            Ok(Some(checkpoint))
+            Ok(Some(Found { checkpoint, from_last: false }))
         }
         (Some(last), previous) => {
             let missing = CheckpointProblem::Io(io::ErrorKind::NotFound.into());

@@ -5,9 +5,10 @@ use super::spec::{Basis, FitMethodName, FitSpec, Grid, ProjectionSpec, TrainSpec
 use crate::net::architecture::Architecture;
 use crate::net::models::ModelError;
 use crate::view::{View, ViewError};
-use gambeson_data::dataset::{Dataset, Shape};
+use gambeson_data::dataset::{Dataset, Shape, Values};
 use gambeson_data::second_moments::{SecondMomentsError, second_moments};
 use gambeson_data::statistics::channel_statistics;
+use gambeson_lowrank::file::sha256;
 use gambeson_lowrank::projection::certificate::{ProjectionCertificate, certificate_path};
 use gambeson_lowrank::projection::energy::{Energy, EnergyError};
 use gambeson_lowrank::projection::fit::{FitData, FitMethod, FitProjectionError, Target, fit_projection};
@@ -15,6 +16,7 @@ use gambeson_lowrank::projection::representation::{EmptyGrid, Representation, Tr
 use gambeson_lowrank::projection::{Projection, ProjectionError};
 use gambeson_lowrank::sdp::bracket::BoundParams;
 use gambeson_lowrank::sdp::certificate::CertificateFileError;
+use std::path::PathBuf;
 use thiserror::Error;
 
 /// Everything a [`Trainer`](super::trainer::Trainer) needs.
@@ -36,6 +38,8 @@ pub struct Setup {
     pub architecture: Architecture,
     /// σ; 0 without noise.
     pub sigma: f64,
+    /// Between which values attacks on values stay: those of pixels, where the data are bytes.
+    pub range: Option<(f32, f32)>,
 }
 
 /// A projection and, where it is at hand, the certificate of its κ.
@@ -83,6 +87,14 @@ pub enum SetupError {
         batch: usize,
         /// What there is.
         samples: usize,
+    },
+    /// A shift that leaves nothing of an image.
+    #[error("data.crop = {crop}: images of {shape} are not that large")]
+    Crop {
+        /// What was asked for.
+        crop: usize,
+        /// Shape of a sample.
+        shape: Shape,
     },
     /// All values of a channel are the same.
     #[error("{data}: all values of channel {channel} (counting from 0) are the same")]
@@ -156,6 +168,10 @@ impl Setup {
         if spec.optimiser.batch > train.len() {
             return Err(SetupError::Batch { batch: spec.optimiser.batch, samples: train.len() });
         }
+        let side = if shape.height == 1 { shape.width } else { shape.height.min(shape.width) };
+        if spec.data.crop >= side {
+            return Err(SetupError::Crop { crop: spec.data.crop, shape });
+        }
         let statistics = channel_statistics(&train);
         if let Some(channel) = statistics.iter().position(|of| !(of.deviation > 0.0)) {
             return Err(SetupError::Constant { data: train.name().to_owned(), channel });
@@ -181,24 +197,48 @@ impl Setup {
             Some(noise) if spec.objective.has_noise() => noise.level(shape.len(), view.rank()),
             _ => 0.0,
         };
-        let spec = spec.clone();
-        Ok(Self { spec, train, test, projection, view, normalisation, architecture, sigma })
+        let mut spec = spec.clone();
+        // A run has its projection beside it, wherever that was before.
+        if let Some(file) = spec.projection.as_mut().and_then(|own| own.file.as_mut()) {
+            *file = PathBuf::from(PROJECTION);
+        }
+        let range = value_range(&train);
+        Ok(Self { spec, train, test, projection, view, normalisation, architecture, sigma, range })
+    }
+
+    /// The spec as a run keeps it: with hashes of data and projection, so that a run goes on with these only.
+    pub fn identity(&self) -> String {
+        let mut text = self.spec.to_toml();
+        text.push_str(&format!("# data sha256 {}\n", self.train.sha256()));
+        if let Some(used) = &self.projection {
+            text.push_str(&format!("# projection sha256 {}\n", sha256(&used.projection.to_bytes())));
+        }
+        text
     }
 }
 
-/// The training samples of a spec: the first so many.
+/// The file of a run's projection.
+pub const PROJECTION: &str = "projection.safetensors";
+
+/// Between which values inputs lie by their nature: pixels stored as bytes between 0 and 1; of other data nothing is known.
+pub fn value_range(data: &Dataset) -> Option<(f32, f32)> {
+    matches!(data.values(), Values::U8(_)).then_some((0.0, 1.0))
+}
+
+/// The training samples of a spec: so many, evenly chosen, since data may be sorted by class.
 pub fn samples(spec: &TrainSpec, train: Dataset) -> Dataset {
     match spec.data.samples {
         Some(count) if count < train.len() => {
-            let chosen: Vec<usize> = (0..count).collect();
-            let name = format!("{}, first {count}", train.name());
+            let chosen: Vec<usize> = (0..count).map(|at| at * train.len() / count).collect();
+            let name = format!("{}, {count} of them", train.name());
             train.select(&chosen).unwrap_or(train).renamed(name) // a spec asks for at least one
         }
         _ => train,
     }
 }
 
-/// The projection of a spec: from its file, or fitted to the training data (line 2 of Algorithm 1), with its κ proven.
+/// The projection of a spec: from its file, with the certificate beside it if there is one (not checked here), or fitted to
+/// the training data (line 2 of Algorithm 1), with its κ proven.
 pub fn projection(
     spec: &TrainSpec,
     train: &Dataset,

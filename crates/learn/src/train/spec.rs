@@ -68,7 +68,7 @@ pub struct TrainSpec {
 pub struct DataSpec {
     /// Name or path of a data set with labels; its training part is used.
     pub name: String,
-    /// Only the first so many samples.
+    /// Only so many samples, evenly chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<usize>,
     /// Shift by up to so many rows and columns, with zeros coming in.

@@ -159,10 +159,7 @@ impl<'a> Trainer<'a> {
         let radius = inner.map_or(0.0, |inner| epsilon(&inner, place));
         let mut codes = &self.codes;
         if let Some(inner) = inner.filter(|_| radius > 0.0) {
-            let params = PgdParams {
-                range: view.is_values().then_some(RANGE),
-                ..PgdParams::new(inner.norm, inner.steps)
-            };
+            let params = PgdParams { range: self.setup.range, ..PgdParams::new(inner.norm, inner.steps) };
             let epsilons = vec![radius; batch];
             let victims = Victims {
                 values: &self.images,
@@ -202,8 +199,8 @@ impl<'a> Trainer<'a> {
         }
     }
 
-    /// How many of the first `count` samples the kept network answers rightly, each under one draw of noise, and of how
-    /// many.
+    /// How many of `count` samples, evenly chosen, the kept network answers rightly, each under one draw of noise, and of
+    /// how many.
     pub fn evaluate(&mut self, data: &Dataset, count: usize) -> (usize, usize) {
         let Setup { view, sigma, spec, .. } = self.setup;
         let Some(labels) = data.labels() else { return (0, 0) };
@@ -211,25 +208,22 @@ impl<'a> Trainer<'a> {
         let kept = self.kept().clone();
         self.pass.load(&kept);
         let (classes, mut correct) = (self.setup.architecture.classes, 0);
-        let samples: Vec<u64> = (0..count as u64).collect();
+        let samples: Vec<usize> = (0..count).map(|at| at * data.len() / count).collect();
         for part in samples.chunks(spec.optimiser.batch) {
-            let first = usize::try_from(part[0]).unwrap_or(0); // it was a usize
+            let numbers: Vec<u64> = part.iter().map(|&sample| sample as u64).collect();
             self.images.resize(part.len() * each, 0.0);
-            for (at, image) in self.images.chunks_exact_mut(each).enumerate() {
-                data.sample_f32(first + at, image);
+            for (&sample, image) in part.iter().zip(self.images.chunks_exact_mut(each)) {
+                data.sample_f32(sample, image);
             }
             self.codes.resize(part.len() * rank, 0.0);
             view.encode(&self.images, &mut self.codes);
-            self.noisy.draw(spec.seed ^ EVALUATION, part, *sigma, 1, rank);
+            self.noisy.draw(spec.seed ^ EVALUATION, &numbers, *sigma, 1, rank);
             let rows = self.noisy.rows(view, &self.codes);
             let scores = self.pass.forward(rows, Mode::Evaluation);
             let answers = scores.chunks_exact(classes).map(gambeson_smooth::classifier::highest);
-            correct +=
-                answers.zip(&labels[first..]).filter(|(answer, label)| *answer == u32::from(**label)).count();
+            let right = answers.zip(part).filter(|(answer, sample)| *answer == u32::from(labels[**sample]));
+            correct += right.count();
         }
         (correct, count)
     }
 }
-
-/// Values of images: attacks on values stay within them.
-const RANGE: (f32, f32) = (0.0, 1.0);

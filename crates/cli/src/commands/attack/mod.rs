@@ -5,7 +5,7 @@ mod figure;
 mod scene;
 mod summary;
 
-use crate::args::{AttackArguments, FigureFiles, MethodName};
+use crate::args::{AttackArguments, FigureFiles, MethodName, RadiusNormName};
 use crate::ended::Ended;
 use crate::output::writable;
 use crate::progress::{catch_interrupts, interrupted, live_line};
@@ -71,14 +71,22 @@ fn check(arguments: &AttackArguments) -> anyhow::Result<()> {
         _ => {}
     }
     ensure!(arguments.model.is_some() || sparse, "--model: only --method sparse needs none");
-    ensure!(!(sparse && arguments.certified.is_some()), "--certified goes with --method pgd");
+    let pgd = arguments.method == MethodName::Pgd;
+    ensure!(pgd || arguments.certified.is_none(), "--certified goes with --method pgd");
+    ensure!(
+        arguments.method != MethodName::Fgsm || arguments.norm == RadiusNormName::Linf,
+        "--method fgsm is in l_inf: give --norm linf"
+    );
+    ensure!(
+        arguments.certified.is_none() || arguments.basis.is_none(),
+        "--basis: certified radii in l_inf are of the projection's own coordinates; leave it out"
+    );
     if let Some(epsilon) = arguments.epsilon {
         ensure!(epsilon > 0.0 && epsilon.is_finite(), "--epsilon {epsilon}: must be a finite number above 0");
     }
     if let Some(sigma) = arguments.sigma {
         ensure!(sigma > 0.0 && sigma.is_finite(), "--sigma {sigma}: must be a finite number above 0");
     }
-    ensure!(arguments.draws > 0, "--draws 0: must be at least 1");
     ensure!(arguments.pictures != Some(0), "--pictures 0: must be at least 1");
     Ok(())
 }
@@ -109,13 +117,12 @@ fn perturb(
     }
     let Some(model) = &scene.model else { bail!("--model is missing") };
     let params = AttackParams {
-        pgd: Scene::climb(arguments),
+        pgd: scene.climb(arguments),
         frame: scene.frame(arguments)?,
         sigma: arguments.sigma.unwrap_or(0.0),
         draws: if arguments.sigma.is_some() { arguments.draws } else { 1 },
         seed: arguments.seed,
     };
-    params.pgd.validate()?;
     let bar = live_line(Some(victims.len() as u64), "{spinner} {elapsed} [{bar:20}] {pos} of {len} attacked");
     let mut live = Live(bar);
     let found = attack_inputs(&model.network, &model.view, &params, victims, &mut live);

@@ -1,27 +1,27 @@
 //! What is attacked: data, network, how it sees inputs, and where noise is added.
 
 use crate::args::{AttackArguments, BallBasisName, MethodName, RadiusNormName};
+use crate::commands::certify::network_name;
 use crate::commands::data::data_dir;
 use crate::live_data::LiveData;
 use anyhow::{Context, bail, ensure};
 use gambeson_data::dataset::Dataset;
 use gambeson_data::source::{self, LoadOptions};
 use gambeson_learn::attack::Norm;
+use gambeson_learn::attack::challenge::certified_victims;
 use gambeson_learn::attack::frame::Frame;
 use gambeson_learn::attack::inputs::Victim;
 use gambeson_learn::attack::pgd::PgdParams;
 use gambeson_learn::convert;
 use gambeson_learn::onnx::Normalisation;
 use gambeson_learn::runtime::OwnModel;
+use gambeson_learn::train::setup::value_range;
 use gambeson_learn::view::View;
 use gambeson_learn::weights::network::Network;
 use gambeson_lowrank::projection::proven::ProvenProjection;
 use gambeson_lowrank::projection::representation::Representation;
 use gambeson_smooth::record::merge_records;
 use gambeson_smooth::space::Space;
-
-/// Values of pixels.
-const RANGE: (f32, f32) = (0.0, 1.0);
 
 pub(super) struct Scene {
     pub(super) data: Dataset,
@@ -32,7 +32,8 @@ pub(super) struct Scene {
 /// A network and all that is needed to attack it and to ask it.
 pub(super) struct Attackable {
     pub(super) network: Network,
-    pub(super) sha256: String,
+    /// As in records.
+    name: String,
     pub(super) view: View,
     pub(super) space: Space,
     pub(super) classifier: OwnModel,
@@ -93,60 +94,57 @@ impl Scene {
         values: impl Fn(usize) -> Vec<f64>,
     ) -> anyhow::Result<Vec<Victim>> {
         let Some(model) = &self.model else { bail!("--model is missing") };
-        let records = merge_records(&[path.to_path_buf()])?;
+        let mut records = merge_records(&[path.to_path_buf()])?;
         let data = format!("{} sha256:{}", self.data.name(), self.data.sha256());
         let projection = model.space.projection_sha256().unwrap_or("none");
         let sigma = arguments.sigma.context("--sigma is missing")?.to_string(); // clap asks for it
-        let mut victims = Vec::new();
-        for record in records {
-            same(path, "data", &record.run.data, &data)?;
-            same(path, "projection", record.run.projection.as_deref().unwrap_or("none"), projection)?;
-            same(path, "sigma", &record.run.sigma.to_string(), &sigma)?;
-            // A normalisation given beside the network follows its hash.
-            let network = record.run.model.split(' ').next().unwrap_or_default();
-            same(path, "network", network, &model.sha256)?;
-            let index = usize::try_from(record.index).ok().filter(|&index| index < self.data.len());
-            let index = index.with_context(|| format!("{}: no input {}", path.display(), record.index))?;
-            if !self.indices.contains(&index) {
-                continue;
-            }
-            let radius = match arguments.norm {
-                RadiusNormName::L2 => record.derived.l2,
-                RadiusNormName::Linf => record.derived.linf,
-            };
-            let (Some(class), Some(epsilon)) = (record.derived.class, radius.filter(|&radius| radius > 0.0))
-            else {
-                continue;
-            };
-            let class = u16::try_from(class).context("a class beyond those of any data")?;
-            victims.push(Victim { index: record.index, values: values(index), class, epsilon });
+        for record in &records {
+            let run = &record.run;
+            same(path, "data", &run.data, &data)?;
+            same(path, "projection", run.projection.as_deref().unwrap_or("none"), projection)?;
+            same(path, "noise", run.noise.as_deref().unwrap_or("one level"), "one level")?;
+            same(path, "sigma", &run.sigma.to_string(), &sigma)?;
+            same(path, "network", &run.model, &model.name)?;
         }
+        let chosen = |index: u64| usize::try_from(index).is_ok_and(|index| self.indices.contains(&index));
+        records.retain(|record| chosen(record.index));
+        let values = |index: u64| values(usize::try_from(index).unwrap_or(0)); // one of the chosen
+        let victims = certified_victims(&records, norm(arguments.norm), values);
         ensure!(!victims.is_empty(), "{}: certifies none of the chosen inputs", path.display());
         Ok(victims)
     }
 
     /// How to climb.
-    pub(super) fn climb(arguments: &AttackArguments) -> PgdParams {
-        let norm = match arguments.norm {
-            RadiusNormName::L2 => Norm::L2,
-            RadiusNormName::Linf => Norm::Linf,
-        };
+    pub(super) fn climb(&self, arguments: &AttackArguments) -> PgdParams {
         let params = match arguments.method {
             MethodName::Fgsm => PgdParams::fgsm(),
-            MethodName::Pgd | MethodName::Sparse => PgdParams::new(norm, arguments.steps),
+            MethodName::Pgd | MethodName::Sparse => PgdParams::new(norm(arguments.norm), arguments.steps),
         };
         // A certificate holds for all values, also for those that no picture has.
         let free = arguments.any_values || arguments.certified.is_some();
-        PgdParams { range: (!free).then_some(RANGE), ..params }
+        PgdParams { range: value_range(&self.data).filter(|_| !free), ..params }
     }
 
-    /// What the ball is one of. Certified radii in l_inf are those of the projection's own coordinates.
+    /// Whether the ball is one of cosine coefficients. Certified radii in l_inf are those of the projection's own coordinates.
+    pub(super) fn of_cosines(&self, arguments: &AttackArguments) -> bool {
+        let Some(model) = &self.model else { return arguments.method == MethodName::Sparse };
+        if arguments.certified.is_some() && arguments.norm == RadiusNormName::Linf {
+            return model.space.representation().is_some_and(|it| it != Representation::Pixel);
+        }
+        arguments.method == MethodName::Sparse || arguments.basis == Some(BallBasisName::Dct)
+    }
+
+    /// What the ball is one of.
     pub(super) fn frame(&self, arguments: &AttackArguments) -> anyhow::Result<Frame> {
         let Some(model) = &self.model else { bail!("--model is missing") };
-        let of_cosines = model.space.representation().is_some_and(|it| it != Representation::Pixel);
-        let certified = arguments.certified.is_some() && arguments.norm == RadiusNormName::Linf;
-        let cosines = if certified { of_cosines } else { arguments.basis == BallBasisName::Dct };
-        Ok(if cosines { Frame::cosines(&model.view)? } else { Frame::Values })
+        Ok(if self.of_cosines(arguments) { Frame::cosines(&model.view)? } else { Frame::Values })
+    }
+}
+
+fn norm(name: RadiusNormName) -> Norm {
+    match name {
+        RadiusNormName::L2 => Norm::L2,
+        RadiusNormName::Linf => Norm::Linf,
     }
 }
 
@@ -165,7 +163,7 @@ fn attackable(
     let shape = data.shape();
     let named = if arguments.projection.is_some() { None } else { Some(shape) };
     let source = convert::read(path, named).map_err(|error| anyhow::anyhow!("{}", error.problem))?;
-    let (mut network, sha256) = (source.network, source.sha256);
+    let (mut network, mut name) = (source.network, source.sha256);
     if !arguments.mean.is_empty() {
         ensure!(
             network.normalisation.is_none(),
@@ -174,6 +172,7 @@ fn attackable(
         let channels = network.architecture.input.channels;
         let given =
             Normalisation::new(&arguments.mean, &arguments.std, channels).context("--mean and --std")?;
+        name = network_name(&name, Some(&given));
         let numbers = |of: &[f32]| of.iter().map(|&number| f64::from(number)).collect();
         network.normalisation = Some((numbers(given.mean()), numbers(given.std())));
     }
@@ -195,5 +194,5 @@ fn attackable(
     };
     ensure!(view.output() == taken, "takes images of {taken}, but is given {}", view.output());
     let classifier = OwnModel::of_network(&network)?;
-    Ok(Attackable { network, sha256, view, space, classifier })
+    Ok(Attackable { network, name, view, space, classifier })
 }

@@ -2,7 +2,7 @@
 
 use super::answers::Answers;
 use super::scene::Scene;
-use crate::args::{AttackArguments, BallBasisName, FigureFiles, MethodName, RadiusNormName};
+use crate::args::{AttackArguments, FigureFiles, MethodName, RadiusNormName};
 use crate::progress::duration;
 use crate::report::base64;
 use crate::screen::wrapped;
@@ -102,7 +102,9 @@ impl Summary {
             original: victims[at].values.clone(),
             perturbed: perturbed[at].values.clone(),
         };
-        let pictures = chosen(victims, answers, wanted).into_iter().map(shown).collect();
+        // In a figure of this command those that were led astray come first; a record has the first ones.
+        let first = answers.filter(|_| arguments.figure.figure.is_some());
+        let pictures = chosen(victims, first, wanted).into_iter().map(shown).collect();
         Self {
             inputs: victims.len(),
             method: match arguments.method {
@@ -116,11 +118,7 @@ impl Summary {
                 _ => "linf",
             }
             .to_owned(),
-            basis: match arguments.basis {
-                BallBasisName::Values => "values",
-                BallBasisName::Dct => "dct",
-            }
-            .to_owned(),
+            basis: if scene.of_cosines(arguments) { "dct" } else { "values" }.to_owned(),
             epsilon: arguments.epsilon,
             sparsity: arguments.sparsity,
             before: answers.map(|answers| right(&answers.before)),

@@ -22,7 +22,7 @@ use gambeson_smooth::sequential::{Goal, RadiusNorm};
 use gambeson_smooth::smoother::{Smoother, SmoothingParams, default_targets};
 use inputs::{ended, interruptible};
 pub(crate) use live::{Draws, Live};
-pub(crate) use model::vector;
+pub(crate) use model::{network_name, vector};
 use serde::Serialize;
 use setup::Setup;
 use std::io::Write;

@@ -96,12 +96,17 @@ pub(super) fn load(arguments: &SmoothArguments, shape: Shape, threads: usize) ->
     {
         say(&format!("{text}: the graph takes batches of {rows} only, which is slow"));
     }
-    let name = match &normalisation {
-        None => sha256,
-        Some(both) => format!("{sha256} mean {:?} std {:?}", both.mean(), both.std()),
-    };
+    let name = network_name(&sha256, normalisation.as_ref());
     let runtime = Some(model.runtime().name());
     Ok(Loaded { model: Model::Network(model), name, runtime, shape })
+}
+
+/// What records call a network: its hash, and a normalisation that is not in its file.
+pub(crate) fn network_name(sha256: &str, normalisation: Option<&Normalisation>) -> String {
+    match normalisation {
+        None => sha256.to_owned(),
+        Some(both) => format!("{sha256} mean {:?} std {:?}", both.mean(), both.std()),
+    }
 }
 
 /// What --runtime says; left to itself, a run goes on with what computed its records.

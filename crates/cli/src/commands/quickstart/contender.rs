@@ -7,8 +7,8 @@ use anyhow::Context;
 use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_data::dataset::Dataset;
 use gambeson_learn::runtime::{OwnModel, Runtime};
-use gambeson_learn::train::run::{NETWORK, PROJECTION};
-use gambeson_learn::train::setup::Setup;
+use gambeson_learn::train::run::NETWORK;
+use gambeson_learn::train::setup::{PROJECTION, Setup};
 use gambeson_learn::train::{Outcome, TrainSpec, train as learn};
 use gambeson_learn::weights::network::Network;
 use gambeson_lowrank::projection::proven::ProvenProjection;
@@ -37,7 +37,11 @@ impl Contender {
         arguments: &QuickstartArguments,
         threads: usize,
     ) -> anyhow::Result<Self> {
-        let spec = TrainSpec::parse(toml, &arguments.set)?;
+        // The baseline has no projection that could be changed.
+        let has_projection = toml.contains("[projection]");
+        let fits = |text: &&String| has_projection || !text.trim_start().starts_with("projection");
+        let overrides: Vec<String> = arguments.set.iter().filter(fits).cloned().collect();
+        let spec = TrainSpec::parse(toml, &overrides)?;
         let setup = train::prepare(&spec, Path::new("."), threads)?;
         Ok(Self { folder: arguments.out.join(name), setup, threads })
     }

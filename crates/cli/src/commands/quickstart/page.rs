@@ -2,16 +2,21 @@
 
 use super::contender::Contender;
 use super::results::{AtRadii, Results};
-use crate::report::decimal::up;
+use crate::report::decimal::{percent_down, up};
 use gambeson_learn::train::Outcome;
 use std::fmt::Write;
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#222}\
 table{border-collapse:collapse;margin:1rem 0}td,th{padding:.25rem .75rem;text-align:right;border-bottom:1px solid #ddd}\
-td:first-child,th:first-child{text-align:left}img{max-width:100%}code{background:#f4f4f4;padding:.1rem .3rem}\
+td:first-child,th:first-child{text-align:left}svg{max-width:100%;height:auto}code{background:#f4f4f4;padding:.1rem .3rem}\
 .proven{color:#1a7f37;font-weight:bold}";
 
-pub(super) fn write(results: &Results, ours: &Contender, first: &Outcome, second: &Outcome) -> String {
+pub(super) fn write(
+    results: &Results,
+    ours: &Contender,
+    (first, second): (&Outcome, &Outcome),
+    figure: &str,
+) -> String {
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>gambeson quickstart</title>\
          <style>{STYLE}</style></head><body>\n<h1>Certified robustness from low-rank structure</h1>\n"
@@ -40,12 +45,12 @@ pub(super) fn write(results: &Results, ours: &Contender, first: &Outcome, second
     page.push_str("<h2>Certified accuracy</h2>\n");
     table(&mut page, "l2 radius", &results.comparison.l2);
     table(&mut page, "l_inf radius of cosine coefficients", &results.comparison.linf);
-    page.push_str("<p><img src=\"certified.svg\" alt=\"Certified accuracy against the radius\"></p>\n");
+    let _ = writeln!(page, "<p>{figure}</p>");
     let _ = writeln!(
         page,
-        "<h2>Tried and checked</h2>\n<p>{} certified images were attacked at their certified radii by projected gradient \
-         ascent; {} changed their class. κ and all radii were proven again from the files.</p>",
-        results.attacked, results.broken
+        "<h2>Tried and checked</h2>\n<p>Certified images were attacked at their certified radii by projected gradient ascent, {} \
+         in ℓ2 and {} in ℓ∞; {} changed their class. κ and all radii were proven again from the files.</p>",
+        results.attacked[0], results.attacked[1], results.broken
     );
     page.push_str(
         "<h2>Files</h2>\n<p><code>algorithm-1/</code> and <code>baseline/</code> hold the specs, networks, metrics and \
@@ -58,8 +63,9 @@ pub(super) fn write(results: &Results, ours: &Contender, first: &Outcome, second
 fn table(page: &mut String, name: &str, AtRadii { radii, ours, theirs }: &AtRadii) {
     let row =
         |tag: &str, cells: Vec<String>| format!("<{tag}>{}</{tag}>", cells.join(&format!("</{tag}><{tag}>")));
-    let percent =
-        |shares: &[f64]| row("td", shares.iter().map(|share| format!("{:.1} %", 100.0 * share)).collect());
+    let percent = |shares: &[f64]| {
+        row("td", shares.iter().map(|&share| format!("{} %", percent_down(share))).collect())
+    };
     let _ = writeln!(
         page,
         "<table><tr><th>{name}</th>{}</tr><tr><td>Algorithm 1</td>{}</tr><tr><td>baseline</td>{}</tr></table>",

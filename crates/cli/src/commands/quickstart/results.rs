@@ -1,9 +1,11 @@
 //! What the tour came to: a table, curves, one JSON object.
 
 use super::contender::Contender;
+use crate::report::decimal::percent_down;
 use crate::report::figure::{Axis, Figure, Panel, Point, Series, Style};
-use crate::screen::wrapped;
-use gambeson_learn::train::run::{NETWORK, PROJECTION, SPEC};
+use crate::screen::command;
+use gambeson_learn::train::run::{NETWORK, SPEC};
+use gambeson_learn::train::setup::PROJECTION;
 use gambeson_smooth::record::{Derived, Record};
 use serde_json::json;
 use std::io::Write;
@@ -56,8 +58,9 @@ impl Comparison {
             let row = |cells: Vec<String>| -> String {
                 cells.iter().map(|cell| format!("{cell:>9}")).collect::<Vec<_>>().concat()
             };
-            let percent =
-                |shares: &[f64]| row(shares.iter().map(|share| format!("{:.1} %", 100.0 * share)).collect());
+            let percent = |shares: &[f64]| {
+                row(shares.iter().map(|&share| format!("{} %", percent_down(share))).collect())
+            };
             writeln!(stdout, "   {name:<14}{}", row(radii.iter().map(ToString::to_string).collect()))?;
             writeln!(stdout, "   {:<14}{}", "Algorithm 1", percent(ours))?;
             writeln!(stdout, "   {:<14}{}", "baseline", percent(theirs))?;
@@ -80,7 +83,8 @@ pub(super) struct Results {
     pub(super) run: PathBuf,
     pub(super) kappa: f64,
     pub(super) comparison: Comparison,
-    pub(super) attacked: usize,
+    /// In l2 and in l_inf.
+    pub(super) attacked: [usize; 2],
     pub(super) broken: usize,
     pub(super) seconds: f64,
 }
@@ -122,7 +126,7 @@ impl Results {
             format!("gambeson analyze {} --projection {}", at("certified.jsonl"), at(PROJECTION)),
             format!("gambeson train {} --set data.name=YOUR_DATA --out mine", at(SPEC)),
         ] {
-            writeln!(stdout, "{}", wrapped(&format!("   {line}"), 5))?;
+            writeln!(stdout, "   {}", command(&line, 7))?;
         }
         Ok(())
     }
@@ -142,10 +146,11 @@ fn curve_points(largest: f64, accuracy: impl Fn(f64) -> f64) -> Vec<Option<Point
     points
 }
 
-/// Curves of certified accuracy, as `certified.svg` and `.png`.
-pub(super) fn draw(ours: &[Record], theirs: &[Record], folder: &Path) -> anyhow::Result<()> {
+/// Curves of certified accuracy, as `certified.svg` and `.png`, and as a part of a page.
+pub(super) fn draw(ours: &[Record], theirs: &[Record], folder: &Path) -> anyhow::Result<String> {
     let drawing = curves(ours, theirs).draw();
-    drawing.write(&[folder.join("certified.svg"), folder.join("certified.png")])
+    drawing.write(&[folder.join("certified.svg"), folder.join("certified.png")])?;
+    Ok(String::from_utf8_lossy(&drawing.svg()?).into_owned())
 }
 
 fn curves(ours: &[Record], theirs: &[Record]) -> Figure {

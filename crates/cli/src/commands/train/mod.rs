@@ -8,7 +8,7 @@ use crate::commands::data::data_dir;
 use crate::ended::Ended;
 use crate::live_data::LiveData;
 use crate::progress::{catch_interrupts, duration, say};
-use crate::screen::wrapped;
+use crate::screen::{command, wrapped};
 use anyhow::{Context, bail};
 use gambeson_data::dataset::{Dataset, Split};
 use gambeson_data::source::{self, LoadOptions};
@@ -150,8 +150,11 @@ fn describe(setup: &Setup, parameters: usize) -> String {
 fn dry_run(setup: &Setup, json: bool, stdout: &mut impl Write) -> anyhow::Result<Ended> {
     const SECONDS: f64 = 3.0;
     let mut trainer = Trainer::new(setup)?;
-    trainer.step(); // memory is touched for the first time
-    let (started, mut inputs) = (Instant::now(), 0);
+    let mut started = Instant::now();
+    let mut inputs = trainer.step().inputs;
+    if trainer.steps() > 1 {
+        (started, inputs) = (Instant::now(), 0); // memory was touched for the first time
+    }
     while started.elapsed().as_secs_f64() < SECONDS && trainer.state().step < trainer.steps() {
         inputs += trainer.step().inputs;
     }
@@ -211,18 +214,19 @@ fn report(
         writeln!(stdout, "trained      {} in {}", network.display(), duration(outcome.seconds))?;
         if setup.sigma > 0.0 {
             let projection = if setup.projection.is_some() {
-                format!(" --projection {}", out.join(gambeson_learn::train::run::PROJECTION).display())
+                format!(" --projection {}", out.join(setup::PROJECTION).display())
             } else {
                 String::new()
             };
+            writeln!(stdout, "certify it with")?;
             let line = format!(
-                "certify it   gambeson certify --model {} --data {} --sigma {}{projection} --out {}",
+                "gambeson certify --model {} --data {} --sigma {}{projection} --out {}",
                 network.display(),
                 setup.spec.data.name,
                 setup.sigma,
                 out.join("certified.jsonl").display()
             );
-            writeln!(stdout, "{}", wrapped(&line, 13))?;
+            writeln!(stdout, "   {}", command(&line, 7))?;
         }
     } else {
         say(&format!("stopped; the same command goes on from {}", out.display()));

@@ -96,15 +96,16 @@ impl NetworkExperiment {
         let mut plan = Vec::new();
         for entry in &self.network {
             let trained = Some(plan.len());
-            let stage = |work, trained| Stage::of_network(entry, work, trained, runs);
+            let certified = Some(plan.len() + 1);
+            let stage = |work, after| Stage::of_network(entry, work, after, runs).sampled(&sampling);
             plan.push(stage(Work::Train, None));
             plan.push(stage(Work::Certify(sampling.clone()), trained));
             for norm in ["l2", "linf"] {
-                plan.push(stage(Work::Analyze(norm, self.radii(norm)), trained));
+                plan.push(stage(Work::Analyze(norm, self.radii(norm)), certified));
             }
             if entry.attacked {
-                plan.push(stage(Work::Challenge("l2"), trained));
-                plan.push(stage(Work::Challenge("linf"), trained));
+                plan.push(stage(Work::Challenge("l2"), certified));
+                plan.push(stage(Work::Challenge("linf"), certified));
             }
         }
         plan

@@ -93,7 +93,9 @@ fn table(results: &PictureResults, columns: &[(&str, &Value)]) -> Table {
     table.words("perturbation", &rows, |at| columns[at].0.to_owned());
     table.column("", "inputs", &rows, |at| columns[at].1["inputs"].to_string());
     table.column("largest change", "of a value", &rows, |at| number(at, "largest", 4));
-    table.column("largest change", "of a coefficient", &rows, |at| number(at, "longest", 4));
+    if columns.iter().all(|(_, output)| output["sparsity"].is_number()) {
+        table.column("largest change", "of a coefficient", &rows, |at| number(at, "longest", 4));
+    }
     if columns.iter().any(|(_, output)| output["before"].is_number()) {
         table.column("accuracy", "before", &rows, |at| number(at, "before", 3));
         table.column("accuracy", "after", &rows, |at| number(at, "after", 3));

@@ -17,7 +17,7 @@ pub(crate) struct PictureExperiment {
     data: String,
     /// channels, height, width.
     pub(crate) shape: [usize; 3],
-    /// Every so many of the test images are perturbed, and the first few are shown.
+    /// Every so many of the test images are perturbed, and the first `pictures` of them are shown.
     every: usize,
     pictures: usize,
     /// The largest change of a value.

@@ -5,11 +5,16 @@ use crate::reproduce::record::Record;
 use crate::reproduce::run::{Called, call};
 use anyhow::Context;
 use gambeson_learn::train::TrainSpec;
-use gambeson_learn::train::run::{NETWORK, PROJECTION};
+use gambeson_learn::train::run::NETWORK;
+use gambeson_learn::train::setup::PROJECTION;
+use gambeson_learn::train::spec::Basis;
 use gambeson_lowrank::file::{sha256, write_file};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+
+/// Values of an image of CIFAR.
+const DIMENSION: usize = 3 * 32 * 32;
 
 /// A network to train.
 #[derive(Debug, Deserialize)]
@@ -26,6 +31,12 @@ impl Entry {
     /// Its spec's name among all: a few digits of a hash.
     fn digits(&self) -> String {
         sha256(self.spec.to_toml().as_bytes()).chars().take(10).collect()
+    }
+
+    /// Whether its projection works in pixels.
+    fn has_pixel_basis(&self) -> bool {
+        let fit = self.spec.projection.as_ref().and_then(|projection| projection.fit);
+        fit.is_some_and(|fit| fit.basis == Basis::Pixel)
     }
 
     /// The folder of its run.
@@ -75,8 +86,10 @@ pub(crate) struct Stage<'a> {
     pub(crate) entry: Option<&'a Entry>,
     pub(crate) label: String,
     pub(crate) work: Work,
-    /// The run of training, in the plan.
-    pub(crate) trained: Option<usize>,
+    /// The run that it builds on, in the plan: of training, or of certification.
+    pub(crate) after: Option<usize>,
+    /// How inputs are certified, in the names of files.
+    sampling: String,
     runs: PathBuf,
 }
 
@@ -89,12 +102,19 @@ pub(crate) struct StageOutput {
 pub(crate) type StageRecord = Record<StageCase, StageOutput>;
 
 impl<'a> Stage<'a> {
-    pub(crate) fn of_network(entry: &'a Entry, work: Work, trained: Option<usize>, runs: &Path) -> Self {
-        Self { entry: Some(entry), label: entry.label.clone(), work, trained, runs: runs.to_path_buf() }
+    pub(crate) fn of_network(entry: &'a Entry, work: Work, after: Option<usize>, runs: &Path) -> Self {
+        let (label, sampling) = (entry.label.clone(), String::new());
+        Self { entry: Some(entry), label, work, after, sampling, runs: runs.to_path_buf() }
+    }
+
+    /// The same for records of inputs certified in this way.
+    pub(crate) fn sampled(self, sampling: &[String]) -> Self {
+        let digits: String = sha256(sampling.join(" ").as_bytes()).chars().take(6).collect();
+        Self { sampling: digits, ..self }
     }
 
     pub(crate) fn alone(label: String, work: Work) -> Self {
-        Self { entry: None, label, work, trained: None, runs: PathBuf::new() }
+        Self { entry: None, label, work, after: None, sampling: String::new(), runs: PathBuf::new() }
     }
 
     fn spec_path(&self, entry: &Entry) -> PathBuf {
@@ -126,7 +146,7 @@ impl Planned for Stage<'_> {
     }
 
     fn needs(&self) -> Option<usize> {
-        self.trained
+        self.after
     }
 
     fn arguments(&self, needed: Option<&StageRecord>) -> Vec<String> {
@@ -138,13 +158,19 @@ impl Planned for Stage<'_> {
         };
         let folder = entry.folder(&self.runs);
         let at = |name: &str| folder.join(name).display().to_string();
-        let sigma =
-            needed.and_then(|record| record.output.printed["sigma"].as_f64()).unwrap_or(0.0).to_string();
+        // Training prints the level; certification was given it.
+        let given = |record: &StageRecord| {
+            let at = record.arguments.iter().position(|word| word == "--sigma")?;
+            record.arguments.get(at + 1).cloned()
+        };
+        let printed =
+            |record: &StageRecord| record.output.printed["sigma"].as_f64().map(|sigma| sigma.to_string());
+        let sigma = needed.and_then(|record| printed(record).or_else(|| given(record))).unwrap_or_default();
         let mut model = words(&["--model", &at(NETWORK), "--data", &entry.spec.data.name]);
         if entry.spec.projection.is_some() {
             model.extend(words(&["--projection", &at(PROJECTION)]));
         }
-        let records = at("certified.jsonl");
+        let records = at(&format!("certified-{}.jsonl", self.sampling));
         let mut all = match &self.work {
             Work::Train => words(&[
                 "train",
@@ -160,7 +186,12 @@ impl Planned for Stage<'_> {
             }
             Work::Analyze(norm, radii) => {
                 let radii: Vec<String> = radii.iter().map(ToString::to_string).collect();
-                words(&["analyze", &records, "--norm", norm, "--radii", &radii.join(",")])
+                let mut all = words(&["analyze", &records, "--norm", norm, "--radii", &radii.join(",")]);
+                // Radii of pixels are none of cosine coefficients; by the dimension they hold in any orthonormal basis.
+                if *norm == "linf" && entry.has_pixel_basis() {
+                    all.extend(words(&["--by-dimension", &DIMENSION.to_string()]));
+                }
+                all
             }
             Work::Challenge(norm) => {
                 let mut all = words(&["attack", "--sigma", &sigma, "--certified", &records, "--norm", norm]);

@@ -3,6 +3,7 @@
 use super::certified::{NetworkResults, Published};
 use super::figures::curves;
 use super::stage::Entry;
+use crate::report::decimal::percent_down;
 use crate::report::spread::NOTHING;
 use crate::report::table::Table;
 use crate::reproduce::rendered::Rendered;
@@ -44,8 +45,7 @@ fn table(results: &NetworkResults) -> Table {
         }
         Row::Elsewhere(_) => nothing(),
     });
-    // Rounded down: a certified share is at least what is printed.
-    let percent = |share: f64| format!("{:.1}", (1000.0 * share + 1e-9).floor() / 10.0);
+    let percent = percent_down;
     for (at, &radius) in experiment.l2.iter().enumerate() {
         table.column("certified at l2 (%)", &radius.to_string(), &rows, |row| match row {
             Row::Here(entry) => results.accuracy(&entry.label, "l2", radius).map_or_else(nothing, percent),

@@ -54,6 +54,10 @@ fn attacks_mislead_the_network_but_break_no_certificate() {
         ("--epsilon 1 --steps 0", "at least one step"),
         ("--epsilon 1 --sparsity 3", "--method sparse"),
         ("--epsilon 1 --stop 2000", "only 1000 inputs"),
+        ("--epsilon 1 --method fgsm", "--norm linf"),
+        ("--sigma 0.3 --certified c.jsonl --norm linf --method fgsm", "--method pgd"),
+        ("--sigma 0.3 --certified c.jsonl --norm linf --basis values", "--basis"),
+        ("--epsilon 1 --sigma 0.3 --draws 100000000000", "draws"),
         ("--epsilon 1 --mean 0 --std 1", "its own mean"),
         ("--epsilon 1 --out missing/x.npy", "does not exist"),
     ] {

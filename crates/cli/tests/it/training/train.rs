@@ -14,29 +14,35 @@ fn killed_at_ten_moments_it_ends_with_the_same_network() {
     let whole = run.json();
     assert!(whole["finished"] == true && whole["rank"] == 20 && whole["sigma"] == 0.3, "{whole}");
     assert_eq!(whole["grid"], serde_json::json!([1, 8, 8]));
-    let line = "train s.toml --out broken --checkpoint 0 --threads 2";
-    let mut kills = 0;
-    for k in 0_u64.. {
+    // A run that is long enough to be killed ten times; moments by a small generator, between nothing and a part of it.
+    let line = "train s.toml --out broken --checkpoint 0 --set optimiser.epochs=30";
+    let started = std::time::Instant::now();
+    let run = bench.run("train s.toml --out whole30 --checkpoint 0 --set optimiser.epochs=30");
+    assert_eq!(run.code, 0, "{run:?}");
+    let whole = started.elapsed().as_secs_f64();
+    let (mut kills, mut begun, mut state) = (0, 0, 7_u64);
+    while kills < 10 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let share = (state >> 40) as f64 / f64::from(1 << 24);
         let mut child = bench.spawn(line, Stdio::null());
-        // A little longer every time: it gets further, and is caught at other moments.
-        std::thread::sleep(Duration::from_millis(40 + 35 * k));
-        let ended = child.try_wait().expect("a child").is_some();
-        if ended || bench.path("broken/network.safetensors").exists() && kills >= 10 {
-            let _ = child.wait();
-            break;
+        std::thread::sleep(Duration::from_secs_f64(0.02 + 0.12 * whole * share));
+        if child.try_wait().expect("a child").is_some() {
+            break; // it came to its end after all
         }
         let _ = child.kill();
         let _ = child.wait();
         kills += 1;
-        if kills >= 10 {
-            break;
-        }
+        begun += i32::from(bench.path("broken/checkpoint.safetensors").exists());
     }
+    assert!(kills == 10 && begun >= 5, "{kills} kills, {begun} of them after a checkpoint");
     let run = bench.run(line);
     assert_eq!(run.code, 0, "{run:?}");
-    assert_eq!(bench.read_bytes("broken/network.safetensors"), bench.read_bytes("whole/network.safetensors"));
+    assert_eq!(
+        bench.read_bytes("broken/network.safetensors"),
+        bench.read_bytes("whole30/network.safetensors")
+    );
     // One line per epoch, whatever happened in between.
-    assert_eq!(bench.read("broken/metrics.jsonl").lines().count(), 3);
+    assert_eq!(bench.read("broken/metrics.jsonl").lines().count(), 30);
     assert!(bench.path("broken/training.png").exists());
 }
 
@@ -48,7 +54,7 @@ fn a_stopped_run_says_so_and_goes_on() {
     assert!(run.code == 1 && run.stderr.contains("goes on"), "{run:?}");
     let run = bench.run("train s.toml");
     assert!(run.code == 0 && run.stderr.contains("going on after step"), "{run:?}");
-    assert!(run.stdout.contains("epoch    3") && run.stdout.contains("certify it"), "{run:?}");
+    assert!(run.stdout.contains("epoch    3") && run.stdout.contains("certify it with"), "{run:?}");
     assert!(run.stdout.lines().all(|line| line.chars().count() <= 80), "{run:?}");
     // Another spec does not go into the same folder.
     let run = bench.run("train s.toml --set seed=4");

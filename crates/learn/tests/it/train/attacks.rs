@@ -4,6 +4,7 @@ use super::{IMAGE, low_block};
 use crate::net::reference::{Wide, scores};
 use gambeson_learn::attack::ball::Norm;
 use gambeson_learn::attack::frame::Frame;
+use gambeson_learn::attack::inputs::{AttackError, AttackParams, Victim, attack_inputs};
 use gambeson_learn::attack::noisy::Noisy;
 use gambeson_learn::attack::pgd::{Attacked, Perturbed, PgdParams, PgdParamsError, Victims, pgd};
 use gambeson_learn::net::architecture::Architecture;
@@ -14,6 +15,7 @@ use gambeson_learn::net::parameters::{Places, Weights};
 use gambeson_learn::net::pass::{Mode, Pass, Wanted};
 use gambeson_learn::net::plan::Choice;
 use gambeson_learn::view::View;
+use gambeson_learn::weights::network::Network;
 use gambeson_smooth::noise::{Draw, Noise};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -277,4 +279,39 @@ fn values_stay_in_their_range_and_fgsm_is_one_step() {
         assert_eq!(params.validate(), Err(error));
     }
     assert_eq!(PgdParams::fgsm().validate(), Ok(()));
+}
+
+#[test]
+fn inputs_that_cannot_be_attacked_are_refused() {
+    let scene = Scene::new(false, 1);
+    let network = Network {
+        architecture: scene.architecture.clone(),
+        weights: scene.weights.clone(),
+        normalisation: None,
+        training: None,
+    };
+    let params = |sigma, draws, steps| AttackParams {
+        pgd: PgdParams::new(Norm::L2, steps),
+        frame: Frame::Values,
+        sigma,
+        draws,
+        seed: 0,
+    };
+    let victim = |epsilon, class, values| Victim { index: 3, values: vec![0.5; values], class, epsilon };
+    let attack = |params: AttackParams, victim: Victim| {
+        attack_inputs(&network, &scene.view, &params, &[victim], &mut ())
+    };
+    let good = attack(params(0.1, 2, 2), victim(0.5, 1, IMAGE.len())).expect("attacked");
+    assert!(good.len() == 1 && good[0].length <= 0.5 && good[0].index == 3);
+    for (epsilon, class, values) in [(f64::NAN, 1, 128), (-1.0, 1, 128), (0.5, 3, 128), (0.5, 1, 127)] {
+        let refused = attack(params(0.1, 2, 2), victim(epsilon, class, values)).expect_err("refused");
+        assert!(matches!(refused, AttackError::Victim { index: 3, .. }), "{refused}");
+    }
+    for (sigma, draws) in [(-0.1, 1), (f64::NAN, 1), (0.1, 0), (0.1, 1 << 20)] {
+        let refused = attack(params(sigma, draws, 2), victim(0.5, 1, 128)).expect_err("refused");
+        assert!(matches!(refused, AttackError::Noise { .. }), "{refused}");
+    }
+    assert!(matches!(attack(params(0.1, 1, 0), victim(0.5, 1, 128)), Err(AttackError::Params(_))));
+    let code = AttackParams { frame: Frame::Code, ..params(0.1, 1, 1) };
+    assert!(matches!(attack(code, victim(0.5, 1, 128)), Err(AttackError::Frame)));
 }

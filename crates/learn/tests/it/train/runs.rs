@@ -2,10 +2,12 @@
 
 use super::{images, prepared, spec};
 use crate::support::folder;
+use gambeson_learn::net::parameters::Places;
 use gambeson_learn::train::check::{Conflict, SpecError};
-use gambeson_learn::train::checkpoint::{CHECKPOINT, PREVIOUS};
-use gambeson_learn::train::run::{METRICS, Metrics, NETWORK, PROJECTION, SPEC};
-use gambeson_learn::train::setup::{Setup, SetupError};
+use gambeson_learn::train::checkpoint::{CHECKPOINT, Checkpoint, PREVIOUS};
+use gambeson_learn::train::run::{METRICS, Metrics, NETWORK, SPEC};
+use gambeson_learn::train::setup::{PROJECTION, Setup, SetupError};
+use gambeson_learn::train::spec::OptimiserSpec;
 use gambeson_learn::train::{Outcome, RunError, TrainProgress, TrainSpec, Trainer, train};
 use gambeson_learn::weights::network::Network;
 use std::ops::ControlFlow;
@@ -117,7 +119,11 @@ fn training_learns() {
         let text = std::fs::read_to_string(run.path().join(SPEC)).expect("a spec");
         assert_eq!(TrainSpec::parse(&text, &[]).expect("a spec"), spec);
         let (network, _) = Network::read(&run.path().join(NETWORK), setup.view.output()).expect("a network");
-        assert_eq!((network.training, network.architecture), (Some(text), setup.architecture.clone()));
+        assert_eq!(
+            (network.training, network.architecture),
+            (Some(spec.to_toml()), setup.architecture.clone())
+        );
+        assert!(text.contains(&format!("# data sha256 {}", setup.train.sha256())), "{text}");
         assert_eq!(network.normalisation.as_ref(), Some(&setup.normalisation));
         assert_eq!(run.path().join(PROJECTION).exists(), spec.projection.is_some());
         let lines = std::fs::read_to_string(run.path().join(METRICS)).expect("metrics");
@@ -176,6 +182,23 @@ fn damaged_and_foreign_folders_are_refused() {
     train(&setup, run.path(), OFTEN, &mut observer).expect("stopped");
     assert!(matches!(said[0], TrainProgress::CheckpointLost { .. }), "{said:?}");
     assert!(matches!(said[1], TrainProgress::Resumed { step: 2 }), "{said:?}");
+    // The broken one was replaced, and did not push out the good one before it.
+    let places = Places::new(&setup.architecture).expect("a network");
+    let step = |name: &str| {
+        let bytes = std::fs::read(run.path().join(name)).expect("a checkpoint");
+        Checkpoint::parse(&bytes, &places, true).expect("whole").progress.step
+    };
+    assert_eq!((step(CHECKPOINT), step(PREVIOUS)), (3, 2));
+    // Other data do not go on with it, though the spec is the same.
+    let fewer = Setup::new(&spec, images(230), None, None).expect("a setup");
+    let refused = train(&fewer, run.path(), OFTEN, &mut ()).expect_err("other data");
+    assert!(matches!(refused, RunError::AnotherSpec { .. }), "{refused}");
+    // Files that no spec accounts for are not replaced.
+    let foreign = folder();
+    std::fs::write(foreign.path().join(NETWORK), b"precious").expect("written");
+    let refused = train(&setup, foreign.path(), OFTEN, &mut ()).expect_err("not ours");
+    assert!(matches!(refused, RunError::Foreign { .. }), "{refused}");
+    assert_eq!(std::fs::read(foreign.path().join(NETWORK)).expect("as it was"), b"precious");
     // Both gone bad: nothing is overwritten.
     for name in [CHECKPOINT, PREVIOUS] {
         std::fs::write(run.path().join(name), b"rubbish").expect("written");
@@ -192,6 +215,12 @@ fn a_run_that_explodes_says_so() {
     let run = folder();
     let error = train(&prepared(&spec), run.path(), RARELY, &mut ()).expect_err("diverged");
     assert!(matches!(error, RunError::Diverged { .. }), "{error}");
+    // Also where the last step did it, after the last loss was looked at.
+    spec.optimiser = OptimiserSpec { epochs: 1, batch: 240, learning_rate: 1e39, ..spec.optimiser };
+    let run = folder();
+    let error = train(&prepared(&spec), run.path(), RARELY, &mut ()).expect_err("diverged");
+    assert!(matches!(error, RunError::Diverged { step: 1 }), "{error}");
+    assert!(!run.path().join(NETWORK).exists());
 }
 
 #[test]
@@ -213,6 +242,8 @@ fn bad_specs_are_named() {
     assert_eq!(unknown("objective.draw=7"), named("draw", "objective", Some("draws")));
     assert_eq!(unknown("sead=7"), named("sead", "", Some("seed")));
     assert_eq!(unknown("noise.quaternions=7"), named("quaternions", "noise", None));
+    // Known elsewhere, but not here.
+    assert_eq!(unknown("optimiser.epsilon=7").1, "optimiser");
     for (overrides, key) in [
         (&["optimiser.epochs=0"][..], "optimiser.epochs"),
         (&["optimiser.batch=1"], "optimiser.batch"),
@@ -228,6 +259,8 @@ fn bad_specs_are_named() {
         (&["objective.warm_up=-1.0"], "objective.warm_up"),
         (&["projection.fit.rank=0"], "projection.fit.rank"),
         (&["data.samples=0"], "data.samples"),
+        (&["objective.draws=100000"], "objective.draws"),
+        (&["optimiser.batch=100000"], "optimiser.batch"),
         (&["optimiser.schedule.warm_up=1.0"], "optimiser.schedule.warm_up"),
     ] {
         match parse(overrides) {
@@ -268,4 +301,8 @@ fn bad_specs_are_named() {
     assert!(matches!(refused, SetupError::NoLabels { .. }), "{refused}");
     let refused = Setup::new(spec, images(20), None, None).expect_err("too few");
     assert!(matches!(refused, SetupError::Batch { batch: 32, samples: 20 }), "{refused}");
+    let mut far = spec.clone();
+    far.data.crop = 8;
+    let refused = Setup::new(&far, images(40), None, None).expect_err("nothing left");
+    assert!(matches!(refused, SetupError::Crop { crop: 8, .. }), "{refused}");
 }
