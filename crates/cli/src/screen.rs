@@ -57,22 +57,6 @@ pub(crate) fn wrapped(text: &str, indent: usize) -> String {
     lines.join("\n")
 }
 
-/// A command to copy, in lines of at most 80 columns that a shell takes as one.
-pub(crate) fn command(text: &str, indent: usize) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if length(line) + 1 + length(word) + 2 <= COLUMNS => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            None => lines.push(word.to_owned()),
-            Some(_) => lines.push(" ".repeat(indent) + word),
-        }
-    }
-    lines.join(" \\\n")
-}
-
 /// A text from a file, for people: what would move the cursor, change colours or pretend to be another line is escaped.
 pub(crate) fn shown(text: &str) -> String {
     let safe = |letter: char| !letter.is_control() && !is_invisible(letter);
@@ -92,6 +76,22 @@ pub(crate) fn shown_lines(text: &str) -> String {
 /// Marks that change the direction of what follows, separators of lines, and letters of no width.
 fn is_invisible(letter: char) -> bool {
     matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// A command to copy, in lines of at most 80 columns that a shell takes as one.
+pub(crate) fn command(text: &str, indent: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if length(line) + 1 + length(word) + 2 <= COLUMNS => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            None => lines.push(word.to_owned()),
+            Some(_) => lines.push(" ".repeat(indent) + word),
+        }
+    }
+    lines.join(" \\\n")
 }
 
 /// A message for stderr, line by line: wrapped on a terminal, unchanged in a pipe, where programs read it.

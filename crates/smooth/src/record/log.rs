@@ -258,6 +258,12 @@ fn parse_line<E: Entry>(line: &[u8]) -> Result<E, Fault> {
         let key = key.chars().take(40).collect();
         return Err(Fault::Invalid(RecordProblem::UnknownKey { key }));
     }
+    // A rule has the keys of its kind and no others, which serde overlooks where it has none.
+    let written: serde_json::Value = serde_json::from_slice(line).map_err(Fault::Malformed)?;
+    let read = serde_json::to_value(&record).map_err(Fault::Malformed)?;
+    if written.get("rule") != read.get("rule") {
+        return Err(Fault::Invalid(RecordProblem::UnknownKey { key: "a key of rule".to_owned() }));
+    }
     match record.digest().take() {
         None if version > 1 => return Err(Fault::Invalid(RecordProblem::Missing { key: "digest" })),
         // What was written comes back to the bit, numbers included, so the same bytes must follow from it.

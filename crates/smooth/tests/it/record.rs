@@ -259,7 +259,7 @@ fn what_was_changed_is_seen_even_where_it_claims_no_more() {
     assert!(error.contains("the record was changed"), "{error}");
     refused(old.replace("\"dimension\":3072", "\"dimension\":1"), "dimension");
     refused(old.replace("\"seed\":7", "\"seed\":7,\"note\":1"), "unknown key \"note\"");
-    refused(old.replace("{\"kind\":\"fixed\"}", "{\"kind\":\"fixed\",\"looks\":[]}"), "looks");
+    refused(old.replace("{\"kind\":\"fixed\"}", "{\"kind\":\"fixed\",\"looks\":[]}"), "a key of rule");
     let goal = "\"goal\":{\"targets\":[0.5],\"tolerance\":null,\"norm\":\"l2\"},\"n0\"";
     refused(old.replace("\"n0\"", goal), "the rule is fixed");
     // A byte-order mark is no part of the first line.

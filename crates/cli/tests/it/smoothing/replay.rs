@@ -2,13 +2,25 @@
 
 use super::certify::{TOY, lines, number, ok};
 use crate::support::{Bench, Run, npy, unwrapped};
+use gambeson_smooth::record::{Record, to_line};
 use serde_json::Value;
 
 /// What a run on the toy is made with.
 const SOURCES: &str = "--model toy:half-space,offset=0.3 --data fashion";
 
+/// Records as a forger writes them: with digests that fit.
 fn write(bench: &Bench, name: &str, records: &[Value]) {
-    bench.write(name, records.iter().map(|record| record.to_string() + "\n").collect::<String>());
+    let line = |record: &Value| {
+        let record = Record { digest: None, ..serde_json::from_value(record.clone()).expect("a record") };
+        to_line(&record).expect("a line") + "\n"
+    };
+    bench.write(name, records.iter().map(line).collect::<String>());
+}
+
+/// A record whose radii are what its counts prove.
+fn derived(record: &Value) -> Value {
+    let record: Record = serde_json::from_value(record.clone()).expect("a record");
+    serde_json::to_value(record.with_derived().expect("radii")).expect("JSON")
 }
 
 fn rejected(run: &Run, with: &[&str]) {
@@ -54,9 +66,7 @@ fn a_run_of_a_hundred_images_is_drawn_again() {
     let moved = (count(&forged[at], mine) - 1, count(&forged[at], other) + 1);
     forged[at]["estimation"][mine] = moved.0.into();
     forged[at]["estimation"][other] = moved.1.into();
-    for radius in ["latent", "l2", "linf"] {
-        forged[at][radius] = 1e-9.into();
-    }
+    forged[at] = derived(&forged[at]);
     write(&bench, "forged.jsonl", &forged);
     let place = format!("line {}, input {at}:", at + 1);
     rejected(&check("forged.jsonl", "--all"), &[&place, "estimation counts of class", "drawn again"]);
@@ -129,6 +139,7 @@ fn fresh_draws_agree_with_honest_records_and_refute_others() {
         for other in 0..10 {
             record["estimation"][other] = if other == class { 2000.into() } else { 0.into() };
         }
+        *record = derived(record);
     }
     write(&bench, "forged.jsonl", &forged);
     let run = bench.run(&format!("check forged.jsonl {SOURCES} --all --nonce 78"));
