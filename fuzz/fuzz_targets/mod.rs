@@ -6,7 +6,7 @@ mod kernel;
 mod logs;
 mod networks;
 
-pub use kernel::{Outcome, faults_at};
+pub use kernel::{Family, Outcome, faults_at};
 
 /// A reader.
 pub struct Target {

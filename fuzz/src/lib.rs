@@ -7,9 +7,12 @@
 //! longer than ten seconds.
 //!
 //! `cargo test -p gambeson-fuzz` gives each target two seconds; `GAMBESON_FUZZ_SECONDS=30` gives it more. `cargo run
-//! --release -p gambeson-fuzz -- --seconds 3600` runs for an hour, and `--target NAME` chooses.
+//! --release -p gambeson-fuzz -- --seconds 3600` runs for an hour, and `--target NAME` chooses. With `--program
+//! target/release/gambeson --cases 200000` the files are given to the program, which must end with 0, 1 or 2 ([`program`]);
+//! with `--margin 0.5` the kernel is tried with half of its margin.
 
 pub mod drive;
 pub mod mutate;
+pub mod program;
 #[path = "../fuzz_targets/mod.rs"]
 pub mod targets;

@@ -2,7 +2,7 @@
 
 use gambeson_fuzz::drive::{keep, run, seeds};
 use gambeson_fuzz::mutate::{Random, mutated};
-use gambeson_fuzz::targets::{TARGETS, faults_at};
+use gambeson_fuzz::targets::{Family, TARGETS, faults_at};
 use std::time::Duration;
 
 #[test]
@@ -36,10 +36,20 @@ fn mutations_are_reproducible_and_many() {
 }
 
 #[test]
-fn the_kernel_is_right_on_the_edge() {
-    let whole = faults_at(1.0, 1, 3000);
-    assert_eq!(whole.wrong, 0, "{whole:?}");
-    // Less margin accepts more.
-    let none = faults_at(0.0, 1, 3000);
-    assert!(none.right + none.wrong > whole.right, "{none:?} {whole:?}");
+fn the_kernel_is_right_on_the_edge_and_half_its_margin_would_not_do() {
+    for family in Family::ALL {
+        let whole = faults_at(family, 1.0, 1, 3000);
+        assert_eq!(whole.wrong, 0, "{family:?}: {whole:?}");
+        let none = faults_at(family, 0.0, 1, 3000);
+        assert!(
+            none.right + none.wrong > whole.right,
+            "{family:?}: less margin accepts more: {none:?} {whole:?}"
+        );
+    }
+    for family in [Family::Pair, Family::Chain] {
+        let whole = faults_at(family, 1.0, 1, 3000);
+        assert!(whole.right > 100, "{family:?}: some are far enough inside: {whole:?}");
+        let half = faults_at(family, 0.5, 1, 3000);
+        assert!(half.wrong > 100, "{family:?}: half of the margin must be seen to be too little: {half:?}");
+    }
 }

@@ -1,6 +1,6 @@
 """Certification by gambeson against ONNX Runtime's own Python loop and IBM ART, in one run on one machine.
 
-    pip install onnxruntime==1.31.1 onnx==1.23.2 adversarial-robustness-toolbox==1.20.1
+    pip install onnxruntime==1.31.1 onnx==1.23.2 adversarial-robustness-toolbox==1.20.1 statsmodels
     GAMBESON_REFERENCE_DATA=... GAMBESON_DATA=... python3 bench/peers/smoothing/compare.py [--threads 2 1] [--rounds 7]
         [--models resnet_2b cifar_base_kw cifar10_small resnet20.onnx:.485,.456,.406:.229,.224,.225]
 

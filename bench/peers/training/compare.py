@@ -143,7 +143,7 @@ def agreement(worker, folder, name, workload):
 
 def turns(names, number):
     """Another first one in every round, and every other round backwards, so that neighbours change as well."""
-    first = number * 3 % len(names)
+    first = number * 3 % max(len(names), 1)
     order = names[first:] + names[:first]
     return order[::-1] if number % 2 else order
 

@@ -37,7 +37,7 @@ pub(crate) fn writable(path: &Path) -> anyhow::Result<()> {
     if !folder.is_dir() {
         bail!("{}: its folder does not exist", path.display());
     }
-    if let Err(error) = tempfile::NamedTempFile::new_in(folder) {
+    if let Err(error) = gambeson_lowrank::file::part_of(&place) {
         bail!("{}: its folder is not writable: {}", path.display(), error.kind());
     }
     Ok(())

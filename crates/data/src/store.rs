@@ -11,6 +11,7 @@ use crate::dataset::{Dataset, Parts, Shape, SourceFile, Split, Values};
 use crate::error::{DataError, StoreProblem};
 use crate::file::{CHUNK, read_whole, report, write_error};
 use crate::progress::{LoadProgress, Stage};
+use gambeson_lowrank::file::part_of;
 use gambeson_lowrank::observe::Observer;
 use gambeson_lowrank::safetensors::{self, Content, Description, Element, View};
 use std::io::Write;
@@ -69,7 +70,7 @@ pub fn save(
     }
     let folder = data_dir.join(name);
     std::fs::create_dir_all(&folder).map_err(write_error(&folder))?;
-    let written = write(data, &folder, &path, name, observer);
+    let written = write(data, &path, name, observer);
     if written.is_err() {
         let _ = std::fs::remove_dir(&folder); // stays where there is something in it
     }
@@ -79,14 +80,13 @@ pub fn save(
 /// Writes beside the place and renames.
 fn write(
     data: &Dataset,
-    folder: &Path,
     path: &Path,
     name: &str,
     observer: &mut dyn Observer<LoadProgress>,
 ) -> Result<(), DataError> {
     let header = header(data, name);
     let mut out = Pieces {
-        file: tempfile::NamedTempFile::new_in(folder).map_err(write_error(folder))?,
+        file: part_of(path).map_err(write_error(path))?,
         path,
         done: 0,
         total: (data.values().len() * data.values().width()) as u64,
@@ -101,12 +101,6 @@ fn write(
     out.numbers(data.labels().unwrap_or_default())?;
     let file = out.file;
     file.as_file().sync_all().map_err(write_error(path))?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let readable = std::fs::Permissions::from_mode(0o644); // temporary files are private by default
-        file.as_file().set_permissions(readable).map_err(write_error(path))?;
-    }
     file.persist(path).map_err(|error| DataError::Write { path: path.to_owned(), reason: error.error })?;
     Ok(())
 }

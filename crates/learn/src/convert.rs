@@ -69,6 +69,7 @@ pub enum ConvertProblem {
     #[error("{}", match .0 {
         ImportError::Wire(reason) => format!("not a whole ONNX file: {reason}"),
         ImportError::Unsupported(reason) => format!("the graph has something that is not a layer here: {reason}"),
+        ImportError::NotFinite { .. } => .0.to_string(),
     })]
     Import(ImportError),
     /// A file named like a graph that has none.

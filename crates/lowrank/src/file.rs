@@ -5,6 +5,10 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// The ending of files that are being written.
+const PART: &str = ".part";
+/// Bytes of a name that still has room for what is put around it.
+const LONGEST: usize = 200;
 /// Bytes that one thing read or made may take; all there are to begin with.
 static MEMORY: AtomicU64 = AtomicU64::new(u64::MAX);
 
@@ -101,17 +105,60 @@ impl PreparedFile {
 /// Writes a file beside its place, to be put there later: several files can be complete before the first is replaced.
 pub fn prepare_file(path: &Path, bytes: &[u8]) -> io::Result<PreparedFile> {
     let place = followed(path);
-    let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    let mut file = part_of(&place)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let readable = std::fs::Permissions::from_mode(0o644); // temporary files are private by default
-        file.as_file().set_permissions(readable)?;
-    }
     Ok(PreparedFile { file, place })
+}
+
+/// A new file beside its place, to be renamed when it is complete: `.NAME.*.part`. Whoever writes one holds a lock on it, so
+/// that those of programs that were killed can be told, and are removed here.
+pub fn part_of(place: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Names have at most 255 bytes on most systems: a long one is told by its hash.
+    let name = place.file_name().unwrap_or_default();
+    let mut prefix = std::ffi::OsString::from(".");
+    if name.len() <= LONGEST {
+        prefix.push(name);
+    } else {
+        prefix.push(&sha256(name.as_encoded_bytes())[..16]);
+    }
+    prefix.push(".");
+    remove_abandoned(folder, &prefix, PART);
+    loop {
+        let file = tempfile::Builder::new().prefix(&prefix).suffix(PART).tempfile_in(folder)?;
+        // Another program may have taken it for an abandoned one before it was locked. Not every system has locks.
+        let locked = file.as_file().lock().is_ok();
+        if locked && !file.path().exists() {
+            continue;
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let readable = std::fs::Permissions::from_mode(0o644); // temporary files are private by default
+            file.as_file().set_permissions(readable)?;
+        }
+        return Ok(file);
+    }
+}
+
+/// Removes files and folders of this name that nobody has locked; what cannot be removed stays.
+pub fn remove_abandoned(folder: &Path, prefix: &std::ffi::OsStr, suffix: &str) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let ours = name.as_encoded_bytes().starts_with(prefix.as_encoded_bytes())
+            && name.as_encoded_bytes().ends_with(suffix.as_bytes());
+        let Ok(file) = (if ours { std::fs::File::open(entry.path()) } else { continue }) else { continue };
+        if file.try_lock().is_err() {
+            continue;
+        }
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let _ = if is_folder {
+            std::fs::remove_dir_all(entry.path())
+        } else {
+            std::fs::remove_file(entry.path())
+        };
+    }
 }
 
 /// Bytes as lower-case hexadecimal digits.
@@ -128,4 +175,24 @@ pub fn sha256(bytes: &[u8]) -> String {
 /// SHA-256 of numbers as little-endian binary64, one after the other, in hexadecimal digits.
 pub fn sha256_of_numbers(numbers: &[f64]) -> String {
     sha256(&numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_program_left_is_removed_and_what_another_writes_is_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = folder.path().join("x.json");
+        std::fs::write(folder.path().join(".x.json.aaaaaa.part"), "half").expect("written");
+        std::fs::write(folder.path().join(".y.json.aaaaaa.part"), "of another file").expect("written");
+        let being_written = part_of(&place).expect("a part");
+        write_file(&place, b"whole").expect("written");
+        assert!(being_written.path().exists() && !folder.path().join(".x.json.aaaaaa.part").exists());
+        assert!(folder.path().join(".y.json.aaaaaa.part").exists());
+        drop(being_written);
+        let left = std::fs::read_dir(folder.path()).expect("a folder").count();
+        assert_eq!((left, std::fs::read(&place).expect("read").as_slice()), (2, &b"whole"[..]));
+    }
 }

@@ -129,6 +129,11 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
+    /// The numbers as they stand in the file, little-endian.
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes
+    }
+
     /// Sizes of the axes, outermost first.
     pub fn shape(&self) -> &[usize] {
         &self.info.shape

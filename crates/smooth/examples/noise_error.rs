@@ -46,13 +46,21 @@ fn radii(first: u64) -> [f64; BINS] {
         let word = (w as u32) << 2;
         if !normals::is_rare(word) {
             let computed = f64::from(normals::radius(word));
-            let error = (computed - low).abs().max((computed - high).abs());
+            let error = worse((computed - low).abs(), (computed - high).abs());
             let bin = &mut worst[(4.0 * low) as usize];
-            *bin = bin.max(error);
+            *bin = worse(*bin, error);
         }
         low = high;
     }
     worst
+}
+
+/// The larger error; what is no number is the worst there is.
+#[inline(always)]
+fn worse(a: f64, b: f64) -> f64 {
+    // One comparison that fails for NaN, so that the loops stay as fast.
+    let larger = if a > b { a } else { b };
+    if a + b >= 0.0 { larger } else { f64::INFINITY }
 }
 
 /// The worst errors of √2·cos θ and √2·sin θ over places from `first` − 2²⁹.
@@ -67,8 +75,8 @@ fn directions(first: u64) -> [f64; 2] {
         let high = truth(c + 1);
         let (cosine, sine) = normals::turned(1.0, c as u32 & 0x3fff_ffff);
         let (cosine, sine) = (f64::from(cosine), f64::from(sine));
-        worst[0] = worst[0].max((cosine - low.0).abs()).max((cosine - high.0).abs());
-        worst[1] = worst[1].max((sine - low.1).abs()).max((sine - high.1).abs());
+        worst[0] = worse(worst[0], worse((cosine - low.0).abs(), (cosine - high.0).abs()));
+        worst[1] = worse(worst[1], worse((sine - low.1).abs(), (sine - high.1).abs()));
         low = high;
     }
     worst

@@ -1,7 +1,7 @@
 //! What is done to a row before a classifier takes it: normalisation, channel by channel, and the order of its numbers.
 //!
 //! It stands beside the classifier, not in it, so that rows can be made that way in the first place: where noise is
-//! added to the input itself, scale·(x + ση) + shift is (scale·x + shift) + (scale·σ)η, at no cost per draw.
+//! added to the input itself, a noisy number is h·K with K whole, and scale·h·K + shift is one fused multiply-add.
 
 use thiserror::Error;
 

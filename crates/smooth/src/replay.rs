@@ -9,14 +9,21 @@
 //! ([`Run::check_projection`](crate::record::Run::check_projection)), and a seed with a nonce is the one that these parts
 //! give ([`crate::seed`]).
 //!
-//! **Fresh draws.** With a nonce of the verifier's own the draws are independent of the record. Each record claims
-//! p_A ≥ L, wrong with probability α at most. Fresh draws refute that where an upper limit on p_A, wrong with probability
-//! [`REFUTED`] at most, lies below L. Among m honest records at most a binomially distributed number with parameters m and
-//! α + [`REFUTED`] is refuted, however each of them was stopped; more than [`tolerated`] of them have a probability below
-//! 10⁻⁶.
+//! **Fresh draws.** With a nonce of the verifier's own the draws are independent of the record. They prove nothing about the
+//! record's own draws, but can contradict it in two ways.
+//!
+//! *One record by itself.* Its counts prove p_A ≥ L_δ at any δ, by the rule it was stopped by, and fresh draws prove
+//! p_A ≤ U_δ. Where L_δ > U_δ ([`Compared::impossible`]), one of two things of probability δ happened; over m records, with
+//! δ = 10⁻⁶/2m, the chance that an honest run shows any such record is at most 10⁻⁶.
+//!
+//! *All together.* Each record claims p_A ≥ L, wrong with probability α at most. Fresh draws refute that where an upper
+//! limit on p_A, wrong with probability [`REFUTED`] at most, lies below L. Among m honest records at most a binomially
+//! distributed number with parameters m and α + [`REFUTED`] is refuted, however each of them was stopped; more than
+//! [`tolerated`] of them have a probability below 10⁻⁶.
 //!
 //! **Networks that are computed elsewhere** may answer near-ties otherwise in another version of the program: then some
-//! draws differ, and [`Replayed::differing`] and the radius that the new counts prove say how many, and what it means.
+//! draws differ ([`Replayed::differing`]). What a record claims is then proven only where the counts as drawn now prove as
+//! much ([`Replayed::proves`]).
 
 use crate::analysis::{AnalysisError, false_certificates};
 use crate::classifier::Classifier;
@@ -89,6 +96,16 @@ pub struct Replayed {
     pub again: Record,
 }
 
+impl Replayed {
+    /// Whether the counts as drawn now prove what the record claims: its class, and no smaller a radius.
+    pub fn proves(&self, record: &Record) -> bool {
+        let (claimed, found) = (&record.derived, &self.again.derived);
+        let radius = |latent: Option<f64>| latent.unwrap_or(0.0);
+        claimed.class.is_none()
+            || claimed.class == found.class && radius(found.latent) >= radius(claimed.latent)
+    }
+}
+
 /// Why a record could not be drawn again.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -101,14 +118,13 @@ pub enum ReplayError<E: std::error::Error + 'static> {
     Statistics(#[from] StatisticsError),
 }
 
-/// Draws a record again with the seed and numbers of draws of the smoother's run, and compares. None where the observer
-/// ended it.
-pub fn replay<C: Classifier>(
+/// What can be found wrong with a record without drawing anything: its label, the errors it takes off its radius, and whether
+/// its counts prove what it says.
+pub fn examine<C: Classifier>(
     smoother: &Smoother<C>,
     record: &Record,
     row: &Row,
-    observer: &mut (impl Observer<Drawn> + Send),
-) -> Result<Option<Replayed>, ReplayError<C::Error>> {
+) -> Result<Vec<Finding>, ReplayError<C::Error>> {
     let mut findings = Vec::new();
     if record.label != row.label {
         findings.push(Finding::Label { recorded: record.label, found: row.label });
@@ -127,6 +143,19 @@ pub fn replay<C: Classifier>(
     if let Err(problem) = record.check_claim() {
         findings.push(Finding::Claim(problem));
     }
+    Ok(findings)
+}
+
+/// Draws a record again with the seed and numbers of draws of the smoother's run, and compares. None where the observer
+/// ended it.
+pub fn replay<C: Classifier>(
+    smoother: &Smoother<C>,
+    record: &Record,
+    row: &Row,
+    observer: &mut (impl Observer<Drawn> + Send),
+) -> Result<Option<Replayed>, ReplayError<C::Error>> {
+    let mut findings = examine(smoother, record, row)?;
+    let proven: Errors = smoother.errors(&row.values)?;
     let Some((selection, estimation)) =
         smoother.draws(record.index, &row.values, record.draws(), observer)?
     else {
@@ -186,6 +215,8 @@ pub struct Compared {
     pub claimed: Option<f64>,
     /// The upper limit on it from fresh draws, wrong with probability [`REFUTED`] at most.
     pub at_most: Option<f64>,
+    /// Whether the record's counts and the fresh ones exclude each other; see the head of this file.
+    pub impossible: bool,
     /// A record of the fresh draws.
     pub fresh: Record,
 }
@@ -197,12 +228,13 @@ impl Compared {
     }
 }
 
-/// Certifies the input of a record with fresh draws, as many as it has: the smoother has a seed of the verifier's own. None
-/// where the observer ended it.
+/// Certifies the input of a record with fresh draws, as many as it has: the smoother has a seed of the verifier's own.
+/// `records` is how many are compared in all. None where the observer ended it.
 pub fn compare<C: Classifier>(
     smoother: &Smoother<C>,
     record: &Record,
     row: &Row,
+    records: u64,
     observer: &mut (impl Observer<Drawn> + Send),
 ) -> Result<Option<Compared>, ReplayError<C::Error>> {
     let Some((selection, estimation)) =
@@ -214,14 +246,19 @@ pub fn compare<C: Classifier>(
     let alpha = FailureProbability::new(record.run.alpha)?;
     let proven = record.derive(alpha, LimitChoice::Natural)?;
     let claim = record.derived.class.and(proven.lower_limit).map(LowerLimit::value);
-    let at_most = match record.derived.class {
-        None => None,
+    let upper = |class: u32, failure: f64| -> Result<f64, StatisticsError> {
+        let tally = Tally::new(estimation.of(class) + estimation.undecided, estimation.draws())?;
+        let rule = SamplingRule::Fixed;
+        Ok(upper_limit(&rule, tally, rule.method(), FailureProbability::new(failure)?)?.value())
+    };
+    let at_most = record.derived.class.map(|class| upper(class, REFUTED)).transpose()?;
+    let rarely = REFUTED / (2.0 * records.max(1) as f64);
+    let impossible = match record.derived.class {
+        None => false,
         Some(class) => {
-            let count = estimation.of(class) + estimation.undecided;
-            let tally = Tally::new(count, estimation.draws())?;
-            let rule = SamplingRule::Fixed;
-            let limit = upper_limit(&rule, tally, rule.method(), FailureProbability::new(REFUTED)?)?;
-            Some(limit.value())
+            let at_least = record.derive(FailureProbability::new(rarely)?, LimitChoice::Natural)?.lower_limit;
+            let at_most = upper(class, rarely)?;
+            at_least.is_some_and(|at_least| at_least.value() > at_most)
         }
     };
     let fresh = Record {
@@ -238,7 +275,7 @@ pub fn compare<C: Classifier>(
     };
     // The number of draws was that of the record, chosen without these: a fixed number.
     let fresh = fresh.with_fixed_rule().with_derived()?;
-    Ok(Some(Compared { claimed: claim, at_most, fresh }))
+    Ok(Some(Compared { claimed: claim, at_most, impossible, fresh }))
 }
 
 /// How many of `records` honest claims may be refuted before that has a probability below 10⁻⁶.

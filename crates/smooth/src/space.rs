@@ -25,9 +25,9 @@ use crate::decoder::{DecodeError, Decoder};
 use crate::noise::{Grid, Quantum};
 use gambeson_checker::rounding::{add_up, mul_up};
 use gambeson_checker::{
-    CheckError, Coordinates, CosineTransform, InfToTwoBound, L2Radius, LatentRadius, LinfRadius, NoiseLevel,
-    SpectralBound, encode, encoding_error_of_blocks, encoding_error_of_both, encoding_error_of_moved,
-    encoding_error_within, farthest_input, grid_error_everywhere, quotient_error,
+    CheckError, Coordinates, CosineTransform, InfToTwoBound, L2Radius, LatentRadius, LinfRadius,
+    MOST_DEVIATIONS, NoiseLevel, SpectralBound, encode, encoding_error_of_blocks, encoding_error_of_both,
+    encoding_error_of_moved, encoding_error_within, farthest_input, grid_error_everywhere, quotient_error,
 };
 use gambeson_lowrank::linalg::kernel::Isa;
 use gambeson_lowrank::linalg::matrix::DenseMatrix;
@@ -117,6 +117,11 @@ impl Space {
     /// of two.
     pub fn numbers(&self, values: &[f64]) -> Vec<f64> {
         values.iter().map(|value| value * self.quantum.inverse()).collect()
+    }
+
+    /// What a unit of the numbers of inputs means.
+    pub fn quantum(&self) -> Quantum {
+        self.quantum
     }
 
     /// What a unit of codes means: that of the inputs where they are codes themselves, else 1.
@@ -263,18 +268,25 @@ impl Space {
         (values, error)
     }
 
-    /// Proven: for every input that a radius around this one can be about, what noise of level σ on a grid is added to is
-    /// no further from its true coordinates than this. Deployed inputs are taken to be of the same kind: bytes stay bytes,
-    /// and bytes and samples lie on the grid exactly.
+    /// Proven: for every input that a radius around this one can be about, whatever numbers it consists of, what noise of
+    /// level σ on a grid is added to is no further from its true coordinates than this. Values come as [`numbers`](Self::numbers)
+    /// makes them of real ones; those that were bytes or samples to begin with lose less, or nothing.
     ///
     /// Panics unless there are [`input_dim`](Self::input_dim) numbers.
     pub fn perturbed_error(&self, input: &[f64], noise: NoiseLevel, grid: Grid) -> f64 {
         assert_eq!(input.len(), self.input_dim(), "one input");
         let stored = mul_up(grid.step_above(), grid_error_everywhere(self.rank()));
+        // A rounding where a value becomes a number, in the units of values.
+        let counted = |dim: usize, within: f64| {
+            if self.quantum.is_dyadic() { 0.0 } else { quotient_error(dim, within) }
+        };
         let space = match &self.kind {
-            // Fractions of 24 bits are exact in single precision.
-            Kind::Identity { .. } if self.quantum != Quantum::One && grid.exponent <= 24 => return 0.0,
-            Kind::Identity { .. } => return stored,
+            Kind::Identity { .. } => {
+                let (values, own) = self.values(input);
+                let farthest = mul_up(MOST_DEVIATIONS, noise.value());
+                let within = add_up(add_up(length(&values), own), farthest);
+                return add_up(stored, counted(input.len(), within));
+            }
             Kind::Projected(space) => space,
         };
         let farthest = farthest_input(input.len(), noise, space.kappa, space.spectral);
@@ -282,8 +294,9 @@ impl Space {
             space.channels.iter().zip(input.chunks_exact(space.transform.dim())).map(|(coder, input)| {
                 let (values, own) = self.values(input);
                 let within = add_up(add_up(length(&values), own), farthest);
-                let divided =
-                    if self.quantum.is_dyadic() { 0.0 } else { quotient_error(input.len(), within) };
+                // One rounding to the number, and one when it is divided again.
+                let number = counted(input.len(), within);
+                let divided = add_up(number, counted(input.len(), add_up(within, number)));
                 let transformed = add_up(within, divided);
                 let moved = space.cosines.as_ref().map_or(0.0, |cosines| cosines.error_within(transformed));
                 let DenseMatrix { rows, columns, .. } = coder.basis;

@@ -5,6 +5,7 @@ use super::shared::{OUTPUT, seconds};
 use clap::{ArgGroup, Args, ValueEnum};
 use gambeson_data::format::audio::FrameParams;
 use gambeson_learn::runtime::RuntimeChoice;
+use gambeson_smooth::noise::Quantum;
 use gambeson_smooth::sequential::RadiusNorm;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -142,6 +143,10 @@ pub(crate) struct SmoothArguments {
     /// for bytes, 1/32768 for 16-bit sound, else 1 [default: such that sigma/h is in [128, 256)].
     #[arg(long, value_name = "E", allow_negative_numbers = true, help_heading = SMOOTHING)]
     pub(crate) grid_exponent: Option<i32>,
+    /// Another quantum than that of the data: to ask a classifier that was certified on bytes about real numbers, as
+    /// perturbed images are.
+    #[arg(long, value_name = "Q", value_enum, help_heading = SMOOTHING)]
+    pub(crate) grid_quantum: Option<QuantumName>,
     /// First input, counting from 0.
     #[arg(long, value_name = "I", default_value_t = 0, help_heading = INPUTS)]
     pub(crate) start: usize,
@@ -241,7 +246,7 @@ pub(crate) struct PredictArguments {
     #[arg(long, value_name = "N", default_value_t = 1000, help_heading = SAMPLING)]
     pub(crate) n: u64,
     /// Ask the network itself, once per input and without noise.
-    #[arg(long, conflicts_with_all = ["out", "tsv", "n", "alpha", "seed", "nonce", "grid_exponent"], help_heading = SMOOTHING)]
+    #[arg(long, conflicts_with_all = ["out", "tsv", "n", "alpha", "seed", "nonce", "grid_exponent", "grid_quantum"], help_heading = SMOOTHING)]
     pub(crate) clean: bool,
 }
 
@@ -306,5 +311,29 @@ pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number @ 1..) => Ok(number),
         _ => Err(format!("`{text}` is not a whole number of at least 1")),
+    }
+}
+
+/// What a unit of a grid means.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum QuantumName {
+    /// Any numbers.
+    #[value(name = "1")]
+    One,
+    /// Bytes.
+    #[value(name = "1/255")]
+    Byte,
+    /// 16-bit samples.
+    #[value(name = "1/32768")]
+    Sample,
+}
+
+impl From<QuantumName> for Quantum {
+    fn from(name: QuantumName) -> Self {
+        match name {
+            QuantumName::One => Self::One,
+            QuantumName::Byte => Self::Byte,
+            QuantumName::Sample => Self::Sample,
+        }
     }
 }

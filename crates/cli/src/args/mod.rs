@@ -27,13 +27,13 @@ pub(crate) use project::{
     BasisName, FitArguments, FitDataArguments, FitMethodName, InspectArguments, ProjectCommand,
     SparseArguments, SpectrumArguments, SweepArguments,
 };
-pub(crate) use quickstart::QuickstartArguments;
+pub(crate) use quickstart::{CONTENDERS, QuickstartArguments};
 pub(crate) use replay::ReplayArguments;
 pub(crate) use reproduce::{ObjectName, ReproduceArguments, ScaleName};
 pub(crate) use shared::COLUMNS;
 pub(crate) use train::TrainArguments;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::path::PathBuf;
 
 /// Certified adversarial robustness from low-rank structure.
@@ -122,4 +122,32 @@ pub(crate) struct ManArguments {
     /// Write all pages to this folder: gambeson.1, gambeson-bound.1, and so on.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+}
+
+impl ManArguments {
+    /// The program and all its verbs: a page for each.
+    pub(crate) fn program() -> clap::Command {
+        let mut program = Arguments::command().disable_help_subcommand(true);
+        program.build();
+        program
+    }
+
+    /// A command and all below it.
+    pub(crate) fn pages(command: &clap::Command) -> Vec<&clap::Command> {
+        let below = command.get_subcommands().flat_map(Self::pages);
+        std::iter::once(command).chain(below).collect()
+    }
+
+    /// `gambeson-project-fit`.
+    pub(crate) fn page_name(command: &clap::Command) -> &str {
+        command.get_display_name().unwrap_or(command.get_name())
+    }
+
+    /// All files that are written into the folder, if one is given.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let Some(folder) = &self.out else { return Vec::new() };
+        let program = Self::program();
+        let file = |command: &clap::Command| folder.join(format!("{}.1", Self::page_name(command)));
+        Self::pages(&program).into_iter().map(file).collect()
+    }
 }

@@ -15,6 +15,9 @@ train`. For a tour of bounds on matrices: `gambeson bound --demo`.
 
 Exit codes: 0 done, 1 stopped early or something was not as proven, 2 error.";
 
+/// Folders of the two networks.
+pub(crate) const CONTENDERS: [&str; 2] = ["algorithm-1", "baseline"];
+
 #[derive(Debug, Args)]
 pub(crate) struct QuickstartArguments {
     /// Folder for everything.

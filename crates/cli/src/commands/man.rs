@@ -1,21 +1,19 @@
 //! `gambeson man`: manual pages, one per verb.
 
-use crate::args::{Arguments, ManArguments};
+use crate::args::ManArguments;
 use crate::ended::Ended;
 use anyhow::{Context, bail};
-use clap::{Command, CommandFactory};
+use clap::Command;
 use gambeson_lowrank::file::write_file;
 use std::io::Write;
 
 pub(super) fn run(arguments: &ManArguments, stdout: &mut impl Write) -> anyhow::Result<Ended> {
-    let mut program = Arguments::command().disable_help_subcommand(true);
-    program.build();
+    let program = ManArguments::program();
     if let Some(folder) = &arguments.out {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("{}: cannot be created", folder.display()))?;
-        for command in pages(&program) {
-            let path = folder.join(format!("{}.1", name(command)));
-            write_file(&path, &page(command)?).with_context(|| path.display().to_string())?;
+        for (path, command) in arguments.files().iter().zip(ManArguments::pages(&program)) {
+            write_file(path, &page(command)?).with_context(|| path.display().to_string())?;
             writeln!(stdout, "{}", path.display())?;
         }
     } else {
@@ -31,20 +29,11 @@ fn below<'a>(command: &'a Command, verb: &str) -> anyhow::Result<&'a Command> {
     let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
     match command.find_subcommand(verb) {
         Some(found) => Ok(found),
-        None if names.is_empty() => bail!("`{}` has no verb `{verb}`", name(command).replace('-', " ")),
+        None if names.is_empty() => {
+            bail!("`{}` has no verb `{verb}`", ManArguments::page_name(command).replace('-', " "))
+        }
         None => bail!("unknown verb `{verb}`: expected {}", names.join(", ")),
     }
-}
-
-/// A command and all below it.
-fn pages(command: &Command) -> Vec<&Command> {
-    let below = command.get_subcommands().flat_map(pages);
-    std::iter::once(command).chain(below).collect()
-}
-
-/// `gambeson-project-fit`.
-fn name(command: &Command) -> &str {
-    command.get_display_name().unwrap_or(command.get_name())
 }
 
 fn page(command: &Command) -> anyhow::Result<Vec<u8>> {

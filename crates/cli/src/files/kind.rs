@@ -27,6 +27,9 @@ pub(super) enum Kind {
     Spec,
     Metrics,
     Experiment,
+    Stored,
+    Manual,
+    Page,
 }
 
 impl fmt::Display for Kind {
@@ -48,6 +51,9 @@ impl fmt::Display for Kind {
             Self::Spec => "a spec in TOML",
             Self::Metrics => "metrics of a run",
             Self::Experiment => "records of an experiment",
+            Self::Stored => "a stored data set",
+            Self::Manual => "a manual page",
+            Self::Page => "a page of this program",
         })
     }
 }
@@ -95,6 +101,9 @@ impl Kind {
             Self::Png => head.starts_with(b"\x89PNG\r\n\x1a\n"),
             Self::Spec => text.parse::<toml::Table>().is_ok() || head.len() as u64 == HEAD,
             Self::Metrics => first.starts_with("{\"epoch\":"),
+            Self::Stored => tensors("gambeson dataset"),
+            Self::Manual => first.starts_with(".ie ") || first.starts_with(".TH "),
+            Self::Page => text.starts_with("<!") && text.contains("gambeson"),
             Self::Records | Self::Predictions | Self::Experiment => true,
         }
     }

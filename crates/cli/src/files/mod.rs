@@ -8,12 +8,13 @@ mod identity;
 mod kind;
 
 use crate::args::{
-    AnalyzeArguments, Command, DataCommand, FigureFiles, FitArguments, ProjectCommand, ReproduceArguments,
-    SmoothArguments, TrainArguments,
+    AnalyzeArguments, CONTENDERS, Command, DataCommand, FigureFiles, FitArguments, ProjectCommand,
+    ReproduceArguments, SmoothArguments, TrainArguments,
 };
 use crate::output::writable;
 use anyhow::bail;
-use gambeson_data::source;
+use gambeson_data::dataset::Split;
+use gambeson_data::{source, store};
 use gambeson_learn::train::checkpoint::{CHECKPOINT, PREVIOUS};
 use gambeson_learn::train::run::{METRICS, NETWORK, SPEC};
 use gambeson_learn::train::setup::PROJECTION;
@@ -77,13 +78,27 @@ impl Files {
                 files.draw(attack.figure.figure.as_ref());
             }
             Command::Reproduce(reproduce) => files.of_experiment(reproduce),
-            // These write into a folder of their own, by rules of their own, or write nothing.
-            Command::Data(DataCommand::Info(_) | DataCommand::Fetch(_) | DataCommand::Import(_))
+            Command::Quickstart(quickstart) => files.of_quickstart(&quickstart.out),
+            Command::Data(DataCommand::Import(import)) => {
+                files.read_data(&import.data);
+                let named = |folder: &PathBuf| {
+                    [Split::Train, Split::Test].map(|split| store::path(folder, &import.name, split))
+                };
+                for path in source::data_dir().filter(|_| store::is_name(&import.name)).iter().flat_map(named)
+                {
+                    files.write_in_folder("the stored set", path, Kind::Stored);
+                }
+            }
+            Command::Man(man) => {
+                for path in man.files() {
+                    files.write_in_folder("a manual page", path, Kind::Manual);
+                }
+            }
+            // These write nothing, or into a folder of the data sets, by a rule of its own.
+            Command::Data(DataCommand::Info(_) | DataCommand::Fetch(_))
             | Command::Project(ProjectCommand::Inspect(_))
             | Command::Check(_)
-            | Command::Quickstart(_)
-            | Command::Completions { .. }
-            | Command::Man(_) => {}
+            | Command::Completions { .. } => {}
         }
         files
     }
@@ -136,6 +151,25 @@ impl Files {
         if let Some(projection) = projection_of_spec(spec) {
             self.read_projection(Some(&projection), None);
         }
+        self.write_run(&out);
+    }
+
+    fn of_quickstart(&mut self, out: &Path) {
+        for name in CONTENDERS {
+            let folder = out.join(name);
+            self.write_in_folder("the run's spec", folder.join(SPEC), Kind::Spec);
+            self.write_in_folder("a file of the run", folder.join("certified.jsonl"), Kind::Records);
+            self.write_run(&folder);
+        }
+        let written =
+            [("certified.svg", Kind::Svg), ("certified.png", Kind::Png), ("report.html", Kind::Page)];
+        for (name, kind) in written {
+            self.write_in_folder("a file of the run", out.join(name), kind);
+        }
+    }
+
+    /// What training leaves in its folder beside the spec.
+    fn write_run(&mut self, out: &Path) {
         let written = [
             (PROJECTION, Kind::Projection),
             ("projection.cert.json", Kind::Certificate),

@@ -7,6 +7,8 @@ use std::process::{Child, Command, Output, Stdio};
 /// A temporary folder and the binary.
 pub(crate) struct Bench {
     folder: tempfile::TempDir,
+    /// Where its commands look for data, if not where everybody does.
+    data: Option<PathBuf>,
 }
 
 /// What a run left behind.
@@ -52,7 +54,15 @@ impl std::fmt::Debug for Run {
 
 impl Bench {
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().expect("a temporary folder") }
+        Self { folder: tempfile::tempdir().expect("a temporary folder"), data: None }
+    }
+
+    /// With a folder of data of its own.
+    pub(crate) fn with_own_data() -> Self {
+        let bench = Self::new();
+        let data = bench.path("data");
+        std::fs::create_dir(&data).expect("a folder");
+        Self { data: Some(data), ..bench }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -91,6 +101,7 @@ impl Bench {
     pub(crate) fn spawn(&self, line: &str, stdout: impl Into<Stdio>) -> Child {
         Command::new(env!("CARGO_BIN_EXE_gambeson"))
             .args(line.split_whitespace())
+            .envs(self.data.as_ref().map(|folder| ("GAMBESON_DATA", folder)))
             .current_dir(self.folder.path())
             .stdin(Stdio::null())
             .stdout(stdout)

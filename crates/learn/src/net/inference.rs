@@ -1,14 +1,13 @@
 //! Scores as fast as they can be had: normalisations folded into the weights, bias, shortcut and ReLU into the convolutions,
 //! and a few images at a time through the whole network, so that nothing leaves the cache.
 //!
-//! Values lie in buffers with zeros around the plane, as wide as any kernel that reads them needs, so that no image is ever
-//! copied to be padded. Values of one shape share their geometry, and those that are not needed at the same time their
-//! buffers. The scores of an image do not depend on the others, nor on how many there are.
+//! Values lie in buffers with zeros around the plane (`rooms`), so that no image is ever copied to be padded. The scores of
+//! an image do not depend on the others, nor on how many there are.
 
-use super::architecture::{Architecture, ArchitectureError, LayerKind, ShortcutKind, ValueIndex};
+use super::architecture::{Architecture, ArchitectureError, LayerKind, ShortcutKind};
 use super::kernel::Isa;
 use super::kernel::elementwise::{close, interleave};
-use super::kernel::winograd::{Epilogue, Layout};
+use super::kernel::winograd::Epilogue;
 use super::layer::convolution::{Scratch, room};
 use super::layer::linear::{LinearPlan, LinearWeights};
 use super::layer::norm::{Norm, NormWeights};
@@ -16,14 +15,17 @@ use super::layer::pool::Pool;
 use super::layer::shortcut::Subsampling;
 use super::parameters::{Places, Weights};
 use super::plan::{Algorithm, Choice, ConvolutionPlan, Frame, Plan};
+use super::rooms::{Room, frames, rooms};
+use gambeson_lowrank::file::memory_limit;
 use gambeson_smooth::input_map::Layout as RowLayout;
 use rayon::prelude::*;
-use std::collections::HashMap;
 use std::sync::Mutex;
 
-/// Images that go through the network together, at least and at most: more share the weights that a linear layer reads,
-/// fewer stay in the cache.
+/// Images that go through the network together, at least and at most: fewer stay in the cache.
 const TOGETHER: (usize, usize) = (4, 8);
+
+/// The most where matrices are larger than values: what goes together shares the reading of them.
+const SHARING: usize = 64;
 
 /// Numbers of all values together that stay in the cache.
 const CACHED: usize = 1 << 17;
@@ -43,14 +45,6 @@ pub struct Inference {
     /// How images are given.
     rows: RowLayout,
     idle: Mutex<Vec<Memory>>,
-}
-
-/// Where a value lies: the buffer, and the frame around its plane.
-#[derive(Clone, Copy, Debug)]
-struct Room {
-    buffer: usize,
-    frame: Frame,
-    channels: usize,
 }
 
 /// Memory of one task.
@@ -74,14 +68,6 @@ enum Folded {
     Pool(Pool),
 }
 
-impl Room {
-    fn layout(self) -> Layout {
-        let row = self.frame.columns * self.channels;
-        let first = self.frame.before * row + self.frame.before * self.channels;
-        Layout { first, image: self.frame.rows * row, row }
-    }
-}
-
 impl Inference {
     /// From an architecture and its weights.
     ///
@@ -96,19 +82,14 @@ impl Inference {
         );
         let frames = frames(&plan, architecture);
         let (mut places, mut buffers) = rooms(&plan, architecture, &frames);
-        let layers = (0..architecture.layers.len())
+        let layers: Vec<Folded> = (0..architecture.layers.len())
             .map(|at| {
                 let place = &numbers.layers[at];
                 let weight = &parameters[place.weight.clone()];
                 let bias = &parameters[place.bias.clone()];
                 let (from, to) = (&plan.values[architecture.layers[at].input], &plan.values[at + 1]);
                 if let LayerKind::Linear(linear) = architecture.layers[at].kind {
-                    let plan = LinearPlan {
-                        from: from.shape,
-                        stored: from.stored,
-                        outputs: linear.outputs,
-                        relu: linear.relu,
-                    };
+                    let plan = LinearPlan::new(from, linear);
                     let mut own = LinearWeights::default();
                     plan.load(weight, bias, &mut own);
                     return Folded::Linear { plan, weights: own };
@@ -139,7 +120,13 @@ impl Inference {
             .collect();
         places.shrink_to_fit();
         let architecture = architecture.clone();
-        let together = (CACHED / buffers.iter().sum::<usize>().max(1)).clamp(TOGETHER.0, TOGETHER.1);
+        let values = buffers.iter().sum::<usize>().max(1);
+        let together = together(values, &layers);
+        let needed = (values as u64).saturating_mul(4 * together as u64);
+        let limit = memory_limit();
+        if needed > limit {
+            return Err(ArchitectureError::Memory { images: together, needed, limit });
+        }
         Ok(Self {
             architecture,
             plan,
@@ -169,9 +156,12 @@ impl Inference {
     /// Panics unless `x` holds whole images and `scores` a row for each.
     pub fn scores(&self, x: &[f32], scores: &mut [f32]) {
         let (size, classes) = self.sizes(x, scores);
+        // No fewer parts than threads, if that leaves enough together; it changes no score.
+        let share = (x.len() / size).div_ceil(rayon::current_num_threads()).max(TOGETHER.0);
+        let together = self.together.min(share);
         scores
-            .par_chunks_mut(self.together * classes)
-            .zip(x.par_chunks(self.together * size))
+            .par_chunks_mut(together * classes)
+            .zip(x.par_chunks(together * size))
             .with_max_len(1)
             .for_each(|(scores, x)| self.with_memory(|memory| self.some(x, scores, memory)));
     }
@@ -219,6 +209,9 @@ impl Inference {
                         let x = &x[r * shape.width..];
                         interleave(self.isa, x, plane, shape.channels, room.channels, out);
                     }
+                    RowLayout::ChannelsLast if room.channels == shape.channels => {
+                        out.copy_from_slice(&x[r * out.len()..][..out.len()]);
+                    }
                     RowLayout::ChannelsLast => {
                         let x = x[r * shape.width * shape.channels..].chunks_exact(shape.channels);
                         let pixels = out.chunks_exact_mut(room.channels).zip(x);
@@ -255,7 +248,7 @@ impl Inference {
                     let (lx, ly) = (from.layout(), to.layout());
                     for image in 0..images {
                         let x = &memory.buffers[from.buffer][lx.first + image * lx.image..];
-                        pool.forward((x, lx.row), (&mut y[ly.first + image * ly.image..], ly.row));
+                        pool.forward(self.isa, (x, lx.row), (&mut y[ly.first + image * ly.image..], ly.row));
                     }
                     memory.buffers[to.buffer] = y;
                 }
@@ -331,6 +324,18 @@ impl Inference {
     }
 }
 
+/// Images that go together, of a network with this many numbers of values: as many as stay in the cache, or more where
+/// the reading of matrices takes longer than that of values.
+fn together(values: usize, layers: &[Folded]) -> usize {
+    let matrix = |layer: &Folded| match layer {
+        Folded::Linear { plan, .. } => plan.features() * plan.outputs_stored(),
+        _ => 0,
+    };
+    let matrices: usize = layers.iter().map(matrix).sum();
+    let cached = (CACHED / values).clamp(TOGETHER.0, TOGETHER.1);
+    cached.max((matrices / values).min(4 * CACHED / values).min(SHARING))
+}
+
 /// The features of a linear layer, gathered where they do not lie together.
 fn gathered<'a>(
     x: &'a [f32],
@@ -351,57 +356,4 @@ fn gathered<'a>(
         }
     }
     out
-}
-
-/// The frame of every shape: wide enough for all kernels that read a value of it.
-fn frames(plan: &Plan, architecture: &Architecture) -> HashMap<(usize, usize, usize), Frame> {
-    let mut frames: HashMap<(usize, usize, usize), Frame> = HashMap::new();
-    let key = |value: ValueIndex| {
-        let value = &plan.values[value];
-        (value.shape.height, value.shape.width, value.stored)
-    };
-    for value in 0..plan.values.len() {
-        let (rows, columns, _) = key(value);
-        frames.entry(key(value)).or_insert(Frame { before: 0, rows, columns, step: 1 });
-    }
-    let readers = || plan.convolutions.iter().enumerate().filter_map(|(at, plan)| Some((at, plan.as_ref()?)));
-    for (at, plan) in readers() {
-        let frame = frames.get_mut(&key(architecture.layers[at].input)).expect("every value has one");
-        frame.before = frame.before.max(plan.padding);
-    }
-    for (at, plan) in readers() {
-        let from = key(architecture.layers[at].input);
-        let frame = frames.get_mut(&from).expect("every value has one");
-        let needed = plan.input_frame();
-        let before = frame.before;
-        frame.rows = frame.rows.max(before - plan.padding + needed.rows).max(before + from.0);
-        frame.columns = frame.columns.max(before - plan.padding + needed.columns).max(before + from.1);
-    }
-    frames
-}
-
-/// Which buffer every value lies in; values of one geometry take turns.
-fn rooms(
-    plan: &Plan,
-    architecture: &Architecture,
-    frames: &HashMap<(usize, usize, usize), Frame>,
-) -> (Vec<Room>, Vec<usize>) {
-    let (mut rooms, mut buffers) = (Vec::new(), Vec::new());
-    // Geometry of each buffer, and the layer after which it is free.
-    let mut taken: Vec<((usize, usize, usize), usize)> = Vec::new();
-    for (at, value) in plan.values.iter().enumerate() {
-        let key = (value.shape.height, value.shape.width, value.stored);
-        let frame = frames[&key];
-        let last = value.readers.iter().map(|reader| reader.layer).max().unwrap_or(architecture.layers.len());
-        // Made by layer at − 1, whose inputs are still needed then.
-        let free = taken.iter().position(|&(own, until)| own == key && until + 1 < at.max(1));
-        let buffer = free.unwrap_or_else(|| {
-            taken.push((key, 0));
-            buffers.push(frame.len(value.stored));
-            buffers.len() - 1
-        });
-        taken[buffer].1 = last;
-        rooms.push(Room { buffer, frame, channels: value.stored });
-    }
-    (rooms, buffers)
 }

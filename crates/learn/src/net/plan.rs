@@ -187,8 +187,11 @@ impl Plan {
             let readers: Vec<Reader> = readers(architecture, value);
             let by_convolutions =
                 readers.iter().all(|r| !r.as_shortcut && matches!(kind(r.layer), LayerKind::Convolution(_)));
-            if value == 0 && by_convolutions && shapes[0].channels <= 4 {
-                values[0].stored = shapes[0].channels; // as eight they would more than double the first layer
+            let by_matrices =
+                readers.iter().all(|r| !r.as_shortcut && matches!(kind(r.layer), LayerKind::Linear(_)));
+            // Filled up to eight, a few channels would more than double the first layer.
+            if value == 0 && (by_matrices || (by_convolutions && shapes[0].channels <= 4)) {
+                values[0].stored = shapes[0].channels;
             }
             let with_shortcut = value > 0
                 && matches!(kind(value - 1), LayerKind::Convolution(Convolution { shortcut: Some(_), .. }));

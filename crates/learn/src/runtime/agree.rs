@@ -76,16 +76,34 @@ impl Ending {
     }
 }
 
-/// The largest difference, relative to the largest score; infinite where only one is NaN.
+/// The largest difference, relative to the largest finite score; infinite where a score that is not finite is another in
+/// the other.
 fn difference(ours: &[f32], theirs: &[f32]) -> f32 {
-    let largest = theirs.iter().fold(f32::MIN_POSITIVE, |most, score| most.max(score.abs()));
-    let one = |(a, b): (&f32, &f32)| match (a.is_nan(), b.is_nan()) {
-        (true, true) => 0.0,
-        (false, false) => (a - b).abs() / largest,
+    let finite = theirs.iter().filter(|score| score.is_finite());
+    let largest = finite.fold(f32::MIN_POSITIVE, |most, score| most.max(score.abs()));
+    let one = |(&a, &b): (&f32, &f32)| match (a.is_finite(), b.is_finite()) {
+        (true, true) => (a - b).abs() / largest,
+        _ if a == b || (a.is_nan() && b.is_nan()) => 0.0,
         _ => f32::INFINITY,
     };
     if ours.len() != theirs.len() {
         return f32::INFINITY;
     }
     ours.iter().zip(theirs).map(one).fold(0.0, f32::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::difference;
+
+    #[test]
+    fn an_infinite_score_hides_no_difference() {
+        let inf = f32::INFINITY;
+        assert!(difference(&[inf, 1.0], &[inf, 2.0]) == 0.5);
+        assert!(difference(&[inf, 2.0, f32::NAN], &[inf, 2.0, f32::NAN]) == 0.0);
+        for (ours, theirs) in [(inf, -inf), (inf, 1.0), (1.0, -inf), (f32::NAN, 1.0), (inf, f32::NAN)] {
+            assert!(difference(&[ours, 1.0], &[theirs, 1.0]) == inf, "{ours} {theirs}");
+        }
+        assert!(difference(&[1.0], &[1.0, 2.0]) == inf);
+    }
 }

@@ -19,6 +19,12 @@ pub enum ModelError {
     /// Networks of our own, and state dicts.
     #[error(transparent)]
     Network(#[from] NetworkError),
+    /// No bytes.
+    #[error("{}: the file is empty", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
     /// The engine was asked for, but lacks something.
     #[error("{}: our engine does not have {reason}", path.display())]
     Unsupported {
@@ -26,6 +32,16 @@ pub enum ModelError {
         path: PathBuf,
         /// What it lacks.
         reason: Unsupported,
+    },
+    /// A graph with weights that are none.
+    #[error("{}: operation {operator} (output `{output}`) has a weight that is not finite", path.display())]
+    NotFinite {
+        /// The network.
+        path: PathBuf,
+        /// The operation.
+        operator: String,
+        /// What it makes.
+        output: String,
     },
     /// A graph that only ONNX Runtime could compute, and that cannot.
     #[error("{}: our engine does not have {unsupported}, and {onnx}", path.display())]

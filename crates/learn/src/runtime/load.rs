@@ -41,12 +41,17 @@ pub struct LoadedModel {
     pub shape: Shape,
     /// What our engine lacks, where a graph went to ONNX Runtime for it.
     pub unsupported: Option<Unsupported>,
+    /// Why the engine was not compared with ONNX Runtime on a graph that it computes, where that cannot load it.
+    pub not_compared: Option<OnnxError>,
 }
 
 /// Loads a file: a network of ours, a state dict of PyTorch, or an ONNX graph.
 pub fn load(path: &Path, params: &LoadParams) -> Result<LoadedModel, ModelError> {
     let bytes = gambeson_lowrank::file::read_file(path)
         .map_err(|reason| ModelError::Onnx(OnnxError::Read { path: path.to_path_buf(), reason }))?;
+    if bytes.is_empty() {
+        return Err(ModelError::Empty { path: path.to_path_buf() });
+    }
     let loaded = match (Network::recognises(&bytes), params.runtime) {
         (false, _) => graph(path, whole_graph(path, bytes)?, params)?,
         (true, RuntimeChoice::Onnx) => return Err(ModelError::NotGraph { path: path.to_path_buf() }),
@@ -73,7 +78,7 @@ fn network(path: &Path, params: &LoadParams) -> Result<LoadedModel, ModelError> 
     };
     let model = own(path, &network.architecture, &network.weights, maps, Layout::ChannelsFirst)?;
     let model = NetworkModel::Own(Box::new(model));
-    Ok(LoadedModel { model, sha256, shape: taken, unsupported: None })
+    Ok(LoadedModel { model, sha256, shape: taken, unsupported: None, not_compared: None })
 }
 
 /// An ONNX graph.
@@ -85,6 +90,7 @@ fn graph(path: &Path, whole: WholeGraph, params: &LoadParams) -> Result<LoadedMo
         shape: model.shape(),
         model: NetworkModel::Onnx(Box::new(model)),
         unsupported,
+        not_compared: None,
     };
     if params.runtime == RuntimeChoice::Onnx {
         return Ok(by_onnx(onnx()?, None));
@@ -116,17 +122,20 @@ fn graph(path: &Path, whole: WholeGraph, params: &LoadParams) -> Result<LoadedMo
     let plain = || vec![Affine::IDENTITY; imported.architecture.input.channels];
     let maps = if layout == Layout::ChannelsLast { maps.or_else(|| Some(plain())) } else { maps };
     let model = own(path, &imported.architecture, &imported.weights, maps, layout)?;
+    let mut not_compared = None;
     if params.runtime == RuntimeChoice::Auto {
         match OnnxModel::load(path, params.data, params.normalisation.clone(), 1) {
             Ok(other) => compare(path, &model, inner.as_deref(), &other)?,
             // Nothing to compare with.
             Err(OnnxError::NoLibrary | OnnxError::Library { .. }) => {}
+            // An older library than the graph, or one without an operation in this version.
+            Err(reason @ OnnxError::Load { .. }) => not_compared = Some(reason),
             Err(error) => return Err(error.into()),
         }
     }
     let shape = model.shape();
     let model = NetworkModel::Own(Box::new(model));
-    Ok(LoadedModel { model, sha256, shape, unsupported: None })
+    Ok(LoadedModel { model, sha256, shape, unsupported: None, not_compared })
 }
 
 fn maps_of((mean, std): &(Vec<f64>, Vec<f64>)) -> Vec<Affine> {
@@ -154,6 +163,9 @@ fn imported(
         Ok(Some(imported)) => Ok(Ok((imported, layout))),
         Err(ImportError::Wire(reason)) => Err(broken(reason).into()),
         Err(ImportError::Unsupported(reason)) => Ok(Err(reason)),
+        Err(ImportError::NotFinite { operator, output }) => {
+            Err(ModelError::NotFinite { path: path.to_path_buf(), operator, output })
+        }
     }
 }
 

@@ -13,7 +13,8 @@ use crate::net::layer::norm::EPSILON;
 use crate::net::parameters::{Place, Places, Weights};
 use gambeson_data::dataset::Shape;
 use gambeson_lowrank::file::{sha256, write_file};
-use gambeson_lowrank::safetensors::{Content, SafetensorsProblem, Tensor, Tensors, looks_like};
+use gambeson_lowrank::safetensors::{Content, SafetensorsProblem, Tensor, Tensors, View, looks_like};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -99,6 +100,9 @@ pub enum NetworkProblem {
     /// Normalisation that is none.
     #[error("its normalisation is not one mean and one positive deviation per channel")]
     Normalisation,
+    /// No bytes.
+    #[error("the file is empty")]
+    Empty,
     /// Neither safetensors nor a state dict.
     #[error("neither a network of gambeson nor a state dict (safetensors, or a file of torch.save)")]
     Unknown,
@@ -116,6 +120,21 @@ fn lists(at: usize, place: &Place) -> impl Iterator<Item = (String, Range<usize>
     .into_iter()
     .filter(|(_, range, _)| !range.is_empty())
     .map(move |(name, range, statistic)| (format!("{at}.{name}"), range, statistic))
+}
+
+/// Numbers of an array in single precision; none where they are whole numbers.
+#[allow(clippy::cast_possible_truncation)] // networks are f32
+fn single(view: &View<'_>) -> Result<Option<Vec<f32>>, SafetensorsProblem> {
+    let short = |number: fn(u16) -> f32| {
+        view.bytes().as_chunks().0.iter().map(|&bytes| number(u16::from_le_bytes(bytes))).collect()
+    };
+    Ok(match view.type_name().as_str() {
+        "F32" => Some(view.values()?),
+        "F64" => Some(view.values::<f64>()?.into_iter().map(|number| number as f32).collect()),
+        "F16" => Some(short(torch::half)),
+        "BF16" => Some(short(torch::brain)),
+        _ => None,
+    })
 }
 
 impl Network {
@@ -213,8 +232,13 @@ impl Network {
     pub fn parse(bytes: &[u8], input: Option<Shape>) -> Result<Self, NetworkProblem> {
         let state_dict = |tensors| {
             let (architecture, weights) = from_state_dict(tensors, input)?;
-            Ok(Self { architecture, weights, normalisation: None, training: None })
+            let network = Self { architecture, weights, normalisation: None, training: None };
+            network.check()?;
+            Ok(network)
         };
+        if bytes.is_empty() {
+            return Err(NetworkProblem::Empty);
+        }
         if torch::recognises(bytes) {
             return state_dict(torch::read(bytes)?);
         }
@@ -228,12 +252,8 @@ impl Network {
         let mut tensors = Vec::new();
         for (name, view) in &content.arrays {
             // Counters and the like are of other types, and no part of a network.
-            if view.is::<f32>() {
-                tensors.push(NamedTensor {
-                    name: name.clone(),
-                    shape: view.shape().to_vec(),
-                    values: view.values()?,
-                });
+            if let Some(values) = single(view)? {
+                tensors.push(NamedTensor { name: name.clone(), shape: view.shape().to_vec(), values });
             }
         }
         state_dict(tensors)
@@ -243,25 +263,26 @@ impl Network {
         let text = |key: &str| content.metadata.get(key).cloned();
         let architecture: Architecture = serde_json::from_str(&text("architecture").unwrap_or_default())?;
         let places = Places::new(&architecture)?;
-        let mut weights =
-            Weights { parameters: vec![0.0; places.parameters], statistics: vec![0.0; places.statistics] };
-        let mut known = Vec::new();
-        for (at, place) in places.layers.iter().enumerate() {
-            for (name, range, statistic) in lists(at, place) {
-                let view = content.arrays.get(&name);
-                let view =
-                    view.ok_or_else(|| NetworkProblem::Array { name: name.clone(), problem: "missing" })?;
-                let values = view.values::<f32>()?;
-                if values.len() != range.len() {
-                    return Err(NetworkProblem::Length { name, expected: range.len(), found: values.len() });
-                }
-                let to = if statistic { &mut weights.statistics } else { &mut weights.parameters };
-                to[range].copy_from_slice(&values);
-                known.push(name);
+        let all: Vec<_> = places.layers.iter().enumerate().flat_map(|(at, place)| lists(at, place)).collect();
+        for (name, range, _) in &all {
+            let view = content.arrays.get(name);
+            let view =
+                view.ok_or_else(|| NetworkProblem::Array { name: name.clone(), problem: "missing" })?;
+            let found = view.shape().iter().product();
+            if found != range.len() {
+                return Err(NetworkProblem::Length { name: name.clone(), expected: range.len(), found });
             }
         }
+        let known: BTreeSet<&String> = all.iter().map(|(name, ..)| name).collect();
         if let Some(name) = content.arrays.keys().find(|name| !known.contains(name)) {
             return Err(NetworkProblem::Array { name: name.clone(), problem: "not of this network" });
+        }
+        // Only now: an architecture alone could claim any size, but the numbers are all there.
+        let mut weights =
+            Weights { parameters: vec![0.0; places.parameters], statistics: vec![0.0; places.statistics] };
+        for (name, range, statistic) in &all {
+            let to = if *statistic { &mut weights.statistics } else { &mut weights.parameters };
+            to[range.clone()].copy_from_slice(&content.arrays[name].values::<f32>()?);
         }
         let numbers = |key: &str| -> Result<Option<Vec<f64>>, NetworkProblem> {
             let Some(text) = text(key) else { return Ok(None) };

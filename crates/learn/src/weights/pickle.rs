@@ -2,9 +2,12 @@
 //!
 //! A pickle is a program for a stack machine that may call any Python function. Here it can build numbers, texts, tuples,
 //! lists, dictionaries and tensors, and nothing else: the functions a state dict calls are known by name, and everything
-//! else is refused by its operation or its name. Nothing is executed, nothing is allocated for a size that is merely
-//! claimed, and depth and memory are bounded by the length of the file.
+//! else is refused by its operation or its name. Nothing is executed and nothing is allocated for a size that is merely
+//! claimed. Objects lie within each other at most [`DEEPEST`] deep, so that no walk over them exhausts the stack, and what
+//! is copied of lists that are changed while something else holds them is bounded by the length of the file.
 
+use super::object::{Element, Global, Nest, Object, TensorView};
+use std::collections::HashMap;
 use std::rc::Rc;
 use thiserror::Error;
 
@@ -34,6 +37,20 @@ pub enum PickleError {
         /// Where.
         offset: usize,
     },
+    /// Objects within objects within objects.
+    #[error("objects lie within each other more than {limit} deep at byte {offset}: refused")]
+    Depth {
+        /// What is allowed.
+        limit: usize,
+        /// Where.
+        offset: usize,
+    },
+    /// Lists that are changed over and over while something else holds them.
+    #[error("its lists would be copied to more than the length of the file at byte {offset}: refused")]
+    Copies {
+        /// Where.
+        offset: usize,
+    },
     /// The program makes no sense.
     #[error("the pickle is damaged at byte {offset}")]
     Malformed {
@@ -42,71 +59,28 @@ pub enum PickleError {
     },
 }
 
-/// What a pickle builds.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Object {
-    None,
-    Bool(bool),
-    Integer(i64),
-    /// An integer of more than 64 bits, little-endian: magic numbers.
-    Long(Rc<[u8]>),
-    Float(f64),
-    Text(Rc<str>),
-    Tuple(Rc<Vec<Object>>),
-    List(Rc<Vec<Object>>),
-    Dict(Rc<Vec<(Object, Object)>>),
-    /// A function or class that is known.
-    Global(Global),
-    /// What the caller knows under this name.
-    Persistent(Rc<Object>),
-    Tensor(Rc<TensorView>),
+/// Objects within each other: state dicts take 3 or 4, with the tensors' own parts.
+pub const DEEPEST: usize = 64;
+
+/// Axes of a tensor: PyTorch has no more either.
+const MOST_AXES: usize = 64;
+
+/// One more than the deepest of some objects; an error where that is too deep.
+fn around(items: &[Object], offset: usize) -> Result<usize, PickleError> {
+    let depth = 1 + items.iter().map(Object::depth).max().unwrap_or(0);
+    if depth > DEEPEST { Err(PickleError::Depth { limit: DEEPEST, offset }) } else { Ok(depth) }
 }
 
-/// What may be asked for by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Global {
-    OrderedDict,
-    RebuildTensor,
-    RebuildParameter,
-    Storage(Element),
-}
-
-/// Numbers of a storage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Element {
-    F64,
-    F32,
-    F16,
-    Bf16,
-    I64,
-    I32,
-    I16,
-    I8,
-    U8,
-    Bool,
-}
-
-impl Element {
-    /// Bytes of a number.
-    pub(crate) fn size(self) -> usize {
-        match self {
-            Element::F64 | Element::I64 => 8,
-            Element::F32 | Element::I32 => 4,
-            Element::F16 | Element::Bf16 | Element::I16 => 2,
-            Element::I8 | Element::U8 | Element::Bool => 1,
-        }
+/// What a list has in it, to be changed: copied first where something else holds it too, at the expense of `budget`.
+fn own<'a, T: Clone>(
+    list: &'a mut Rc<Nest<T>>,
+    budget: &mut usize,
+    offset: usize,
+) -> Result<&'a mut Nest<T>, PickleError> {
+    if Rc::strong_count(list) > 1 {
+        *budget = budget.checked_sub(list.len()).ok_or(PickleError::Copies { offset })?;
     }
-}
-
-/// A tensor as a view of a storage.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct TensorView {
-    pub(crate) element: Element,
-    /// Which storage.
-    pub(crate) key: Rc<str>,
-    pub(crate) offset: usize,
-    pub(crate) shape: Vec<usize>,
-    pub(crate) strides: Vec<usize>,
+    Ok(Rc::make_mut(list))
 }
 
 const NAMES: [(&str, Global); 15] = [
@@ -130,7 +104,8 @@ const NAMES: [(&str, Global); 15] = [
 
 /// Reads one pickle that starts at `start`; also where it ends.
 pub(crate) fn read(bytes: &[u8], start: usize) -> Result<(Object, usize), PickleError> {
-    Machine { bytes, at: start, stack: Vec::new(), marks: Vec::new(), memo: Vec::new() }.run()
+    let copies = bytes.len();
+    Machine { bytes, at: start, stack: Vec::new(), marks: Vec::new(), memo: HashMap::new(), copies }.run()
 }
 
 struct Machine<'a> {
@@ -138,7 +113,9 @@ struct Machine<'a> {
     at: usize,
     stack: Vec<Object>,
     marks: Vec<usize>,
-    memo: Vec<Object>,
+    memo: HashMap<usize, Object>,
+    /// Items of lists and dictionaries that may still be copied.
+    copies: usize,
 }
 
 impl<'a> Machine<'a> {
@@ -193,23 +170,29 @@ impl<'a> Machine<'a> {
                 b'}' => self.stack.push(Object::Dict(Rc::default())),
                 0x85..=0x87 => {
                     let items = self.pop(usize::from(operation - 0x84))?;
-                    self.stack.push(Object::Tuple(Rc::new(items)));
+                    let depth = around(&items, offset)?;
+                    self.stack.push(Object::Tuple(Rc::new(Nest { items, depth })));
                 }
                 b't' => {
                     let items = self.pop_marked()?;
-                    self.stack.push(Object::Tuple(Rc::new(items)));
+                    let depth = around(&items, offset)?;
+                    self.stack.push(Object::Tuple(Rc::new(Nest { items, depth })));
                 }
                 b'a' | b'e' => {
                     let items = if operation == b'a' { self.pop(1)? } else { self.pop_marked()? };
                     let Some(Object::List(list)) = self.stack.last_mut() else { return Err(damaged) };
-                    Rc::make_mut(list).extend(items);
+                    let (list, depth) = (own(list, &mut self.copies, offset)?, around(&items, offset)?);
+                    list.depth = list.depth.max(depth);
+                    list.items.extend(items);
                 }
                 b's' | b'u' => {
                     let items = if operation == b's' { self.pop(2)? } else { self.pop_marked()? };
                     let Some(Object::Dict(dict)) = self.stack.last_mut() else { return Err(damaged) };
+                    let (dict, depth) = (own(dict, &mut self.copies, offset)?, around(&items, offset)?);
+                    dict.depth = dict.depth.max(depth);
                     let mut items = items.into_iter();
                     while let Some(key) = items.next() {
-                        Rc::make_mut(dict).push((key, items.next().ok_or(damaged.clone())?));
+                        dict.items.push((key, items.next().ok_or(damaged.clone())?));
                     }
                 }
                 b'q' | b'r' | 0x94 => {
@@ -221,14 +204,7 @@ impl<'a> Machine<'a> {
                         _ => self.memo.len(),
                     };
                     let top = self.stack.last().cloned().ok_or(damaged.clone())?;
-                    // Numbers rise one by one in what Python writes; a far one would claim memory.
-                    if index > self.memo.len() + 1024 {
-                        return Err(damaged);
-                    }
-                    if index >= self.memo.len() {
-                        self.memo.resize(index + 1, Object::None);
-                    }
-                    self.memo[index] = top;
+                    self.memo.insert(index, top);
                 }
                 b'h' | b'j' => {
                     let index = match operation {
@@ -237,7 +213,7 @@ impl<'a> Machine<'a> {
                             usize::try_from(u32::from_le_bytes(self.array()?)).map_err(|_| damaged.clone())?
                         }
                     };
-                    let object = self.memo.get(index).cloned().ok_or(damaged)?;
+                    let object = self.memo.get(&index).cloned().ok_or(damaged)?;
                     self.stack.push(object);
                 }
                 b'c' => {
@@ -250,8 +226,8 @@ impl<'a> Machine<'a> {
                     self.global(&format!("{module} {name}"), offset)?;
                 }
                 b'Q' => {
-                    let id = self.stack.pop().ok_or(damaged)?;
-                    self.stack.push(Object::Persistent(Rc::new(id)));
+                    let Some(Object::Tuple(id)) = self.stack.pop() else { return Err(damaged) };
+                    self.stack.push(Object::Persistent(id));
                 }
                 b'R' => {
                     let mut call = self.pop(2)?;
@@ -350,7 +326,6 @@ fn called(function: Global, arguments: &[Object]) -> Option<Object> {
         Global::RebuildTensor => {
             let [storage, offset, shape, strides, ..] = arguments else { return None };
             let Object::Persistent(id) = storage else { return None };
-            let Object::Tuple(id) = &**id else { return None };
             let [Object::Text(word), Object::Global(Global::Storage(element)), Object::Text(key), ..] =
                 &id[..]
             else {
@@ -361,7 +336,9 @@ fn called(function: Global, arguments: &[Object]) -> Option<Object> {
                 _ => None,
             };
             let sizes = |object: &Object| match object {
-                Object::Tuple(items) => items.iter().map(size).collect::<Option<Vec<usize>>>(),
+                Object::Tuple(items) if items.len() <= MOST_AXES => {
+                    items.iter().map(size).collect::<Option<Vec<usize>>>()
+                }
                 _ => None,
             };
             let (shape, strides) = (sizes(shape)?, sizes(strides)?);

@@ -18,10 +18,15 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum StateDictError {
     /// Nothing to begin with.
-    #[error("no network that is known begins like this: there is no `conv1.weight` of 4 axes; found {found}")]
+    #[error(
+        "no network that is known begins like this: there is no `conv1.weight` of 4 axes;{}",
+        list(missing, unexpected, &[])
+    )]
     Unknown {
-        /// Some of the names there are.
-        found: String,
+        /// Names that a CIFAR ResNet of as many blocks has.
+        missing: Vec<String>,
+        /// Names that it has not.
+        unexpected: Vec<String>,
     },
     /// A network, but not with these tensors.
     #[error("not a {model}:{}", list(missing, unexpected, misshapen))]
@@ -125,6 +130,21 @@ fn slots(
 /// Rows and columns of the images of CIFAR, for which these networks were made.
 const SIDE: usize = 32;
 
+/// What names lack of those of a ResNet of this depth, and which it has not. They do not depend on its sizes.
+fn unknown(
+    named: &BTreeMap<String, NamedTensor>,
+    depth: usize,
+    last: &str,
+) -> Result<StateDictError, StateDictError> {
+    let input = Shape { channels: 3, height: SIDE, width: SIDE };
+    let architecture = Model::ResNet { depth, width: 2 }.architecture(input, 2)?;
+    let slots = slots(depth, last, &architecture, &Places::new(&architecture)?, &architecture.shapes()?);
+    let known: BTreeSet<String> = slots.into_iter().map(|slot| slot.name).collect();
+    let missing = known.iter().filter(|name| !named.contains_key(*name)).cloned().collect();
+    let unexpected = named.keys().filter(|name| !known.contains(*name)).cloned().collect();
+    Ok(StateDictError::Unknown { missing, unexpected })
+}
+
 /// A network from the tensors of a state dict, for images of this shape. They do not tell how large images are: without a
 /// shape they are 32 × 32, with as many channels as the first convolution takes.
 pub fn from_state_dict(
@@ -136,15 +156,6 @@ pub fn from_state_dict(
         .map(|tensor| (tensor.name.strip_prefix("module.").unwrap_or(&tensor.name).to_owned(), tensor))
         .filter(|(name, _)| !name.ends_with("num_batches_tracked"))
         .collect();
-    let first = named.get("conv1.weight").map(|tensor| tensor.shape.clone());
-    let Some(&[width, channels, _, _]) = first.as_deref() else {
-        let found: Vec<&str> = named.keys().take(5).map(String::as_str).collect();
-        return Err(StateDictError::Unknown { found: found.join(", ") });
-    };
-    let input = input.unwrap_or(Shape { channels, height: SIDE, width: SIDE });
-    if input.channels != channels {
-        return Err(StateDictError::Channels { network: channels, images: input.channels });
-    }
     let blocks: BTreeSet<&str> = named
         .keys()
         .filter_map(|name| name.strip_prefix("layer1.")?.split_once('.'))
@@ -152,32 +163,40 @@ pub fn from_state_dict(
         .collect();
     let depth = 6 * blocks.len() + 2;
     let last = if named.contains_key("fc.weight") { "fc" } else { "linear" };
+    let first = named.get("conv1.weight").map(|tensor| tensor.shape.clone());
+    let Some(&[width, channels, _, _]) = first.as_deref() else {
+        return Err(unknown(&named, depth.max(8), last)?);
+    };
+    let input = input.unwrap_or(Shape { channels, height: SIDE, width: SIDE });
+    if input.channels != channels {
+        return Err(StateDictError::Channels { network: channels, images: input.channels });
+    }
     let classes =
         named.get(&format!("{last}.weight")).and_then(|tensor| tensor.shape.first().copied()).unwrap_or(10);
     let architecture = Model::ResNet { depth, width }.architecture(input, classes)?;
     let (places, shapes) = (Places::new(&architecture)?, architecture.shapes()?);
+    let (mut missing, mut misshapen, mut found) = (Vec::new(), Vec::new(), Vec::new());
+    for slot in slots(depth, last, &architecture, &places, &shapes) {
+        match named.remove(&slot.name) {
+            None => missing.push(slot.name),
+            Some(tensor) if tensor.shape == slot.shape => found.push((slot, tensor.values)),
+            Some(tensor) => misshapen.push((slot.name, slot.shape, tensor.shape)),
+        }
+    }
+    let unexpected: Vec<String> = named.into_keys().collect();
+    if !(missing.is_empty() && unexpected.is_empty() && misshapen.is_empty()) {
+        let model = format!("ResNet-{depth} of width {width} with {classes} classes");
+        return Err(StateDictError::Mismatch { model, missing, unexpected, misshapen });
+    }
+    // Only now: names and shapes alone could claim any size, but the numbers are all there.
     let mut weights =
         Weights { parameters: vec![0.0; places.parameters], statistics: vec![0.0; places.statistics] };
-    let (mut missing, mut misshapen) = (Vec::new(), Vec::new());
-    for Slot { name, shape, range, statistic } in slots(depth, last, &architecture, &places, &shapes) {
-        let Some(tensor) = named.remove(&name) else {
-            missing.push(name);
-            continue;
-        };
-        if tensor.shape != shape {
-            misshapen.push((name, shape, tensor.shape));
-            continue;
-        }
-        if tensor.values.iter().any(|value| !value.is_finite()) {
+    for (Slot { name, range, statistic, .. }, values) in found {
+        if values.iter().any(|value| !value.is_finite()) {
             return Err(StateDictError::NotFinite { name });
         }
         let to = if statistic { &mut weights.statistics } else { &mut weights.parameters };
-        to[range].copy_from_slice(&tensor.values);
+        to[range].copy_from_slice(&values);
     }
-    let unexpected: Vec<String> = named.into_keys().collect();
-    if missing.is_empty() && unexpected.is_empty() && misshapen.is_empty() {
-        return Ok((architecture, weights));
-    }
-    let model = format!("ResNet-{depth} of width {width} with {classes} classes");
-    Err(StateDictError::Mismatch { model, missing, unexpected, misshapen })
+    Ok((architecture, weights))
 }

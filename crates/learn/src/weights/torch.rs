@@ -7,9 +7,10 @@
 //! Numbers come out as `f32`, whatever they were stored as. The state dict may be the object itself or stand in it under
 //! `state_dict`, `model` or `net`.
 
-use super::pickle::{self, Element, Object, PickleError, TensorView};
+use super::object::{Element, Object, TensorView};
+use super::pickle::{self, PickleError};
 use super::tensor::NamedTensor;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{Cursor, Read};
 use std::rc::Rc;
 use thiserror::Error;
@@ -72,10 +73,14 @@ pub fn read(bytes: &[u8]) -> Result<Vec<NamedTensor>, TorchError> {
     let (object, storages) = if bytes.starts_with(b"PK") { archive(bytes)? } else { stream(bytes)? };
     let dict = state_dict(&object).ok_or(TorchError::NotTorch { problem: "there are no tensors by name" })?;
     let mut tensors = Vec::new();
+    // Tensors may share a storage; a few do, not all of them.
+    let mut left = bytes.len();
     for (name, view) in dict {
         let wrong = |problem| TorchError::Tensor { name: name.to_string(), problem };
         let storage = storages.get(&view.key).ok_or_else(|| wrong("its numbers are missing"))?;
         let values = gather(&view, storage).ok_or_else(|| wrong("it reaches beyond its numbers"))?;
+        let fewer = left.checked_sub(values.len());
+        left = fewer.ok_or_else(|| wrong("with those before it, it has more numbers than the file bytes"))?;
         tensors.push(NamedTensor { name: name.to_string(), shape: view.shape.clone(), values });
     }
     Ok(tensors)
@@ -96,7 +101,7 @@ fn stream(bytes: &[u8]) -> Result<(Object, Storages<'_>), TorchError> {
         return Err(TorchError::NotTorch { problem: "no list of storages" });
     };
     let mut elements = HashMap::new();
-    collect(&object, &mut |_, view| {
+    collect(&object, &mut |view| {
         elements.insert(view.key.clone(), view.element);
     });
     let mut storages = HashMap::new();
@@ -126,23 +131,25 @@ fn archive(bytes: &[u8]) -> Result<(Object, Storages<'_>), TorchError> {
     let mut archive = zip::ZipArchive::new(Cursor::new(bytes))?;
     let root = archive.file_names().find_map(|name| Some(name.ok()?.strip_suffix("/data.pkl")?.to_owned()));
     let root = root.ok_or(TorchError::NotTorch { problem: "the archive has no data.pkl" })?;
+    // What members claim to unpack to is not believed: PyTorch stores, so all together are no longer than the file.
+    let mut left = bytes.len();
     let mut member = |name: String| -> Result<Vec<u8>, TorchError> {
         let mut file = archive.by_name(&name)?;
-        // What a member claims to unpack to is not believed: PyTorch stores, so nothing is longer than the file.
         let mut content = Vec::new();
-        let read = Read::by_ref(&mut file).take(bytes.len() as u64 + 1).read_to_end(&mut content);
+        let read = Read::by_ref(&mut file).take(left as u64 + 1).read_to_end(&mut content);
         match read {
-            Ok(length) if length <= bytes.len() => Ok(content),
-            Ok(_) => Err(TorchError::NotTorch { problem: "a member that unpacks to more than the file" }),
+            Ok(length) if length <= left => {
+                left -= length;
+                Ok(content)
+            }
+            Ok(_) => Err(TorchError::NotTorch { problem: "members that unpack to more than the file" }),
             Err(reason) => Err(TorchError::Member { name, reason }),
         }
     };
     let (object, _) = pickle::read(&member(format!("{root}/data.pkl"))?, 0)?;
-    let mut keys = Vec::new();
-    collect(&object, &mut |_, view| {
-        if !keys.contains(&view.key) {
-            keys.push(view.key.clone());
-        }
+    let mut keys = BTreeSet::new();
+    collect(&object, &mut |view| {
+        keys.insert(view.key.clone());
     });
     let mut storages = HashMap::new();
     for key in keys {
@@ -168,26 +175,24 @@ fn state_dict(object: &Object) -> Option<Vec<(Rc<str>, Rc<TensorView>)>> {
     (!tensors.is_empty()).then_some(tensors)
 }
 
-/// All tensors anywhere in an object. Objects are built from the inside out and bounded by the file, so this ends; shared
-/// parts are walked once per place, which only a hostile file makes many: the depth is limited.
-fn collect(object: &Object, see: &mut impl FnMut(usize, &TensorView)) {
-    fn walk(object: &Object, depth: usize, budget: &mut usize, see: &mut impl FnMut(usize, &TensorView)) {
-        if depth > 16 || *budget == 0 {
+/// All tensors anywhere in an object. Depth is limited by the reader; shared parts are walked once per place, which only a
+/// hostile file makes many: so is their number.
+fn collect(object: &Object, see: &mut impl FnMut(&TensorView)) {
+    fn walk(object: &Object, budget: &mut usize, see: &mut impl FnMut(&TensorView)) {
+        if *budget == 0 {
             return;
         }
         *budget -= 1;
         match object {
-            Object::Tensor(view) => see(depth, view),
-            Object::Dict(entries) => {
-                entries.iter().for_each(|(_, value)| walk(value, depth + 1, budget, see));
-            }
+            Object::Tensor(view) => see(view),
+            Object::Dict(entries) => entries.iter().for_each(|(_, value)| walk(value, budget, see)),
             Object::List(items) | Object::Tuple(items) => {
-                items.iter().for_each(|item| walk(item, depth + 1, budget, see));
+                items.iter().for_each(|item| walk(item, budget, see));
             }
             _ => {}
         }
     }
-    walk(object, 0, &mut 1_000_000, see);
+    walk(object, &mut 1_000_000, see);
 }
 
 /// The numbers of a view, row-major.
@@ -230,7 +235,7 @@ fn number(element: Element, bytes: &[u8]) -> f32 {
     match element {
         Element::F32 => f32::from_le_bytes(fixed(bytes)),
         Element::F64 => f64::from_le_bytes(fixed(bytes)) as f32,
-        Element::Bf16 => f32::from_bits(u32::from(u16::from_le_bytes(fixed(bytes))) << 16),
+        Element::Bf16 => brain(u16::from_le_bytes(fixed(bytes))),
         Element::F16 => half(u16::from_le_bytes(fixed(bytes))),
         Element::I64 => i64::from_le_bytes(fixed(bytes)) as f32,
         Element::I32 => i32::from_le_bytes(fixed(bytes)) as f32,
@@ -238,6 +243,11 @@ fn number(element: Element, bytes: &[u8]) -> f32 {
         Element::I8 => i8::from_le_bytes(fixed(bytes)).into(),
         Element::U8 | Element::Bool => bytes[0].into(),
     }
+}
+
+/// The upper half of single precision, exactly.
+pub(crate) fn brain(bits: u16) -> f32 {
+    f32::from_bits(u32::from(bits) << 16)
 }
 
 /// Half precision, exactly.

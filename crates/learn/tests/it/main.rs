@@ -4,6 +4,8 @@
 mod net;
 /// Networks in ONNX files.
 mod onnx;
+/// Networks in ONNX files as exporters write them.
+mod onnx_files;
 /// Networks from files as classifiers.
 mod runtime;
 /// Files and observers.

@@ -7,7 +7,7 @@ use gambeson_learn::net::kernel::Isa;
 use gambeson_learn::net::models::Model;
 use gambeson_learn::net::parameters::{Places, Weights};
 use gambeson_learn::onnx::export::export;
-use gambeson_learn::onnx::{Normalisation, library};
+use gambeson_learn::onnx::{Normalisation, OnnxError, library};
 use gambeson_learn::runtime::{LoadParams, LoadedModel, ModelError, Runtime, RuntimeChoice, load};
 use gambeson_learn::weights::network::Network;
 use gambeson_smooth::classifier::{Classifier, highest};
@@ -121,6 +121,53 @@ fn what_the_engine_lacks_is_named() {
     }
 }
 
+/// The bytes of a graph, with one run of bytes in another's place.
+fn replaced(graph: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    let at = graph.windows(from.len()).rposition(|window| window == from).expect("they are there");
+    [&graph[..at], to, &graph[at + from.len()..]].concat()
+}
+
+/// Operations in a version that is still to come: nothing for ONNX Runtime, but the engine reads what it knows.
+#[test]
+fn graphs_that_onnx_runtime_cannot_load_are_run_and_said_to_be_uncompared() {
+    let folder = folder();
+    let path = folder.path().join("n.onnx");
+    let graph = export(&network(None)).expect("exported");
+    std::fs::write(&path, &graph).expect("written");
+    let known = load(&path, &params(RuntimeChoice::Auto)).expect("loaded");
+    assert!(known.not_compared.is_none());
+    // The last field, opset_import, ends with the version.
+    let mut newer = graph.clone();
+    *newer.last_mut().expect("bytes") = 99;
+    std::fs::write(&path, &newer).expect("written");
+    let loaded = load(&path, &params(RuntimeChoice::Auto)).expect("loaded");
+    assert_eq!((loaded.model.runtime(), answers(&loaded)), (Runtime::Own, answers(&known)));
+    if library::find().is_ok() {
+        assert!(matches!(loaded.not_compared, Some(OnnxError::Load { .. })), "{:?}", loaded.not_compared);
+        assert!(load(&path, &params(RuntimeChoice::Onnx)).is_err());
+    }
+}
+
+#[test]
+fn weights_that_are_no_numbers_are_an_error_for_every_runtime_of_ours() {
+    let folder = folder();
+    let path = folder.path().join("n.onnx");
+    let mut own = network(None);
+    own.weights.parameters[5] = 0.123_456_7;
+    let graph = export(&own).expect("exported");
+    for wrong in [f32::NAN, f32::INFINITY] {
+        let graph = replaced(&graph, &0.123_456_7_f32.to_le_bytes(), &wrong.to_le_bytes());
+        std::fs::write(&path, &graph).expect("written");
+        for runtime in [RuntimeChoice::Auto, RuntimeChoice::Own] {
+            let error = load(&path, &params(runtime)).expect_err("refused");
+            assert!(
+                matches!(&error, ModelError::NotFinite { operator, .. } if operator == "Conv"),
+                "{error}"
+            );
+        }
+    }
+}
+
 #[test]
 fn files_that_do_not_fit_are_refused() {
     let folder = folder();
@@ -144,6 +191,10 @@ fn files_that_do_not_fit_are_refused() {
     assert!(refused(&path, IMAGE, RuntimeChoice::Onnx).contains(".onnx files only"));
     std::fs::write(at("cut.safetensors"), &std::fs::read(&path).expect("read")[..900]).expect("written");
     assert!(refused(&at("cut.safetensors"), IMAGE, RuntimeChoice::Auto).contains("cut.safetensors"));
+    std::fs::write(at("nothing.pth"), "").expect("written");
+    assert!(
+        refused(&at("nothing.pth"), IMAGE, RuntimeChoice::Auto).contains("nothing.pth: the file is empty")
+    );
     std::fs::write(at("text"), "a text").expect("written");
     assert!(refused(&at("text"), IMAGE, RuntimeChoice::Auto).contains("ONNX"));
     std::fs::write(at("pickle.pth"), b"\x80\x04cos\nsystem\n(S'true'\ntR.").expect("written");

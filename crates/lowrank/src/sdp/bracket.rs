@@ -7,8 +7,8 @@ use crate::linalg::operator::Operator;
 use crate::linalg::unit_rows::UnitRows;
 use crate::observe::Observer;
 use crate::parameter::ParameterError;
-use crate::sdp::burer_monteiro::{BurerMonteiroParams, burer_monteiro};
-use crate::sdp::mwu::{MwuParams, multiplicative_weights};
+use crate::sdp::attempt::{Solved, Totals, solve};
+pub use crate::sdp::params::{BoundParams, GRACE, Solver};
 use crate::sdp::plan::ProofLimits;
 pub use crate::sdp::plan::{Paid, ProofCost, ProofPlan};
 use crate::sdp::problem::{Norm, Problem, Unit};
@@ -35,74 +35,8 @@ const LARGEST_MARGIN: f64 = 2e-3;
 const PROOF_PART: f64 = 0.35;
 /// What a proof may take at most, relative to the time limit, before it is given up for a trivial one.
 const OVERRUN: f64 = 1.5;
-/// How long a proof goes on after the caller has interrupted.
-pub const GRACE: Duration = Duration::from_secs(10);
 /// Vertices tried by rounding.
 const ROUNDING_TRIALS: usize = 16;
-
-/// Which algorithm looks for the certificate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Solver {
-    /// Algorithm 2, multiplicative weights.
-    MultiplicativeWeights,
-    /// Low-rank factorisation: far faster, and the only choice for small gaps.
-    BurerMonteiro,
-}
-
-/// Parameters of [`bracket`].
-#[derive(Clone, Debug)]
-pub struct BoundParams {
-    /// The solver.
-    pub solver: Solver,
-    /// upper/sdp_lower − 1 at which to stop; positive.
-    pub gap: f64,
-    /// What everything together should take, the proof included: where a full proof does not fit, what can be proven is
-    /// (see [`plan`](crate::sdp::plan)).
-    pub time_limit: Option<Duration>,
-    /// Bytes that the proof may take beyond the matrix itself.
-    pub memory_limit: Option<u64>,
-    /// Asked during a proof: once it says yes, the proof has [`GRACE`] left.
-    pub interrupted: Option<fn() -> bool>,
-    /// Where the low-rank factorisation starts, for instance `point` of the bracket of a similar matrix. Algorithm 2
-    /// ignores it.
-    pub start: Option<UnitRows>,
-    /// Seed of the start vector and of the rounding.
-    pub seed: u64,
-    /// Threads of the checker. Solvers use the global pool of rayon.
-    pub threads: usize,
-    /// Parameters of Algorithm 2.
-    pub mwu: MwuParams,
-    /// Parameters of the low-rank factorisation.
-    pub burer_monteiro: BurerMonteiroParams,
-}
-
-impl Default for BoundParams {
-    fn default() -> Self {
-        Self {
-            solver: Solver::BurerMonteiro,
-            gap: 1e-4,
-            time_limit: None,
-            memory_limit: None,
-            interrupted: None,
-            start: None,
-            seed: 0,
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
-            mwu: MwuParams { early_stop: false, keep_primal: false, ..MwuParams::default() },
-            burer_monteiro: BurerMonteiroParams::default(),
-        }
-    }
-}
-
-impl BoundParams {
-    /// Checks every parameter once, including those of the solver not chosen.
-    pub fn validate(&self) -> Result<(), ParameterError> {
-        if !(self.gap > 0.0) {
-            return Err(ParameterError { name: "gap", value: self.gap, range: "positive" });
-        }
-        self.mwu.validate()?;
-        self.burer_monteiro.validate()
-    }
-}
 
 /// Why there is no bracket.
 #[derive(Debug, Error)]
@@ -374,97 +308,5 @@ fn is_trivial(
             no_better(0) && no_better(30)
         }
         _ => false,
-    }
-}
-
-impl Solver {
-    /// Fractions of the requested gap at which to stop by estimate, one per attempt.
-    fn ambitions(self) -> &'static [f64] {
-        match self {
-            // Starts from scratch every time, so there is one attempt.
-            Solver::MultiplicativeWeights => &[0.8],
-            // Continues from where it stopped.
-            Solver::BurerMonteiro => &[0.6, 0.2, 0.05, 0.01],
-        }
-    }
-}
-
-/// One run of a solver.
-fn solve(
-    operator: &Operator<'_>,
-    params: &BoundParams,
-    start: Option<&UnitRows>,
-    rng: &mut ChaCha8Rng,
-    monitor: &mut RunMonitor<'_>,
-) -> Result<Solved, ParameterError> {
-    Ok(match params.solver {
-        Solver::MultiplicativeWeights => {
-            let solution = multiplicative_weights(operator, &params.mwu, rng, monitor)?;
-            let scale = solution.estimate / solution.weights.iter().sum::<f64>();
-            Solved {
-                weights: solution.weights.iter().map(|weight| weight * scale).collect(),
-                point: solution.point,
-                iterations: solution.iterations,
-                products: solution.products,
-                stop: monitor.stop.unwrap_or(Stop::Solver(solution.stop)),
-            }
-        }
-        Solver::BurerMonteiro => {
-            let mut own = params.burer_monteiro.clone();
-            // It stops by itself where the monitor would stop it, and plans its looks at the dual accordingly.
-            (own.gap, own.offset) = (monitor.gap, monitor.constant);
-            own.max_iterations -= monitor.earlier;
-            let solution = burer_monteiro(operator, &own, start, rng, monitor)?;
-            Solved {
-                weights: solution.weights,
-                point: solution.point,
-                iterations: solution.iterations,
-                products: solution.products,
-                stop: monitor.stop.unwrap_or(Stop::Solver(solution.stop)),
-            }
-        }
-    })
-}
-
-/// What a solver found.
-struct Solved {
-    weights: Vec<f64>,
-    point: UnitRows,
-    iterations: usize,
-    products: usize,
-    stop: Stop,
-}
-
-impl Solved {
-    fn zero(n: usize) -> Self {
-        let point = UnitRows { entries: vec![1.0; n], columns: 1 };
-        Self { weights: vec![1.0; n], point, iterations: 0, products: 0, stop: Stop::Zero }
-    }
-}
-
-/// Sums over all attempts.
-struct Totals {
-    iterations: usize,
-    products: usize,
-    seconds_check: f64,
-    stop: Stop,
-}
-
-impl Default for Totals {
-    fn default() -> Self {
-        Self { iterations: 0, products: 0, seconds_check: 0.0, stop: Stop::Zero }
-    }
-}
-
-impl Totals {
-    /// True where the caller is waiting for the result.
-    fn in_a_hurry(&self) -> bool {
-        matches!(self.stop, Stop::TimeLimit | Stop::Interrupted)
-    }
-
-    fn add(&mut self, found: &Solved) {
-        self.iterations += found.iterations;
-        self.products += found.products;
-        self.stop = found.stop;
     }
 }

@@ -141,7 +141,10 @@ pub(super) fn fill(
                 let k = t.round_ties_even();
                 let distance = (t - k).abs();
                 distances[i] = distance;
-                open |= u32::from(distance > edge);
+                // Written so that NaN is open.
+                #[allow(clippy::neg_cmp_op_on_partial_ord)]
+                let is_open = !(distance <= edge);
+                open |= u32::from(is_open);
                 out[i] = gain.mul_add(whole[i] + k, shift);
             };
             if centre.even[at / PAIRS] {
@@ -186,7 +189,9 @@ impl Place<'_> {
         for start in (0..wanted).step_by(STEP) {
             let some = start..(start + STEP).min(wanted);
             let open = |p: usize| {
-                u32::from(cosines[p] > self.edge) | u32::from(sines[p] > self.edge) | u32::from(is_rare(a[p]))
+                u32::from(self.is_open(cosines[p]))
+                    | u32::from(self.is_open(sines[p]))
+                    | u32::from(is_rare(a[p]))
             };
             if some.clone().fold(0, |any, p| any | open(p)) == 0 {
                 continue;
@@ -200,13 +205,19 @@ impl Place<'_> {
         decided
     }
 
+    /// Whether a distance from the nearest whole number leaves open which cell it is; NaN does.
+    #[allow(clippy::neg_cmp_op_on_partial_ord)]
+    fn is_open(&self, distance: f32) -> bool {
+        !(distance <= self.edge)
+    }
+
     /// The same for one pair.
     fn resolve_pair(&self, group: &Group, p: usize, out: &mut [f32]) -> bool {
         let (a, b) = (group.random[p], group.random[PAIRS + p]);
         let (rare, first) = (is_rare(a), 2 * PAIRS * self.number + p);
         let open = |half: usize| {
             let at = first + half * PAIRS;
-            at < out.len() && (rare || group.distances[half][p] > self.edge)
+            at < out.len() && (rare || self.is_open(group.distances[half][p]))
         };
         let open = [open(0), open(1)];
         let s = f64::from(self.centre.cells);

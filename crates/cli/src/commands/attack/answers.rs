@@ -57,6 +57,7 @@ impl Scene {
             batch: BATCH,
             // Other draws than those that the attack climbed by, or that a run with this seed certified by.
             seed: !arguments.seed,
+            grid_exponent: self.grid_exponent(),
             ..SmoothingParams::new(NoiseLevel::new(sigma).context("--sigma")?)?
         };
         let smoother = Smoother::new(&model.classifier, &model.space, params)?;

@@ -21,13 +21,16 @@ use gambeson_learn::view::View;
 use gambeson_learn::weights::network::Network;
 use gambeson_lowrank::projection::proven::ProvenProjection;
 use gambeson_lowrank::projection::representation::Representation;
-use gambeson_smooth::record::merge_records;
+use gambeson_smooth::noise::GENERATOR;
+use gambeson_smooth::record::{Record, merge_records};
 use gambeson_smooth::space::Space;
 
 pub(super) struct Scene {
     pub(super) data: Dataset,
     pub(super) model: Option<Attackable>,
     indices: Vec<usize>,
+    /// Those whose radii are attacked.
+    records: Vec<Record>,
 }
 
 /// A network and all that is needed to attack it and to ask it.
@@ -54,7 +57,16 @@ impl Scene {
                 attackable(arguments, path, &data, threads).with_context(|| path.display().to_string())?,
             ),
         };
-        Ok(Self { data, model, indices })
+        let records = match &arguments.certified {
+            None => Vec::new(),
+            Some(path) => merge_records(std::slice::from_ref(path))?,
+        };
+        Ok(Self { data, model, indices, records })
+    }
+
+    /// The exponent of the grid that noisy inputs are rounded to: part of the classifier that the records are about.
+    pub(super) fn grid_exponent(&self) -> Option<i32> {
+        Some(self.records.first()?.run.grid?.exponent)
     }
 
     /// The inputs, the classes to lead them away from, and how far they may be moved.
@@ -95,7 +107,7 @@ impl Scene {
         values: impl Fn(usize) -> Vec<f64>,
     ) -> anyhow::Result<Vec<Victim>> {
         let Some(model) = &self.model else { bail!("--model is missing") };
-        let mut records = merge_records(&[path.to_path_buf()])?;
+        let mut records = self.records.clone();
         let data = format!("{} sha256:{}", self.data.name(), self.data.sha256());
         let projection = model.space.projection_sha256().unwrap_or("none");
         let sigma = arguments.sigma.context("--sigma is missing")?.to_string(); // clap asks for it
@@ -106,6 +118,9 @@ impl Scene {
             same(path, "noise", run.noise.as_deref().unwrap_or("one level"), "one level")?;
             same(path, "sigma", &run.sigma.to_string(), &sigma)?;
             same(path, "network", &run.model, &model.name)?;
+            same(path, "noise generator", run.generator.as_deref().unwrap_or("none"), GENERATOR)?;
+            let unit = run.grid.map_or("none", |grid| grid.quantum.name());
+            same(path, "grid's quantum", unit, model.space.unit().name())?;
         }
         let chosen = |index: u64| usize::try_from(index).is_ok_and(|index| self.indices.contains(&index));
         records.retain(|record| chosen(record.index));

@@ -81,10 +81,13 @@ pub(super) fn load(sources: &Sources<'_>, shape: Shape, threads: usize) -> anyho
     }
     let params =
         LoadParams { data: shape, normalisation: normalisation.clone(), runtime: sources.runtime, threads };
-    let LoadedModel { model, sha256, shape, unsupported } =
+    let LoadedModel { model, sha256, shape, unsupported, not_compared } =
         runtime::load(Path::new(sources.model), &params).map_err(hinted)?;
     if let Some(unsupported) = unsupported {
         say(&format!("{text}: run by ONNX Runtime, since our engine does not have {unsupported}"));
+    }
+    if let Some(reason) = not_compared {
+        say(&format!("run by our engine without the usual comparison: {reason}"));
     }
     if let NetworkModel::Onnx(model) = &model
         && let Batching::Fixed(rows) = model.batching()

@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_data::dataset::{Dataset, Shape};
 use gambeson_data::source::{self, LoadOptions};
-use gambeson_learn::inputs::{quantum, row};
+use gambeson_learn::inputs::{quantum, row_for};
 use gambeson_learn::runtime::Runtime;
 use gambeson_lowrank::projection::proven::ProvenProjection;
 use gambeson_smooth::classifier::Classifier;
@@ -75,7 +75,7 @@ impl Setup {
             model,
             model_name: name,
             runtime,
-            space: Space::identity(shape.len()).of(quantum(&data)),
+            space: Space::identity(shape.len()).of(sources.quantum.unwrap_or_else(|| quantum(&data))),
             projection: None,
             data,
             indices,
@@ -108,7 +108,7 @@ impl Setup {
         }
         self.space = Space::projected(&proven, Some((taken.height, taken.width)))
             .with_context(|| path.display().to_string())?
-            .of(quantum(&self.data));
+            .of(sources.quantum.unwrap_or_else(|| quantum(&self.data)));
         self.projection = Some(proven);
         Ok(())
     }
@@ -159,7 +159,7 @@ impl Setup {
 
     /// Input `index`, one of those asked for.
     pub(crate) fn row(&self, index: u64) -> Row {
-        row(&self.data, usize::try_from(index).unwrap_or(usize::MAX)) // it was a usize before
+        row_for(&self.data, usize::try_from(index).unwrap_or(usize::MAX), &self.space) // it was a usize before
     }
 
     pub(super) fn labelled(&self) -> bool {

@@ -3,6 +3,7 @@
 use crate::args::{RuntimeName, SmoothArguments, SplitName};
 use gambeson_data::format::audio::FrameParams;
 use gambeson_learn::runtime::RuntimeChoice;
+use gambeson_smooth::noise::Quantum;
 use gambeson_smooth::record::recorded_runtime;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -19,6 +20,8 @@ pub(crate) struct Sources<'a> {
     pub(crate) noise_levels: Option<&'a Path>,
     pub(crate) mean: &'a [f32],
     pub(crate) std: &'a [f32],
+    /// Where it is not that of the data.
+    pub(crate) quantum: Option<Quantum>,
 }
 
 impl<'a> From<&'a SmoothArguments> for Sources<'a> {
@@ -34,6 +37,7 @@ impl<'a> From<&'a SmoothArguments> for Sources<'a> {
             noise_levels: arguments.noise_levels.as_deref(),
             mean: &arguments.mean,
             std: &arguments.std,
+            quantum: arguments.grid_quantum.map(Quantum::from),
         }
     }
 }

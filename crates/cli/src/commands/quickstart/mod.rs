@@ -4,7 +4,7 @@ mod contender;
 mod page;
 mod results;
 
-use crate::args::QuickstartArguments;
+use crate::args::{CONTENDERS, QuickstartArguments};
 use crate::ended::Ended;
 use crate::progress::{catch_interrupts, duration, interrupted, live_line, say};
 use crate::report::decimal::up;
@@ -49,8 +49,8 @@ pub(crate) fn run(
     std::fs::create_dir_all(&arguments.out).with_context(|| arguments.out.display().to_string())?;
 
     // 1. The projection.
-    let ours = Contender::prepare("algorithm-1", ALGORITHM_1, arguments, threads)?;
-    let theirs = Contender::prepare("baseline", BASELINE, arguments, threads)?;
+    let ours = Contender::prepare(CONTENDERS[0], ALGORITHM_1, arguments, threads)?;
+    let theirs = Contender::prepare(CONTENDERS[1], BASELINE, arguments, threads)?;
     let used = ours.setup.projection.as_ref().context("algorithm-1 has no projection")?;
     let certificate = used.certificate.as_ref().context("the projection has no certificate")?;
     let kappa = certificate.check(&used.projection, threads)?.kappa.value();

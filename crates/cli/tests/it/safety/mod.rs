@@ -1,5 +1,7 @@
 //! Nothing false on the screen, nothing of the user's lost.
 
+/// Killed at any moment.
+mod kills;
 /// Time and memory are bounded.
 mod limits;
 /// Outputs never destroy inputs.

@@ -4,7 +4,7 @@ use crate::support::{Bench, Run};
 
 /// A bench with one file of each kind.
 fn bench() -> Bench {
-    let bench = Bench::new();
+    let bench = Bench::with_own_data();
     bench.save_npy("m.npy", 2, 2, &[2.0, 1.0, 1.0, 2.0]);
     bench.save_npy("x.npy", 6, 4, &(0..24).map(|k| f64::from(k * k % 7)).collect::<Vec<_>>());
     let run = bench.run("certify --model toy:half-space,offset=0.2 --data fashion --sigma 0.5 --stop 2 --n 200 --n0 20 --out r.jsonl");
@@ -64,6 +64,35 @@ fn outputs_never_destroy_inputs() {
     std::fs::create_dir(bench.path("run")).expect("a folder");
     std::fs::copy(bench.path("p.safetensors"), bench.path("run/network.safetensors")).expect("copied");
     refused(&bench, "train spec.toml --out run", destroys);
+    let attack = "attack --data x.npy --model net.onnx --epsilon 0.1 --norm l2 --method fgsm";
+    refused(&bench, &format!("{attack} --out x.npy"), destroys);
+    refused(&bench, &format!("{attack} --out net.onnx --force"), destroys);
+    refused(&bench, &format!("{attack} --projection p.safetensors --out p.cert.json"), destroys);
+    refused(&bench, &format!("{attack} --figure x.png --data x.png"), "cannot be used multiple times");
+}
+
+#[test]
+fn folders_with_files_of_others_are_left_alone() {
+    let bench = bench();
+    let other = "and is not";
+    for (folder, name, line) in [
+        ("start", "report.html", "quickstart --out start"),
+        ("start/baseline", "network.safetensors", "quickstart --out start"),
+        ("manual", "gambeson-bound.1", "man --out manual"),
+    ] {
+        std::fs::create_dir_all(bench.path(folder)).expect("a folder");
+        bench.write(&format!("{folder}/{name}"), "my notes\n");
+        refused(&bench, line, other);
+        assert_eq!(bench.read(&format!("{folder}/{name}")), "my notes\n");
+        std::fs::remove_file(bench.path(&format!("{folder}/{name}"))).expect("removed");
+    }
+    assert_eq!(bench.run("man --out manual").code, 0);
+    assert_eq!(bench.run("man --out manual").code, 0, "its own pages are replaced");
+    // A stored set is not replaced by itself.
+    let run = bench.run("data import x.npy --name mine");
+    assert_eq!(run.code, 0, "{run:?}");
+    let run = bench.run("data import mine --name mine --replace");
+    assert!(run.code == 2 && run.stderr.contains("would destroy"), "{run:?}");
 }
 
 #[test]

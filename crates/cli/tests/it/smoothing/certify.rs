@@ -160,7 +160,7 @@ fn save_images(bench: &Bench) {
 }
 
 /// A network of `crates/learn/tests/fixtures`, and images for it.
-fn network(bench: &Bench, name: &str) -> Option<String> {
+pub(super) fn network(bench: &Bench, name: &str) -> Option<String> {
     save_images(bench);
     let path = format!("{}/../learn/tests/fixtures/{name}.onnx", env!("CARGO_MANIFEST_DIR"));
     bench.write(&format!("{name}.onnx"), std::fs::read(path).expect("the fixture"));
@@ -393,4 +393,38 @@ fn an_interrupt_ends_a_run_soon() {
     assert!(killed.is_ok_and(|status| status.success()));
     let run = Bench::finish(&line, child);
     assert!(run.code == 1 && asked.elapsed() < Duration::from_secs(60), "{run:?}");
+}
+
+/// The classifier that was certified on bytes, asked about the same images as real numbers.
+#[test]
+fn a_classifier_of_bytes_answers_about_real_numbers() {
+    let bench = Bench::new();
+    let images = gambeson_data::source::load(
+        "fashion",
+        &gambeson_data::source::LoadOptions {
+            split: gambeson_data::dataset::Split::Test,
+            ..gambeson_data::source::LoadOptions::new(bench.path(""))
+        },
+        &mut (),
+    )
+    .expect("built in");
+    let mut values = vec![0.0; 20 * 784];
+    values.chunks_exact_mut(784).enumerate().for_each(|(at, out)| images.sample_f64(at, out));
+    let mut bytes = npy(20, 784, &values);
+    let place = bytes.windows(19).position(|text| text == b"(20, 784), }       ").expect("a header");
+    bytes[place..place + 19].copy_from_slice(b"(20, 1, 28, 28), } ");
+    bench.write("real.npy", bytes);
+    let line = "predict --model toy:half-space,offset=0.3 --sigma 0.5 --n 400 --seed 4 --stop 20";
+    ok(bench.run(&format!("{line} --data fashion --out bytes.jsonl")));
+    ok(bench.run(&format!("{line} --data real.npy --grid-quantum 1/255 --out real.jsonl")));
+    ok(bench.run(&format!("{line} --data real.npy --out other.jsonl")));
+    let (bytes, real, other) =
+        (lines(&bench, "bytes.jsonl"), lines(&bench, "real.jsonl"), lines(&bench, "other.jsonl"));
+    assert_eq!(real[0]["grid"], bytes[0]["grid"]);
+    assert_ne!(other[0]["grid"], bytes[0]["grid"]);
+    // The same noise around nearly the same centres.
+    let counts = |lines: &[Value]| -> Vec<[Value; 2]> {
+        lines.iter().map(|line| [line["counts"][0].clone(), line["counts"][1].clone()]).collect()
+    };
+    assert_eq!(counts(&real), counts(&bytes));
 }

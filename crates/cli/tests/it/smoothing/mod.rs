@@ -4,6 +4,8 @@
 mod certify;
 /// What they end with.
 mod ending;
+/// Records that were made up.
+mod forged;
 /// What computes a network, and what it answers without noise.
 mod networks;
 /// Certification inside a projection, and its proof again.

@@ -128,3 +128,33 @@ fn a_network_is_exported_and_read_back() {
         assert!(run.code == 2 && run.stderr.contains(word), "{line}: {run:?}");
     }
 }
+
+/// The graph is the same file all along; the numbers beside it are not.
+#[test]
+fn weights_beside_a_graph_are_part_of_the_run() {
+    let bench = Bench::new();
+    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../learn/tests/fixtures");
+    std::fs::create_dir(bench.path("net")).expect("made");
+    for name in ["beside.onnx", "beside.weights"] {
+        bench.write(&format!("net/{name}"), std::fs::read(fixtures.join(name)).expect("a fixture"));
+    }
+    let images: Vec<f64> = (0..10 * 12).map(|k| f64::from(k * 71 % 255) / 255.0).collect();
+    let mut bytes = npy(10, 12, &images);
+    let place = bytes.windows(17).position(|text| text == b"(10, 12), }      ").expect("a header");
+    bytes[place..place + 17].copy_from_slice(b"(10, 2, 3, 2), } ");
+    bench.write("images.npy", bytes);
+    let line = "certify --model net/beside.onnx --data images.npy --sigma 0.2 --n 500 --out run.jsonl";
+    let run = bench.run(&format!("{line} --stop 3"));
+    if library::find().is_err() && run.code == 2 {
+        return; // the engine may lack a layer of it
+    }
+    assert_eq!(run.code, 0, "{run:?}");
+    let before = bench.read("run.jsonl");
+    let weights = bench.path("net").join("beside.weights");
+    let mut bytes = std::fs::read(&weights).expect("read");
+    bytes[70] ^= 0x10;
+    std::fs::write(&weights, bytes).expect("written");
+    let run = bench.run(&format!("{line} --stop 5"));
+    assert!(run.code == 2 && run.stderr.contains("its model is"), "{run:?}");
+    assert_eq!(bench.read("run.jsonl"), before);
+}

@@ -6,10 +6,10 @@ use gambeson_smooth::record::{Record, to_line};
 use serde_json::Value;
 
 /// What a run on the toy is made with.
-const SOURCES: &str = "--model toy:half-space,offset=0.3 --data fashion";
+pub(super) const SOURCES: &str = "--model toy:half-space,offset=0.3 --data fashion";
 
 /// Records as a forger writes them: with digests that fit.
-fn write(bench: &Bench, name: &str, records: &[Value]) {
+pub(super) fn write(bench: &Bench, name: &str, records: &[Value]) {
     let line = |record: &Value| {
         let record = Record { digest: None, ..serde_json::from_value(record.clone()).expect("a record") };
         to_line(&record).expect("a line") + "\n"
@@ -18,12 +18,12 @@ fn write(bench: &Bench, name: &str, records: &[Value]) {
 }
 
 /// A record whose radii are what its counts prove.
-fn derived(record: &Value) -> Value {
+pub(super) fn derived(record: &Value) -> Value {
     let record: Record = serde_json::from_value(record.clone()).expect("a record");
     serde_json::to_value(record.with_derived().expect("radii")).expect("JSON")
 }
 
-fn rejected(run: &Run, with: &[&str]) {
+pub(super) fn rejected(run: &Run, with: &[&str]) {
     let text = unwrapped(&run.stdout);
     assert!(run.code == 1 && text.contains("REJECTED"), "{run:?}");
     assert!(with.iter().all(|part| text.contains(part)), "{with:?} in {run:?}");
@@ -128,7 +128,12 @@ fn fresh_draws_agree_with_honest_records_and_refute_others() {
     ok(bench.run(&format!("certify {TOY} --n 2000 --stop 30 --out run.jsonl")));
     let line = format!("check run.jsonl {SOURCES} --all --nonce 77 --json");
     let json = ok(bench.run(&line)).json();
-    assert_eq!((&json["fresh"]["nonce"], &json["fresh"]["refuted"]), (&77.into(), &0.into()), "{json}");
+    assert_eq!(
+        (&json["fresh"]["nonce"], &json["fresh"]["refuted"]),
+        (&77.into(), &serde_json::json!([])),
+        "{json}"
+    );
+    assert_eq!((&json["verdict"], &json["proven"]), (&"not-refuted".into(), &false.into()));
     let near = number(&json["fresh"]["recorded_accuracy"]) - number(&json["fresh"]["fresh_accuracy"]);
     assert!(near.abs() < 0.2, "{json}");
     // Counts that were made up: all draws agree. Their radii follow from them, but the claims do not hold.

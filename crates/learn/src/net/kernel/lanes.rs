@@ -25,6 +25,9 @@ pub(crate) trait Lanes: Copy {
     fn relu(self) -> Self;
     /// This where `of` is above 0, else 0.
     fn where_positive(self, of: Self) -> Self;
+    /// The larger of this and another, and the bits that belong to it; of equal ones this. NaN counts as larger than any
+    /// number.
+    fn larger(self, place: Self, other: Self, other_place: Self) -> (Self, Self);
 
     #[inline(always)]
     fn zero() -> Self {
@@ -120,14 +123,26 @@ impl<const FUSED: bool> Lanes for Plain<FUSED> {
         // By bits: as a choice between numbers the compiler makes jumps of it.
         self.with(of, |x, y| f32::from_bits(x.to_bits() & u32::from(y > 0.0).wrapping_neg()))
     }
+
+    #[inline(always)]
+    fn larger(mut self, mut place: Self, other: Self, other_place: Self) -> (Self, Self) {
+        for lane in 0..LANES {
+            let (x, y) = (self.0[lane], other.0[lane]);
+            let takes = y > x || (y.is_nan() && !x.is_nan());
+            self.0[lane] = if takes { y } else { x };
+            place.0[lane] = if takes { other_place.0[lane] } else { place.0[lane] };
+        }
+        (self, place)
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86 {
     use super::Lanes;
     use std::arch::x86_64::{
-        __m256, _CMP_GT_OQ, _mm256_add_ps, _mm256_and_ps, _mm256_cmp_ps, _mm256_fmadd_ps, _mm256_loadu_ps,
-        _mm256_max_ps, _mm256_mul_ps, _mm256_set1_ps, _mm256_setzero_ps, _mm256_storeu_ps, _mm256_sub_ps,
+        __m256, _CMP_GT_OQ, _CMP_NLE_UQ, _CMP_ORD_Q, _mm256_add_ps, _mm256_and_ps, _mm256_blendv_ps,
+        _mm256_cmp_ps, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_max_ps, _mm256_mul_ps, _mm256_set1_ps,
+        _mm256_setzero_ps, _mm256_storeu_ps, _mm256_sub_ps,
     };
 
     /// A register. Made only inside functions compiled for AVX2 and FMA, which stand behind the test for them.
@@ -180,6 +195,19 @@ pub(crate) mod x86 {
         #[inline(always)]
         fn where_positive(self, of: Self) -> Self {
             Self(unsafe { _mm256_and_ps(_mm256_cmp_ps::<_CMP_GT_OQ>(of.0, _mm256_setzero_ps()), self.0) })
+        }
+
+        #[inline(always)]
+        fn larger(self, place: Self, other: Self, other_place: Self) -> (Self, Self) {
+            unsafe {
+                // Above, or one of them NaN; but not this one.
+                let above = _mm256_cmp_ps::<_CMP_NLE_UQ>(other.0, self.0);
+                let takes = _mm256_and_ps(above, _mm256_cmp_ps::<_CMP_ORD_Q>(self.0, self.0));
+                (
+                    Self(_mm256_blendv_ps(self.0, other.0, takes)),
+                    Self(_mm256_blendv_ps(place.0, other_place.0, takes)),
+                )
+            }
         }
     }
 }

@@ -12,13 +12,16 @@
 //! ordinary x86-64 build do not, since without the instruction a fused operation is a slow library call: they differ in
 //! the last places. [`Isa::PORTABLE_FUSED`] is the same portable code with that slow call, for tests: equal to the bit.
 //!
-//! `unsafe` is confined to `product.rs`, for the loads and stores of its innermost loop, and to the calls of versions
-//! compiled for instructions that were found to be there.
+//! `unsafe` is in `product.rs`, for the loads and stores of its innermost loop; in `lanes.rs`, for those of eight channels
+//! and the instructions of AVX2; in `winograd.rs`, for the same in its transforms; and in what `versions!` writes wherever
+//! it is used (`elementwise.rs`, `pooling.rs`, `winograd.rs`): calls of versions compiled for instructions that were found
+//! to be there.
 
 pub(crate) mod direct;
 pub(crate) mod elementwise;
 mod isa;
 pub(crate) mod lanes;
+pub(crate) mod pooling;
 pub(crate) mod product;
 mod versions;
 pub(crate) mod winograd;

@@ -344,10 +344,16 @@ versions! {
             let panel = o / PANEL * PANEL;
             let width = PANEL.min(outputs - panel);
             for i in 0..inputs {
-                let tap = |r: usize, q: usize| L::of(&w[(3 * r + q) * all + i * outputs + o..]);
-                let taps: [[L; 3]; 3] = std::array::from_fn(|r| std::array::from_fn(|q| tap(r, q)));
+                // Plain loops: closures within `array::from_fn` are compiled without the wider instructions.
+                let mut taps = [[L::zero(); 3]; 3];
+                for (tap, t) in taps.as_flattened_mut().iter_mut().enumerate() {
+                    *t = L::of(&w[tap * all + i * outputs + o..]);
+                }
                 for (r, g) in G.iter().enumerate() {
-                    let row: [L; 3] = std::array::from_fn(|q| combine(g, [taps[0][q], taps[1][q], taps[2][q]]));
+                    let mut row = [L::zero(); 3];
+                    for (q, row) in row.iter_mut().enumerate() {
+                        *row = combine(g, [taps[0][q], taps[1][q], taps[2][q]]);
+                    }
                     for (q, g) in G.iter().enumerate() {
                         let at = (6 * r + q) * all + inputs * panel + i * width + (o - panel);
                         combine(g, row).put(&mut u[at..]);

@@ -1,11 +1,13 @@
 //! A linear layer: y = W·x + b, then ReLU where asked for.
 //!
 //! By data dx = Wᵀ·dy, by weights dW = Σ dy·xᵀ and db = Σ dy over the images, dy first set to 0 where the ReLU let nothing
-//! through. x is a value as stored, pixel by pixel with its channels filled up; the rows of W follow that order, with zeros
-//! where x has only filling.
+//! through. x is a value as stored, pixel by pixel with its channels filled up, but for the network's input; the rows of W
+//! follow that order, with zeros where x has only filling.
 
+use crate::net::architecture::Linear;
 use crate::net::kernel::product::{Columns, Rows, Sizes, pack, product};
 use crate::net::kernel::{Isa, padded};
+use crate::net::plan::Value;
 use gambeson_data::dataset::Shape;
 
 /// A linear layer's sizes.
@@ -14,6 +16,8 @@ pub(crate) struct LinearPlan {
     pub(crate) from: Shape,
     /// Channels of the input as stored.
     pub(crate) stored: usize,
+    /// Channels of the input's gradient as stored.
+    gradient: usize,
     pub(crate) outputs: usize,
     pub(crate) relu: bool,
 }
@@ -29,9 +33,20 @@ pub(crate) struct LinearWeights {
 }
 
 impl LinearPlan {
+    /// On a value.
+    pub(crate) fn new(from: &Value, linear: Linear) -> Self {
+        let Value { shape, stored, gradient, .. } = *from;
+        Self { from: shape, stored, gradient, outputs: linear.outputs, relu: linear.relu }
+    }
+
     /// Numbers of x as stored.
     pub(crate) fn features(self) -> usize {
         self.from.height * self.from.width * self.stored
+    }
+
+    /// Numbers of dx as stored.
+    pub(crate) fn gradient_features(self) -> usize {
+        self.from.height * self.from.width * self.gradient
     }
 
     pub(crate) fn outputs_stored(self) -> usize {
@@ -40,24 +55,29 @@ impl LinearPlan {
 
     /// Where number (channel, row, column) of x is stored.
     fn feature(self, index: usize) -> usize {
+        self.place(index, self.stored)
+    }
+
+    fn place(self, index: usize, stored: usize) -> usize {
         let plane = self.from.height * self.from.width;
-        index % plane * self.stored + index / plane
+        index % plane * stored + index / plane
     }
 
     pub(crate) fn load(self, weight: &[f32], bias: &[f32], to: &mut LinearWeights) {
-        let (features, outputs) = (self.features(), self.outputs_stored());
+        let (features, outputs, gradient) =
+            (self.features(), self.outputs_stored(), self.gradient_features());
         let mut forward = vec![0.0; features * outputs];
-        let mut by_data = vec![0.0; outputs * features];
+        let mut by_data = vec![0.0; outputs * gradient];
         for (o, row) in weight.chunks_exact(self.from.len()).enumerate() {
             for (i, &w) in row.iter().enumerate() {
                 forward[self.feature(i) * outputs + o] = w;
-                by_data[o * features + self.feature(i)] = w;
+                by_data[o * gradient + self.place(i, self.gradient)] = w;
             }
         }
         to.forward.resize(forward.len(), 0.0);
         to.by_data.resize(by_data.len(), 0.0);
         pack(&forward, outputs, &mut to.forward);
-        pack(&by_data, features, &mut to.by_data);
+        pack(&by_data, gradient, &mut to.by_data);
         to.bias.clear();
         to.bias.extend_from_slice(bias);
         to.bias.resize(outputs, 0.0);
@@ -87,7 +107,7 @@ impl LinearPlan {
 
     /// dx of some images.
     pub(crate) fn by_data(self, isa: Isa, weights: &LinearWeights, dy: &[f32], dx: &mut [f32]) {
-        let (features, outputs) = (self.features(), self.outputs_stored());
+        let (features, outputs) = (self.gradient_features(), self.outputs_stored());
         let rows = dy.len() / outputs;
         let sizes = Sizes { rows, columns: features, segments: 1, depth: outputs, out_row: features };
         let at = Rows { row: outputs, segment: 0, term: 1 };

@@ -4,6 +4,8 @@
 //! Largest: y = max x; dx += dy at the first place that has it. NaN counts as larger than any number, and so goes on.
 
 use crate::net::architecture::{LayerKind, Window};
+use crate::net::kernel::Isa;
+use crate::net::kernel::pooling::{Along, largest, largest_gradient, mean, mean_gradient};
 use crate::net::plan::Value;
 use gambeson_data::dataset::Shape;
 
@@ -45,75 +47,33 @@ impl Pool {
         (self.from.width * self.stored, self.to.width * self.stored)
     }
 
-    /// Rows (or columns) of the plane that a window meets.
-    fn reach(self, at: usize, size: usize) -> std::ops::Range<usize> {
-        let first = at * self.window.stride;
-        first.saturating_sub(self.window.padding)
-            ..(first + self.window.kernel - self.window.padding).min(size)
+    /// How windows lie along the rows of the plane, and along its columns.
+    fn along(self) -> (Along, Along) {
+        let Window { kernel, stride, padding } = self.window;
+        let along = |size| Along { kernel, stride, padding, size };
+        (along(self.from.height), along(self.from.width))
     }
 
     /// One image, each with the distance of its rows.
-    pub(crate) fn forward(self, (x, x_row): (&[f32], usize), (y, y_row): (&mut [f32], usize)) {
-        let c = self.stored;
+    pub(crate) fn forward(self, isa: Isa, (x, x_row): (&[f32], usize), (y, y_row): (&mut [f32], usize)) {
+        let (c, (down, across)) = (self.stored, self.along());
         for r in 0..self.to.height {
-            for q in 0..self.to.width {
-                let out = &mut y[r * y_row + q * c..][..c];
-                let (rows, columns) = (self.reach(r, self.from.height), self.reach(q, self.from.width));
-                let places = rows.len() * columns.len();
-                let pixels = rows.flat_map(|i| columns.clone().map(move |j| (i, j)));
-                let mut pixels = pixels.map(|(i, j)| &x[i * x_row + j * c..][..c]);
-                match (self.pooling, pixels.next()) {
-                    (_, None) => out.fill(0.0),
-                    (Pooling::Mean, Some(first)) => {
-                        out.copy_from_slice(first);
-                        pixels.for_each(|pixel| out.iter_mut().zip(pixel).for_each(|(out, x)| *out += x));
-                        let share = 1.0 / places as f32;
-                        out.iter_mut().for_each(|out| *out *= share);
-                    }
-                    (Pooling::Largest, Some(first)) => {
-                        out.copy_from_slice(first);
-                        for pixel in pixels {
-                            for (out, x) in out.iter_mut().zip(pixel) {
-                                if is_larger(*x, *out) {
-                                    *out = *x;
-                                }
-                            }
-                        }
-                    }
-                }
+            let out = &mut y[r * y_row..][..self.to.width * c];
+            match self.pooling {
+                Pooling::Mean => mean(isa, x, x_row, &down.reach(r), across, c, out),
+                Pooling::Largest => largest(isa, x, x_row, &down.reach(r), across, c, out),
             }
         }
     }
 
     /// dx ← dx + the gradient of one image.
-    pub(crate) fn backward(self, x: &[f32], dy: &[f32], dx: &mut [f32]) {
-        let c = self.stored;
-        for r in 0..self.to.height {
-            for q in 0..self.to.width {
-                let dy = &dy[(r * self.to.width + q) * c..][..c];
-                let (rows, columns) = (self.reach(r, self.from.height), self.reach(q, self.from.width));
-                let share = 1.0 / (rows.len() * columns.len()).max(1) as f32;
-                let pixels = rows.flat_map(|i| columns.clone().map(move |j| (i * self.from.width + j) * c));
-                match self.pooling {
-                    Pooling::Mean => pixels.for_each(|at| {
-                        dx[at..][..c].iter_mut().zip(dy).for_each(|(dx, dy)| *dx += share * dy);
-                    }),
-                    Pooling::Largest => {
-                        let pixels: Vec<usize> = pixels.collect();
-                        let Some((&first, rest)) = pixels.split_first() else { continue };
-                        for lane in 0..c {
-                            let best = rest.iter().fold(first, |best, &at| {
-                                if is_larger(x[at + lane], x[best + lane]) { at } else { best }
-                            });
-                            dx[best + lane] += dy[lane];
-                        }
-                    }
-                }
+    pub(crate) fn backward(self, isa: Isa, x: &[f32], dy: &[f32], dx: &mut [f32]) {
+        let (c, (down, across), (row, dy_row)) = (self.stored, self.along(), self.rows());
+        for (r, dy) in dy.chunks_exact(dy_row).take(self.to.height).enumerate() {
+            match self.pooling {
+                Pooling::Mean => mean_gradient(isa, row, &down.reach(r), across, c, dy, dx),
+                Pooling::Largest => largest_gradient(isa, x, row, &down.reach(r), across, c, dy, dx),
             }
         }
     }
-}
-
-fn is_larger(x: f32, than: f32) -> bool {
-    x > than || (x.is_nan() && !than.is_nan())
 }

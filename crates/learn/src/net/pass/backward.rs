@@ -19,11 +19,14 @@ impl Pass {
     pub fn backward(&mut self, by_scores: &[f32], wanted: Wanted) {
         let (classes, last) = (self.architecture.classes, self.architecture.layers.len());
         assert!(by_scores.len() == self.images * classes, "a gradient for every score");
-        let stored = self.plan.values[last].stored;
+        let (shape, stored) = (self.plan.values[last].shape, self.plan.values[last].stored);
+        let plane = shape.height * shape.width;
         let mut top = self.gradients.take(last);
-        for (out, row) in top.chunks_exact_mut(stored).zip(by_scores.chunks_exact(classes)) {
-            out[..classes].copy_from_slice(row);
-            out[classes..].fill(0.0);
+        for (out, row) in top.chunks_exact_mut(plane * stored).zip(by_scores.chunks_exact(classes)) {
+            out.fill(0.0);
+            for (c, row) in row.chunks_exact(plane).enumerate() {
+                out.iter_mut().skip(c).step_by(stored).zip(row).for_each(|(out, d)| *out = *d);
+            }
         }
         self.gradients.put(last, top);
         // Which gradients have begun to be collected.
@@ -316,7 +319,7 @@ impl Pass {
                 let LayerWeights::Linear(weights) = &this.weights[layer] else {
                     unreachable!("of a linear layer")
                 };
-                let count = own.len() / features;
+                let count = own.len() / plan.gradient_features();
                 plan.by_data(this.isa, weights, &dy[at * chunk * outputs..][..count * outputs], own);
             });
         }
@@ -337,7 +340,12 @@ impl Pass {
             own.fill(0.0);
             for (i, dx) in own.chunks_exact_mut(from).enumerate() {
                 let image = at * chunk + i;
-                pool.backward(&this.kept[input][image * from..][..from], &dy[image * to..][..to], dx);
+                pool.backward(
+                    this.isa,
+                    &this.kept[input][image * from..][..from],
+                    &dy[image * to..][..to],
+                    dx,
+                );
             }
         });
         self.gradients.put(layer + 1, dy);

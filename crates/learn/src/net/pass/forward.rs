@@ -4,7 +4,7 @@ use super::{LayerWeights, Mode, Pass, linear_plan};
 use crate::net::architecture::{LayerKind, ShortcutKind, ValueIndex};
 use crate::net::kernel::elementwise::{affine, affine_add, interleave, moments};
 use crate::net::layer::convolution::room;
-use crate::net::plan::Frame;
+use crate::net::plan::{Frame, Value};
 use rayon::prelude::*;
 
 impl Pass {
@@ -33,9 +33,14 @@ impl Pass {
             }
         }
         let (classes, last) = (self.architecture.classes, self.architecture.layers.len());
-        let stored = self.plan.values[last].stored;
-        let scores = self.scores.chunks_exact_mut(classes).zip(self.kept[last].chunks_exact(stored));
-        scores.take(images).for_each(|(out, row)| out.copy_from_slice(&row[..classes]));
+        let Value { shape, stored, .. } = self.plan.values[last];
+        let plane = shape.height * shape.width;
+        let scores = self.scores.chunks_exact_mut(classes).zip(self.kept[last].chunks_exact(plane * stored));
+        for (out, row) in scores.take(images) {
+            for (c, out) in out.chunks_exact_mut(plane).enumerate() {
+                out.iter_mut().zip(row.iter().skip(c).step_by(stored)).for_each(|(out, score)| *out = *score);
+            }
+        }
         &self.scores[..images * classes]
     }
 
@@ -213,7 +218,7 @@ impl Pass {
         y[..this.images * to]
             .par_chunks_mut(to)
             .zip(x.par_chunks(from))
-            .for_each(|(y, x)| pool.forward((x, pool.rows().0), (y, pool.rows().1)));
+            .for_each(|(y, x)| pool.forward(this.isa, (x, pool.rows().0), (y, pool.rows().1)));
         self.kept[layer + 1] = y;
     }
 }

@@ -20,7 +20,9 @@ use super::layer::norm::{Norm, NormWeights};
 use super::layer::pool::Pool;
 use super::layer::shortcut::Subsampling;
 use super::parameters::{Places, Weights};
-use super::plan::{Choice, Plan};
+use super::plan::{Choice, Plan, Value};
+use gambeson_lowrank::file::memory_limit;
+use rayon::prelude::*;
 use std::sync::Mutex;
 
 /// Where the statistics of normalisations come from.
@@ -87,6 +89,16 @@ impl Pass {
     ) -> Result<Self, ArchitectureError> {
         let (plan, places) = (Plan::new(architecture, choice)?, Places::new(architecture)?);
         let batch = batch.max(1);
+        // Known before anything is taken: values as computed and as read, and at most as much again for gradients.
+        let each = |value: &Value| {
+            (value.shape.height * value.shape.width * value.stored.max(value.gradient)) as u64
+        };
+        let numbers: u64 = plan.values.iter().map(each).fold(0, u64::saturating_add);
+        let needed = numbers.saturating_mul(3 * 4).saturating_mul(batch as u64);
+        let limit = memory_limit();
+        if needed > limit {
+            return Err(ArchitectureError::Memory { images: batch, needed, limit });
+        }
         let size = |value: usize| {
             let value = &plan.values[value];
             batch * value.shape.height * value.shape.width * value.stored
@@ -153,30 +165,29 @@ impl Pass {
             parameters.len() == self.places.parameters && statistics.len() == self.places.statistics,
             "weights of another network"
         );
-        for (at, place) in self.places.layers.iter().enumerate() {
+        let (architecture, plan, isa) = (&self.architecture, &self.plan, self.isa);
+        let own = self.weights.par_iter_mut().zip(self.norms.par_iter_mut());
+        own.zip(&self.places.layers).enumerate().for_each(|(at, ((own, norm), place))| {
             let weight = &parameters[place.weight.clone()];
-            match &mut self.weights[at] {
+            match own {
                 LayerWeights::Convolution(own) => {
-                    let plan = self.plan.convolutions[at].as_ref().expect("a convolution has its plan");
-                    plan.load(self.isa, weight, true, own);
+                    let plan = plan.convolutions[at].as_ref().expect("a convolution has its plan");
+                    plan.load(isa, weight, true, own);
                     let weights = NormWeights {
                         gamma: &parameters[place.gamma.clone()],
                         beta: &parameters[place.bias.clone()],
                         mean: &statistics[place.mean.clone()],
                         variance: &statistics[place.variance.clone()],
                     };
-                    self.norms[at].load(plan.to.channels, weights);
+                    norm.load(plan.to.channels, weights);
                 }
                 LayerWeights::Linear(own) => {
-                    linear_plan(&self.architecture, &self.plan, at).load(
-                        weight,
-                        &parameters[place.bias.clone()],
-                        own,
-                    );
+                    let bias = &parameters[place.bias.clone()];
+                    linear_plan(architecture, plan, at).load(weight, bias, own);
                 }
                 LayerWeights::None => {}
             }
-        }
+        });
     }
 
     /// Moves running statistics towards those of the last training pass: new = old + momentum·(batch − old), with the
@@ -243,5 +254,5 @@ fn linear_plan(architecture: &Architecture, plan: &Plan, layer: usize) -> Linear
     let LayerKind::Linear(linear) = architecture.layers[layer].kind else {
         unreachable!("asked of linear layers only")
     };
-    LinearPlan { from: from.shape, stored: from.stored, outputs: linear.outputs, relu: linear.relu }
+    LinearPlan::new(from, linear)
 }

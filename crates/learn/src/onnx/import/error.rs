@@ -77,4 +77,12 @@ pub enum ImportError {
     /// What the graph is made of.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
+    /// Weights that are none, for whichever program.
+    #[error("operation {operator} (output `{output}`) has a weight that is not finite")]
+    NotFinite {
+        /// The operation.
+        operator: String,
+        /// What it makes.
+        output: String,
+    },
 }

@@ -113,6 +113,14 @@ impl<'a> Importer<'a> {
         }
     }
 
+    /// Whether no constant that an operation takes has a number that is not finite.
+    pub(super) fn finite(&self, node: &Node) -> bool {
+        (0..node.inputs.len()).all(|at| match self.constant(node, at).map(|constant| &constant.values) {
+            Some(Numbers::Floats(values)) => values.iter().all(|value| value.is_finite()),
+            _ => true,
+        })
+    }
+
     /// A layer takes a value as it is.
     pub(super) fn take(&mut self, from: &Known) -> Result<(), &'static str> {
         if from.sampled.is_some() {

@@ -21,7 +21,7 @@ impl Importer<'_> {
             (_, values) if values.len() == from.shape.channels => Ok(values.to_vec()),
             _ => Err("parts that do not fit the channels"),
         };
-        let (gamma, beta, mut mean, mut variance) = (part(1)?, part(2)?, part(3)?, part(4)?);
+        let (gamma, beta, mut mean, variance) = (part(1)?, part(2)?, part(3)?, part(4)?);
         let epsilon = node.float("epsilon", EPSILON as f32);
         let own = epsilon == EPSILON as f32;
         // In double precision our ε, not its rounded copy in the file.
@@ -29,18 +29,22 @@ impl Importer<'_> {
         if variance.iter().any(|&variance| f64::from(variance) + epsilon <= 0.0) {
             return Err("a variance that is not positive");
         }
-        if let Some((layer, numbers)) = self.joined(&from)
+        // Another ε is another variance. Near −1e-5 little of a small one is left: then it is a scale of the weights.
+        let more = if own { 0.0 } else { epsilon - EPSILON };
+        let stored: Vec<f32> = variance.iter().map(|&variance| (f64::from(variance) + more) as f32).collect();
+        let kept = stored.iter().zip(&variance).all(|(&stored, &variance)| {
+            let exact = f64::from(variance) + epsilon;
+            (f64::from(stored) + EPSILON - exact).abs() <= f64::from(f32::EPSILON) * exact
+        });
+        if kept
+            && let Some((layer, numbers)) = self.joined(&from)
             && let LayerKind::Convolution(convolution) = &mut layer.kind
             && !(convolution.norm || convolution.relu || convolution.shortcut.is_some())
         {
-            // A bias before it only moves the mean, and another ε is another variance.
+            // A bias before it only moves the mean.
             mean.iter_mut().zip(&numbers.bias).for_each(|(mean, bias)| *mean -= bias);
-            if !own {
-                let more = epsilon - EPSILON;
-                variance.iter_mut().for_each(|variance| *variance = (f64::from(*variance) + more) as f32);
-            }
             (convolution.bias, convolution.norm) = (false, true);
-            (numbers.gamma, numbers.bias, numbers.mean, numbers.variance) = (gamma, beta, mean, variance);
+            (numbers.gamma, numbers.bias, numbers.mean, numbers.variance) = (gamma, beta, mean, stored);
             return Ok(from);
         }
         let lines = (0..gamma.len()).map(|c| {

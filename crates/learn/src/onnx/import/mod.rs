@@ -78,9 +78,9 @@ pub fn declared_shape(model: &[u8]) -> Result<Option<Shape>, WireError> {
     Ok(Some(Shape { channels, height, width }))
 }
 
-fn translate(graph: &Graph, shape: Shape) -> Result<Imported, Unsupported> {
+fn translate(graph: &Graph, shape: Shape) -> Result<Imported, ImportError> {
     let ([input], [last]) = (&graph.inputs[..], &graph.outputs[..]) else {
-        return Err(Unsupported::Ends { inputs: graph.inputs.len(), outputs: graph.outputs.len() });
+        return Err(Unsupported::Ends { inputs: graph.inputs.len(), outputs: graph.outputs.len() }.into());
     };
     let (first, input_last) = seen(input, shape)?;
     let mut importer = Importer::new(graph, &input.name, first, input_last);
@@ -88,7 +88,7 @@ fn translate(graph: &Graph, shape: Shape) -> Result<Imported, Unsupported> {
     for node in &graph.nodes {
         importer.node(node, last)?;
     }
-    let output = |what| Unsupported::Output { output: last.clone(), what };
+    let output = |what| ImportError::from(Unsupported::Output { output: last.clone(), what });
     let end = importer.named(last).ok_or_else(|| output("made of nothing known"))?;
     if end.value != importer.layers.len() || end.scaled.is_some() || end.sampled.is_some() {
         return Err(output("not what a layer makes"));
@@ -99,7 +99,7 @@ fn translate(graph: &Graph, shape: Shape) -> Result<Imported, Unsupported> {
     let scaled = importer.input_scaled.filter(|lines| lines.iter().any(|line| *line != Line::IDENTITY));
     let normalisation = scaled.map(|lines| normalisation(&lines)).transpose()?;
     let architecture = Architecture { input: shape, classes: end.shape.len(), layers: importer.layers };
-    let places = Places::new(&architecture)?;
+    let places = Places::new(&architecture).map_err(Unsupported::from)?;
     let mut weights =
         Weights { parameters: vec![0.0; places.parameters], statistics: vec![0.0; places.statistics] };
     for (place, own) in places.layers.iter().zip(&importer.numbers) {
@@ -111,6 +111,10 @@ fn translate(graph: &Graph, shape: Shape) -> Result<Imported, Unsupported> {
         for (range, values) in [(&place.mean, &own.mean), (&place.variance, &own.variance)] {
             weights.statistics[range.clone()].copy_from_slice(values);
         }
+    }
+    // Scales that became part of weights may leave single precision.
+    if weights.parameters.iter().chain(&weights.statistics).any(|number| !number.is_finite()) {
+        return Err(output("computed by weights beyond single precision"));
     }
     let training = graph.metadata.get(TRAINING).cloned();
     let channels_last = importer.input_last.unwrap_or(false);
@@ -162,14 +166,14 @@ fn normalisation(lines: &[Line]) -> Result<(Vec<f64>, Vec<f64>), Unsupported> {
 }
 
 impl<'a> Importer<'a> {
-    fn node(&mut self, node: &'a Node, last: &str) -> Result<(), Unsupported> {
+    fn node(&mut self, node: &'a Node, last: &str) -> Result<(), ImportError> {
         let output = node.output();
         let operator =
             || Unsupported::Operator { operator: node.operator.clone(), output: output.to_owned() };
         let setting =
             |what| Unsupported::Setting { operator: node.operator.clone(), output: output.to_owned(), what };
         if self.has(output) {
-            return Err(setting("a name that is taken"));
+            return Err(setting("a name that is taken").into());
         }
         let first = self.input(node, 0);
         if let Some(integers) = self.sizes(node, first.as_ref()) {
@@ -178,8 +182,15 @@ impl<'a> Importer<'a> {
         }
         let arithmetic = matches!(node.operator.as_str(), "Add" | "Sub" | "Mul" | "Div");
         let Some(from) = first.or_else(|| self.input(node, 1).filter(|_| arithmetic)) else {
-            return Err(operator());
+            return Err(operator().into());
         };
+        let weighted = matches!(node.operator.as_str(), "Conv" | "Gemm" | "MatMul" | "BatchNormalization");
+        if weighted && !self.finite(node) {
+            return Err(ImportError::NotFinite {
+                operator: node.operator.clone(),
+                output: output.to_owned(),
+            });
+        }
         let made = match node.operator.as_str() {
             "Dropout" if self.trains(node) => Err("training_mode"),
             "Identity" | "Dropout" => Ok(from),
@@ -202,7 +213,7 @@ impl<'a> Importer<'a> {
             "ReduceMean" => self.mean(node, &from),
             "Gemm" | "MatMul" => self.linear(node, from),
             "Add" | "Sub" | "Mul" | "Div" => self.arithmetic(node),
-            _ => return Err(operator()),
+            _ => return Err(operator().into()),
         };
         self.learn(output, made.map_err(setting)?);
         Ok(())

@@ -8,6 +8,8 @@ mod gradients;
 mod graphs;
 /// The formulas.
 pub(crate) mod reference;
+/// The fast path to scores.
+mod scores;
 /// Gradients against PyTorch's.
 mod torch;
 /// Files.

@@ -3,7 +3,7 @@
 use super::{cumulative, generator};
 use crate::noise::chacha::{self, Words};
 use crate::noise::normals::{is_rare, pair, rare_radius, turned};
-use crate::noise::plain::{dispatch, fill, fill_avx2};
+use crate::noise::plain::{dispatch, fill};
 use crate::noise::stream::key;
 use crate::noise::{Draw, Noise};
 use rand::Rng;
@@ -104,7 +104,7 @@ fn every_instruction_set_computes_the_same_bits() {
         // SAFETY: AVX2 and FMA were just found.
         #[allow(unsafe_code)]
         unsafe {
-            fill_avx2(&key, 77, &mut narrower);
+            crate::noise::plain::fill_avx2(&key, 77, &mut narrower);
         }
         assert_eq!(bits(&widest), bits(&narrower));
     }

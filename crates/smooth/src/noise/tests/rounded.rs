@@ -6,7 +6,7 @@ use crate::input_map::{Affine, InputMap, Layout};
 use crate::noise::chacha::{self, Words};
 use crate::noise::normals::{self, is_rare, pair};
 use crate::noise::refine::{self, MoreBits, cell, width_of_cell};
-use crate::noise::rounded::{dispatch, edge, fill, fill_avx2};
+use crate::noise::rounded::{dispatch, edge, fill};
 use crate::noise::stream::key;
 use crate::noise::{Centre, CentreError, Draw, GENERATOR, Grid, GridError, Quantum, RoundedNoise};
 use rand::Rng;
@@ -245,7 +245,7 @@ fn every_instruction_set_gives_the_same_numbers() {
             let mut narrower = vec![0.0; widest.len()];
             // SAFETY: AVX2 and FMA were just found.
             #[allow(unsafe_code)]
-            let same = unsafe { fill_avx2(&key, 77, &centre, &mut narrower) };
+            let same = unsafe { crate::noise::rounded::fill_avx2(&key, 77, &centre, &mut narrower) };
             assert_eq!((bits(&widest), decided), (bits(&narrower), same));
         }
         // Whole numbers, and never a negative zero.

@@ -8,8 +8,8 @@ use gambeson_checker::{FailureProbability, LimitMethod, NoiseLevel, SamplingRule
 use gambeson_smooth::classifier::Classifier;
 use gambeson_smooth::input_map::InputMap;
 use gambeson_smooth::limit::{lower_limit, smoothing_radius};
-use gambeson_smooth::noise::{Draw, Noise};
-use gambeson_smooth::smoother::{Smoother, SmoothingParams};
+use gambeson_smooth::noise::{Draw, Noise, Quantum};
+use gambeson_smooth::smoother::{Counts, Smoother, SmoothingParams};
 use gambeson_smooth::space::Space;
 use std::convert::Infallible;
 
@@ -17,16 +17,15 @@ const DIM: usize = 3072;
 const DRAWS: u64 = 1000;
 const SIGMA: f64 = 0.25;
 
-/// Among coordinates x in (−¼, 0), the parity of ⌊x·2^26⌋: class 0 if fewer than half are odd, else 1.
+/// Among coordinates x in (−¼, 0), the parity of ⌊x·unit⌋: class 0 if fewer than half are odd, else 1.
 struct LastPlace {
-    /// Of 2.
-    places: i32,
+    unit: f64,
 }
 
 impl LastPlace {
     fn class(&self, row: &[f32]) -> u32 {
-        let unit = 2_f64.powi(self.places);
-        let some = row.iter().filter(|x| **x > -0.25 && **x < 0.0).map(|x| (f64::from(*x) * unit).floor());
+        let some =
+            row.iter().filter(|x| **x > -0.25 && **x < 0.0).map(|x| (f64::from(*x) * self.unit).floor());
         let (mut odd, mut all) = (0_u32, 0_u32);
         for x in some {
             all += 1;
@@ -87,7 +86,7 @@ fn centres() -> [f64; 3] {
 
 #[test]
 fn nearly_gaussian_noise_makes_false_certificates() {
-    let classifier = LastPlace { places: 26 };
+    let classifier = LastPlace { unit: 2_f64.powi(26) };
     let counts = centres().map(|centre| earlier_counts(&classifier, centre));
     // The first point is certified within .6, the third lies .054 away and is always answered otherwise.
     assert_eq!((counts[0], counts[1], counts[2]), ([DRAWS, 0], [DRAWS, 0], [0, DRAWS]));
@@ -97,25 +96,41 @@ fn nearly_gaussian_noise_makes_false_certificates() {
 }
 
 /// Whatever parity is read, of the grid's own numbers or of others, whatever grid, no two claims contradict each other.
+///
+/// σ = 1/4 has a grid of 1/1020 for bytes and of 2⁻⁹ for other numbers.
 #[test]
 fn exact_noise_makes_none() {
-    let space = Space::identity(DIM);
-    for (places, exponent) in
-        [(26, None), (26, Some(-12)), (10, None), (9, Some(-9)), (0, None), (12, Some(-12)), (11, Some(-10))]
-    {
-        let classifier = LastPlace { places };
+    let cases = [
+        // The parity of the grid's own numbers.
+        (Quantum::Byte, None, 1020.0),
+        (Quantum::Byte, Some(-6), 255.0 * 64.0),
+        (Quantum::One, None, 512.0),
+        (Quantum::One, Some(-12), 4096.0),
+        // That of the counterexample, and of what is coarser than the grid.
+        (Quantum::Byte, None, 67_108_864.0),
+        (Quantum::Byte, Some(-6), 67_108_864.0),
+        (Quantum::Byte, None, 510.0),
+        (Quantum::One, Some(-12), 1024.0),
+    ];
+    for (at, (quantum, exponent, unit)) in cases.into_iter().enumerate() {
+        let space = Space::identity(DIM).of(quantum);
+        let classifier = LastPlace { unit };
         let params =
             SmoothingParams { selection: 100, grid_exponent: exponent, ..params(SIGMA, DRAWS, 0.001) };
         let smoother = Smoother::new(&classifier, &space, params).expect("it fits");
         let found = centres().map(|centre| {
-            smoother.certify(0, &vec![centre; DIM], &mut ()).expect("drawn").expect("not stopped")
+            let input = space.numbers(&vec![centre; DIM]);
+            smoother.certify(0, &input, &mut ()).expect("drawn").expect("not stopped")
         });
+        // The classifier must have something to read: a constant would be certified everywhere, and rightly.
+        let both = |counts: &Counts| counts.of(0) > DRAWS / 10 && counts.of(1) > DRAWS / 10;
+        assert!(at >= 4 || found.iter().all(|found| both(&found.estimation)), "{unit}: {found:?}");
         for (i, a) in found.iter().enumerate() {
             for (j, b) in found.iter().enumerate() {
                 let distance = (centres()[i] - centres()[j]).abs() * (DIM as f64).sqrt();
                 let (Some(a), Some(b)) = (a.certified, b.certified) else { continue };
                 let apart = a.class == b.class || a.l2.value() <= distance;
-                assert!(apart, "2^{places}, grid {exponent:?}: {a:?} at {distance} from {b:?}");
+                assert!(apart, "{unit}, grid {exponent:?}: {a:?} at {distance} from {b:?}");
             }
             // Nor do counts: no point inside a ball is answered otherwise most of the time.
             let Some(a) = a.certified else { continue };

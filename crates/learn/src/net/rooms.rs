@@ -1,0 +1,79 @@
+//! Where values lie while images go through a network: buffers with zeros around the planes, as wide as any kernel that reads
+//! them needs. Values of one shape share their geometry, and those that are not needed at the same time their buffers.
+
+use super::architecture::{Architecture, ValueIndex};
+use super::kernel::winograd::Layout;
+use super::plan::{Frame, Plan};
+use std::collections::HashMap;
+
+/// Where a value lies: the buffer, and the frame around its plane.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    pub(super) buffer: usize,
+    pub(super) frame: Frame,
+    pub(super) channels: usize,
+}
+
+impl Room {
+    /// As the kernels want it.
+    pub(super) fn layout(self) -> Layout {
+        let row = self.frame.columns * self.channels;
+        let first = self.frame.before * row + self.frame.before * self.channels;
+        Layout { first, image: self.frame.rows * row, row }
+    }
+}
+
+/// The frame of every shape: wide enough for all kernels that read a value of it.
+pub(super) fn frames(plan: &Plan, architecture: &Architecture) -> HashMap<(usize, usize, usize), Frame> {
+    let mut frames: HashMap<(usize, usize, usize), Frame> = HashMap::new();
+    let key = |value: ValueIndex| {
+        let value = &plan.values[value];
+        (value.shape.height, value.shape.width, value.stored)
+    };
+    for value in 0..plan.values.len() {
+        let (rows, columns, _) = key(value);
+        frames.entry(key(value)).or_insert(Frame { before: 0, rows, columns, step: 1 });
+    }
+    let readers = || plan.convolutions.iter().enumerate().filter_map(|(at, plan)| Some((at, plan.as_ref()?)));
+    for (at, plan) in readers() {
+        let frame = frames.get_mut(&key(architecture.layers[at].input)).expect("every value has one");
+        frame.before = frame.before.max(plan.padding);
+    }
+    for (at, plan) in readers() {
+        let from = key(architecture.layers[at].input);
+        let frame = frames.get_mut(&from).expect("every value has one");
+        let needed = plan.input_frame();
+        let before = frame.before;
+        frame.rows = frame.rows.max(before - plan.padding + needed.rows).max(before + from.0);
+        frame.columns = frame.columns.max(before - plan.padding + needed.columns).max(before + from.1);
+    }
+    frames
+}
+
+/// Which buffer every value lies in; values of one geometry take turns, but for the input.
+pub(super) fn rooms(
+    plan: &Plan,
+    architecture: &Architecture,
+    frames: &HashMap<(usize, usize, usize), Frame>,
+) -> (Vec<Room>, Vec<usize>) {
+    let (mut rooms, mut buffers) = (Vec::new(), Vec::new());
+    // Geometry of each buffer, and the layer after which it is free.
+    let mut taken: Vec<((usize, usize, usize), usize)> = Vec::new();
+    for (at, value) in plan.values.iter().enumerate() {
+        let key = (value.shape.height, value.shape.width, value.stored);
+        let frame = frames[&key];
+        let last = value.readers.iter().map(|reader| reader.layer).max().unwrap_or(architecture.layers.len());
+        // Made by layer at − 1, whose inputs are still needed then.
+        let free = taken.iter().position(|&(own, until)| own == key && until + 1 < at.max(1));
+        let buffer = free.unwrap_or_else(|| {
+            taken.push((key, 0));
+            buffers.push(frame.len(value.stored));
+            buffers.len() - 1
+        });
+        // The input's channels that only fill up are never written, so nothing else may lie there: of an infinite number
+        // of another image even a weight of 0 makes NaN.
+        taken[buffer].1 = if at == 0 { usize::MAX - 1 } else { last };
+        rooms.push(Room { buffer, frame, channels: value.stored });
+    }
+    (rooms, buffers)
+}

@@ -1,0 +1,74 @@
+//! Parameters of a bracket.
+
+use crate::linalg::unit_rows::UnitRows;
+use crate::parameter::ParameterError;
+use crate::sdp::burer_monteiro::BurerMonteiroParams;
+use crate::sdp::mwu::MwuParams;
+use std::time::Duration;
+
+/// How long a proof goes on after the caller has interrupted.
+pub const GRACE: Duration = Duration::from_secs(10);
+
+/// Which algorithm looks for the certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Solver {
+    /// Algorithm 2, multiplicative weights.
+    MultiplicativeWeights,
+    /// Low-rank factorisation: far faster, and the only choice for small gaps.
+    BurerMonteiro,
+}
+
+/// Parameters of [`bracket`](crate::sdp::bracket::bracket).
+#[derive(Clone, Debug)]
+pub struct BoundParams {
+    /// The solver.
+    pub solver: Solver,
+    /// upper/sdp_lower − 1 at which to stop; positive.
+    pub gap: f64,
+    /// What everything together should take, the proof included: where a full proof does not fit, what can be proven is
+    /// (see [`plan`](crate::sdp::plan)).
+    pub time_limit: Option<Duration>,
+    /// Bytes that the proof may take beyond the matrix itself.
+    pub memory_limit: Option<u64>,
+    /// Asked during a proof: once it says yes, the proof has [`GRACE`] left.
+    pub interrupted: Option<fn() -> bool>,
+    /// Where the low-rank factorisation starts, for instance `point` of the bracket of a similar matrix. Algorithm 2
+    /// ignores it.
+    pub start: Option<UnitRows>,
+    /// Seed of the start vector and of the rounding.
+    pub seed: u64,
+    /// Threads of the checker. Solvers use the global pool of rayon.
+    pub threads: usize,
+    /// Parameters of Algorithm 2.
+    pub mwu: MwuParams,
+    /// Parameters of the low-rank factorisation.
+    pub burer_monteiro: BurerMonteiroParams,
+}
+
+impl Default for BoundParams {
+    fn default() -> Self {
+        Self {
+            solver: Solver::BurerMonteiro,
+            gap: 1e-4,
+            time_limit: None,
+            memory_limit: None,
+            interrupted: None,
+            start: None,
+            seed: 0,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            mwu: MwuParams { early_stop: false, keep_primal: false, ..MwuParams::default() },
+            burer_monteiro: BurerMonteiroParams::default(),
+        }
+    }
+}
+
+impl BoundParams {
+    /// Checks every parameter once, including those of the solver not chosen.
+    pub fn validate(&self) -> Result<(), ParameterError> {
+        if !(self.gap > 0.0) {
+            return Err(ParameterError { name: "gap", value: self.gap, range: "positive" });
+        }
+        self.mwu.validate()?;
+        self.burer_monteiro.validate()
+    }
+}
