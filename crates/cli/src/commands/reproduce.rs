@@ -114,7 +114,7 @@ impl<W: Write> Session<'_, W> {
         let latest = records.last().filter(|_| arguments.render_only).map(|record| record.setup.clone());
         let setup = latest.unwrap_or_else(|| Setup::here(self.threads));
         let all = records.len();
-        records.retain(|record| record.setup == setup);
+        records.retain(|record| record.setup.goes_with(&setup, P::TIMES));
         if records.len() < all {
             let others = all - records.len();
             say(&format!("{}: {others} records are not of {setup} and are ignored", path.display()));

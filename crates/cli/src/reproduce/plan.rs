@@ -12,6 +12,9 @@ pub(crate) type RecordOf<P> = Record<<P as Planned>::Case, <P as Planned>::Outpu
 
 /// A run of a plan: `gambeson` with these arguments.
 pub(crate) trait Planned: std::fmt::Display {
+    /// Whether what is shown are times, which are of one machine, or results that are the same to the bit on all of them.
+    const TIMES: bool = true;
+
     /// What it is run on.
     type Case: Serialize + DeserializeOwned;
     /// What it prints.

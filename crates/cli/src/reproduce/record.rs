@@ -44,6 +44,11 @@ impl Setup {
         Self { threads, version: env!("CARGO_PKG_VERSION").to_owned(), cpu: cpu_model() }
     }
 
+    /// Whether runs here and there can be shown together: of one version, and where times count, of one machine.
+    pub(crate) fn goes_with(&self, other: &Self, times: bool) -> bool {
+        if times { self == other } else { self.version == other.version }
+    }
+
     fn cpu(&self) -> &str {
         self.cpu.as_deref().unwrap_or("unknown processor")
     }

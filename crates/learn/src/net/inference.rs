@@ -202,22 +202,19 @@ impl Inference {
         let layout = room.layout();
         for (image, x) in x.chunks_exact(shape.len()).enumerate() {
             let out = &mut memory.buffers[room.buffer][layout.first + image * layout.image..];
-            for (r, out) in out.chunks_mut(layout.row).take(shape.height).enumerate() {
-                let out = &mut out[..shape.width * room.channels];
-                match self.rows {
-                    RowLayout::ChannelsFirst => {
-                        let x = &x[r * shape.width..];
-                        interleave(self.isa, x, plane, shape.channels, room.channels, out);
-                    }
-                    RowLayout::ChannelsLast if room.channels == shape.channels => {
-                        out.copy_from_slice(&x[r * out.len()..][..out.len()]);
-                    }
-                    RowLayout::ChannelsLast => {
-                        let x = x[r * shape.width * shape.channels..].chunks_exact(shape.channels);
-                        let pixels = out.chunks_exact_mut(room.channels).zip(x);
-                        pixels.for_each(|(out, x)| out[..shape.channels].copy_from_slice(x));
-                    }
+            let (width, channels, stored) = (shape.width, shape.channels, room.channels);
+            let lines = out.chunks_mut(layout.row).zip(x.chunks_exact(width * channels));
+            match self.rows {
+                RowLayout::ChannelsFirst => {
+                    interleave(self.isa, x, plane, width, channels, stored, layout.row, out);
                 }
+                RowLayout::ChannelsLast if stored == channels => {
+                    lines.for_each(|(out, x)| out[..x.len()].copy_from_slice(x));
+                }
+                RowLayout::ChannelsLast => lines.for_each(|(out, x)| {
+                    let pixels = out.chunks_exact_mut(stored).zip(x.chunks_exact(channels));
+                    pixels.for_each(|(out, x)| out[..channels].copy_from_slice(x));
+                }),
             }
         }
         for (at, layer) in self.layers.iter().enumerate() {
@@ -298,8 +295,11 @@ impl Inference {
         let added =
             shortcut.map(|buffer| if buffer == from.buffer { &[][..] } else { &memory.buffers[buffer][..] });
         let frame = Frame { rows: from.frame.rows, columns: from.frame.columns, ..plan.input_frame() };
-        // Winograd's output transform closes the layer on the way, unless the shortcut is the very value that is convolved.
-        let fused = plan.forward == Algorithm::Winograd && added.is_none_or(|added| !added.is_empty());
+        // The layer is closed on the way, unless the shortcut is the very value that is convolved, or is added to direct sums.
+        let fused = match plan.forward {
+            Algorithm::Winograd => added.is_none_or(|added| !added.is_empty()),
+            Algorithm::Direct => added.is_none(),
+        };
         let epilogue = if fused {
             Epilogue { bias: Some(bias), shortcut: added, relu: plan.relu }
         } else {

@@ -7,6 +7,7 @@
 //! **Two of them.** The one before the last is kept. A checkpoint is written under a third name first, so that at every
 //! moment at least one of the two is whole.
 
+use super::clock::Spent;
 use super::trainer::State;
 use crate::net::parameters::{Places, Weights};
 use gambeson_lowrank::file::{sha256, write_file};
@@ -25,12 +26,12 @@ const NEW: &str = "checkpoint.new.safetensors";
 
 /// Where a run is, beside its numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Progress {
     /// Steps done.
     pub step: usize,
-    /// Seconds of training so far.
-    pub seconds: f64,
+    /// Time of training so far.
+    #[serde(flatten)]
+    pub spent: Spent,
     /// Of the epoch that is under way: the sum of losses, right answers, inputs.
     pub epoch: (f64, usize, usize),
 }

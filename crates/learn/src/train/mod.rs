@@ -3,7 +3,7 @@
 //! - [`spec`]: what to train, as a file; [`check`]: whether it can be, and what is wrong if not.
 //! - [`setup`]: from a spec and data to a network, its view of inputs, and a projection.
 //! - [`trainer`]: one step, which reads like Algorithm 1 of the paper; [`batches`], [`schedule`] and [`sgd`] are its parts.
-//! - [`checkpoint`]: everything a run needs to go on as if it had never stopped.
+//! - [`checkpoint`]: everything a run needs to go on as if it had never stopped. [`clock`]: how long it took.
 //! - [`run`]: a folder with spec, network, checkpoints and metrics, and the loop over epochs.
 //!
 //! Everything random is a function of the seed and of the place in the run, so a resumed run and one on another number of
@@ -12,6 +12,7 @@
 pub mod batches;
 pub mod check;
 pub mod checkpoint;
+pub mod clock;
 pub mod run;
 pub mod schedule;
 pub mod setup;

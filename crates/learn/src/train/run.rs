@@ -9,6 +9,7 @@
 //! | `network.safetensors` | what came out |
 
 use super::checkpoint::{CHECKPOINT, Checkpoint, CheckpointProblem, PREVIOUS, Progress};
+use super::clock::{Clock, Spent};
 use super::setup::{PROJECTION, Setup};
 use super::trainer::{StepReport, Trainer};
 use crate::net::architecture::ArchitectureError;
@@ -49,8 +50,9 @@ pub struct Metrics {
     pub learning_rate: f64,
     /// Radius of the attack in its last step.
     pub epsilon: f64,
-    /// Seconds of training since the beginning of the run.
-    pub seconds: f64,
+    /// Time of training since the beginning of the run.
+    #[serde(flatten)]
+    pub spent: Spent,
 }
 
 /// What an observer of training sees.
@@ -86,8 +88,8 @@ pub struct Outcome {
     pub network: Option<String>,
     /// Of all epochs that are done.
     pub metrics: Vec<Metrics>,
-    /// Seconds of training, of earlier calls too.
-    pub seconds: f64,
+    /// Time of training, of earlier calls too.
+    pub spent: Spent,
 }
 
 /// Why a run failed. What was written before stays.
@@ -189,7 +191,7 @@ pub fn train(
     };
     let mut metrics =
         read_metrics(&at(METRICS), progress.step).map_err(|reason| failed(&at(METRICS), reason))?;
-    let (mut started, mut saved) = (Instant::now(), Instant::now());
+    let (mut clock, mut saved) = (Clock::start(), Instant::now());
     let (steps, per_epoch) = (trainer.steps(), trainer.per_epoch());
     let mut save = |trainer: &Trainer<'_>, progress: &Progress| {
         let Weights { parameters, statistics } = &trainer.state().weights;
@@ -214,7 +216,7 @@ pub fn train(
         let step = progress.step;
         let mut stop = observer.observe(&TrainProgress::Step { step, steps, report }).is_break();
         if step.is_multiple_of(per_epoch) {
-            progress.seconds += started.elapsed().as_secs_f64();
+            clock.add_to(&mut progress.spent);
             let (loss, correct, inputs) = std::mem::take(&mut progress.epoch);
             let tested = setup.test.as_ref().map(|test| trainer.evaluate(test, setup.spec.data.evaluate));
             let epoch = Metrics {
@@ -227,21 +229,21 @@ pub fn train(
                     .map(|(right, all)| right as f64 / all as f64),
                 learning_rate: report.learning_rate,
                 epsilon: report.epsilon,
-                seconds: progress.seconds,
+                spent: progress.spent,
             };
             stop |= observer.observe(&TrainProgress::Epoch(epoch.clone())).is_break();
             metrics.push(epoch);
             // Before the checkpoint: lines beyond it are dropped by whoever goes on, missing ones would be missed.
             write_metrics(&at(METRICS), &metrics).map_err(|reason| failed(&at(METRICS), reason))?;
             save(&trainer, &progress)?;
-            (started, saved) = (Instant::now(), Instant::now());
+            (clock, saved) = (Clock::start(), Instant::now());
         } else if stop || saved.elapsed() >= every {
-            progress.seconds += started.elapsed().as_secs_f64();
+            clock.add_to(&mut progress.spent);
             save(&trainer, &progress)?;
-            (started, saved) = (Instant::now(), Instant::now());
+            (clock, saved) = (Clock::start(), Instant::now());
         }
         if stop && step < steps {
-            return Ok(Outcome { network: None, metrics, seconds: progress.seconds });
+            return Ok(Outcome { network: None, metrics, spent: progress.spent });
         }
     }
     let network = Network {
@@ -251,7 +253,7 @@ pub fn train(
         training: Some(setup.spec.to_toml()),
     };
     let sha256 = network.write(&at(NETWORK))?;
-    Ok(Outcome { network: Some(sha256), metrics, seconds: progress.seconds })
+    Ok(Outcome { network: Some(sha256), metrics, spent: progress.spent })
 }
 
 /// A checkpoint, and whether it is the last one or the one before.

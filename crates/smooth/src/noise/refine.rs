@@ -52,6 +52,7 @@ impl MoreBits {
 
 /// A pair of normals and its ρ; none where u < 2⁻⁴⁶.
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_wrap)] // rounding once is what is wanted; signed is
+#[inline(always)]
 pub(super) fn normals(a: u32, b: u32, more: MoreBits) -> Option<(f64, f64, f64)> {
     const UNIT: f64 = 1.0 / (1_u128 << 95) as f64;
     let u = u128::from(a >> 2) << 64 | u128::from(more.radius);
@@ -68,6 +69,7 @@ pub(super) fn normals(a: u32, b: u32, more: MoreBits) -> Option<(f64, f64, f64)>
 }
 
 /// −ln u from u and 1 − u, each rounded once: u ≥ 2⁻¹⁰⁰.
+#[inline(always)]
 pub(super) fn minus_logarithm(u: f64, rest: f64) -> f64 {
     const FRACTION: u64 = (1 << 52) - 1;
     const ROOT: u64 = 0x3fe6_a09e_0000_0000;
@@ -82,6 +84,7 @@ pub(super) fn minus_logarithm(u: f64, rest: f64) -> f64 {
 }
 
 /// 2·artanh(w) = ln((1 + w)/(1 − w)) for |w| < 0.172.
+#[inline(always)]
 fn twice_artanh(w: f64) -> f64 {
     let z = w * w;
     let series = (0..11).rev().fold(0.0, |sum: f64, j| sum.mul_add(z, 1.0 / f64::from(2 * j + 1)));
@@ -89,6 +92,7 @@ fn twice_artanh(w: f64) -> f64 {
 }
 
 /// √2·cos(π/4 + φ) and √2·sin(π/4 + φ), which are cos φ ∓ sin φ, for |φ| ≤ π/4.
+#[inline(always)]
 pub(super) fn direction(phi: f64) -> (f64, f64) {
     const SINE: [f64; 8] = [
         -1.0 / 6.0,
@@ -120,6 +124,7 @@ pub(super) fn direction(phi: f64) -> (f64, f64) {
 
 /// The whole number nearest to s·N + φ, where `normal` is within `error` of N; none where that leaves it open. The error
 /// covers the rounding of the tolerance itself.
+#[inline(always)]
 pub(super) fn cell(normal: f64, cells: f64, fraction: f64, error: f64) -> Option<f32> {
     let t = cells.mul_add(normal, fraction);
     let k = t.round_ties_even();
@@ -132,6 +137,7 @@ pub(super) fn cell(normal: f64, cells: f64, fraction: f64, error: f64) -> Option
 /// How far N may be from the normal in the middle of a cell of 60 bits that is not rare (`normals.rs`), beyond
 /// [`ERROR`]. Half a cell moves ρ by at most ¼/(ρ·(W + ½)), to within 0.3 % as its slope changes across the cell, and θ by
 /// (π/8)/2²⁹, hence N by √2 times the first and √2·ρ times the second, 1.035·10⁻⁹.
+#[inline(always)]
 pub(super) fn width_of_cell(a: u32, rho: f64) -> f64 {
     1.02 * std::f64::consts::SQRT_2 * 0.25 / (rho * (f64::from(a >> 2) + 0.5)) + 1.1e-9 * rho
 }

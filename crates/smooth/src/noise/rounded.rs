@@ -78,24 +78,35 @@ pub(super) fn dispatch(key: &Key, stream: u64, centre: &Centre, out: &mut [f32])
             return unsafe { fill_avx2(key, stream, centre, out) };
         }
     }
-    fill(key, stream, centre, out, |counter, words| chacha::portable(key, counter, stream, words))
+    let words = |counter: u64, words: &mut Words| chacha::portable(key, counter, stream, words);
+    fill(key, stream, centre, out, words, |place, group, out| place.resolve(group, out))
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,fma")]
 fn fill_avx512(key: &Key, stream: u64, centre: &Centre, out: &mut [f32]) -> bool {
-    fill(key, stream, centre, out, |counter, words| chacha::avx512(key, counter, stream, words))
+    let words = |counter: u64, words: &mut Words| chacha::avx512(key, counter, stream, words);
+    fill(key, stream, centre, out, words, |place, group, out| resolve_fma(place, group, out))
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 pub(super) fn fill_avx2(key: &Key, stream: u64, centre: &Centre, out: &mut [f32]) -> bool {
-    fill(key, stream, centre, out, |counter, words| chacha::avx2(key, counter, stream, words))
+    let words = |counter: u64, words: &mut Words| chacha::avx2(key, counter, stream, words);
+    fill(key, stream, centre, out, words, |place, group, out| resolve_fma(place, group, out))
+}
+
+/// [`Place::resolve`] with the instruction for what it does most, which would be a call otherwise.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+#[inline(never)]
+fn resolve_fma(place: &Place<'_>, group: &Group, out: &mut [f32]) -> bool {
+    place.resolve(group, out)
 }
 
 /// Memory for one group, aligned so that no register is loaded from two cache lines.
 #[repr(align(64))]
-struct Group {
+pub(super) struct Group {
     random: Words,
     /// Cosines, then sines.
     normals: [[f32; PAIRS]; 2],
@@ -110,6 +121,7 @@ pub(super) fn fill(
     centre: &Centre,
     out: &mut [f32],
     words: impl Fn(u64, &mut Words),
+    resolve: impl Fn(&Place<'_>, &Group, &mut [f32]) -> bool,
 ) -> bool {
     let (len, s, edge) = (out.len(), centre.cells, edge(centre.cells));
     let group =
@@ -160,14 +172,14 @@ pub(super) fn fill(
         }
         if open != 0 {
             let place = Place { key, stream, number, centre, edge };
-            decided &= place.resolve(group, out);
+            decided &= resolve(&place, group, out);
         }
     }
     decided
 }
 
 /// A group of pairs, some of them open after stage 1.
-struct Place<'a> {
+pub(super) struct Place<'a> {
     key: &'a Key,
     stream: u64,
     /// Of the group.
@@ -178,8 +190,8 @@ struct Place<'a> {
 
 impl Place<'_> {
     /// Decides what stage 1 left open. Whether all of it could be.
-    #[inline(never)]
-    fn resolve(&self, group: &Group, out: &mut [f32]) -> bool {
+    #[inline(always)]
+    pub(super) fn resolve(&self, group: &Group, out: &mut [f32]) -> bool {
         const STEP: usize = 16;
         let (a, _) = group.random.split_at(PAIRS);
         let first = 2 * PAIRS * self.number;
@@ -212,6 +224,7 @@ impl Place<'_> {
     }
 
     /// The same for one pair.
+    #[inline(always)]
     fn resolve_pair(&self, group: &Group, p: usize, out: &mut [f32]) -> bool {
         let (a, b) = (group.random[p], group.random[PAIRS + p]);
         let (rare, first) = (is_rare(a), 2 * PAIRS * self.number + p);

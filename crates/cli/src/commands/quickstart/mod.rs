@@ -81,7 +81,7 @@ pub(crate) fn run(
         &format!(
             "2. Algorithm 1: ResNet-8 on images of {grid}, noise {} in these coordinates, adversarially trained in {}",
             ours.setup.sigma,
-            duration(first.seconds)
+            duration(first.spent.seconds)
         ),
     )?;
     let Some(second) = theirs.train()? else { return Ok(stopped()) };
@@ -90,7 +90,7 @@ pub(crate) fn run(
         quiet,
         &format!(
             "3. Baseline: the same on images of {shape} without a projection, in {}",
-            duration(second.seconds)
+            duration(second.spent.seconds)
         ),
     )?;
 

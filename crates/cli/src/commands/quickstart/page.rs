@@ -40,7 +40,7 @@ pub(super) fn write(
         page,
         "<p>Trained by Algorithm 1 of <a href=\"https://arxiv.org/abs/2007.06555\">Awasthi et al. 2020</a> in {:.0} s; the \
          baseline, without a projection (Salman et al. 2019), in {:.0} s.</p>",
-        first.seconds, second.seconds
+        first.spent.seconds, second.spent.seconds
     );
     page.push_str("<h2>Certified accuracy</h2>\n");
     table(&mut page, "l2 radius", &results.comparison.l2);

@@ -70,7 +70,7 @@ fn row(metrics: &Metrics) -> String {
         percent(metrics.accuracy),
         metrics.test_accuracy.map_or("-".to_owned(), percent),
         metrics.learning_rate,
-        metrics.seconds,
+        metrics.spent.seconds,
     )
 }
 

@@ -13,6 +13,7 @@ use anyhow::{Context, bail};
 use gambeson_data::dataset::{Dataset, Split};
 use gambeson_data::source::{self, LoadOptions};
 use gambeson_learn::net::parameters::Places;
+use gambeson_learn::train::clock::Spent;
 use gambeson_learn::train::run::{Metrics, NETWORK};
 use gambeson_learn::train::setup::{self, Setup};
 use gambeson_learn::train::{Outcome, TrainSpec, Trainer, train};
@@ -37,8 +38,9 @@ struct Trained<'a> {
     rank: usize,
     /// channels, height, width of what the network is shown.
     grid: [usize; 3],
-    /// Of training, without measuring.
-    seconds: f64,
+    /// Of training, without measuring: by the clock, and of all processors.
+    #[serde(flatten)]
+    spent: Spent,
     /// The last epoch.
     last: Option<&'a Metrics>,
 }
@@ -204,14 +206,14 @@ fn report(
         sigma: setup.sigma,
         rank: setup.view.rank(),
         grid: [shape.channels, shape.height, shape.width],
-        seconds: outcome.seconds,
+        spent: outcome.spent,
         last: outcome.metrics.last(),
     };
     if json {
         writeln!(stdout, "{}", serde_json::to_string(&trained)?)?;
     } else if trained.finished {
         let network: PathBuf = out.join(NETWORK);
-        writeln!(stdout, "trained      {} in {}", network.display(), duration(outcome.seconds))?;
+        writeln!(stdout, "trained      {} in {}", network.display(), duration(outcome.spent.seconds))?;
         if setup.sigma > 0.0 {
             let projection = if setup.projection.is_some() {
                 format!(" --projection {}", out.join(setup::PROJECTION).display())

@@ -134,6 +134,8 @@ fn words(all: &[&str]) -> Vec<String> {
 }
 
 impl Planned for Stage<'_> {
+    const TIMES: bool = false;
+
     type Case = StageCase;
     type Output = StageOutput;
 

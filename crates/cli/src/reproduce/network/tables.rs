@@ -38,9 +38,11 @@ fn table(results: &NetworkResults) -> Table {
         Row::Elsewhere(published) => published.label.clone(),
     });
     let nothing = || NOTHING.to_owned();
-    table.column("", "minutes", &rows, |row| match row {
+    // Of all processors: the clock would count other work of the machine.
+    table.column("", "core-minutes", &rows, |row| match row {
         Row::Here(entry) => {
-            let seconds = results.output(&entry.label, "train").and_then(|output| output["seconds"].as_f64());
+            let trained = results.output(&entry.label, "train");
+            let seconds = trained.and_then(|output| output["processor_seconds"].as_f64());
             seconds.map_or_else(nothing, |seconds| format!("{:.1}", seconds / 60.0))
         }
         Row::Elsewhere(_) => nothing(),

@@ -7,7 +7,7 @@
 //! stride is not 1, with the kernel turned round and its channels exchanged. By weights, pixels are the terms.
 
 use super::isa::Isa;
-use super::product::{Columns, Rows, Series, Sizes, product, products};
+use super::product::{Columns, End, Rows, Series, Sizes, product, products};
 
 /// A convolution's sizes, with channels as they are stored (see [`padded`](super::padded)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,20 +26,21 @@ pub(crate) struct Geometry {
 }
 
 /// One image: `x` padded, from the first number that the kernel meets, rows `x_row` apart; `w` packed
-/// ([`pack`](super::product::pack)), kernel² · inputs terms; `y` with rows `y_row` apart.
+/// ([`pack`](super::product::pack)), kernel segments of kernel · inputs terms; `y` with rows `y_row` apart.
 pub(crate) fn convolve(
     isa: Isa,
     geometry: Geometry,
     (x, x_row): (&[f32], usize),
     w: &[f32],
     (y, y_row): (&mut [f32], usize),
+    end: End<'_>,
 ) {
     let Geometry { kernel, stride, inputs, outputs, height, width } = geometry;
     let sizes =
         Sizes { rows: width, columns: outputs, segments: kernel, depth: kernel * inputs, out_row: outputs };
     let at = Rows { row: stride * inputs, segment: x_row, term: 1 };
     let lines = Series { count: height, a: stride * x_row, c: y_row };
-    products(isa, lines, sizes, (x, at), (w, Columns::Packed), y, false);
+    products(isa, lines, sizes, (x, at), (w, Columns::Packed), y, end);
 }
 
 /// dw ← dw + Σ x·dy of one image: dw[a][b·inputs + i][o], kernel × (kernel · inputs) × outputs. Rows of `dy` are `dy_row`
@@ -63,7 +64,7 @@ pub(crate) fn weight_gradient(
         for a in 0..kernel {
             let x = &x[(top * stride + a) * x_row..];
             let dw = &mut dw[a * taps * outputs..][..taps * outputs];
-            product(isa, sizes, (x, at), (&dy[top * dy_row..], gradients), dw, true);
+            product(isa, sizes, (x, at), (&dy[top * dy_row..], gradients), dw, End::Accumulate);
         }
     }
 }

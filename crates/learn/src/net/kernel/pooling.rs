@@ -1,5 +1,5 @@
 //! Windows that move over a plane: the largest number or the mean of each, and what their gradients bring. One row of
-//! windows at a time, eight channels of a window after the other; places of a window row by row.
+//! windows at a time, a register of channels of a window after the other; places of a window row by row.
 
 #![allow(unsafe_code)] // calls of versions compiled for instructions that were found
 
@@ -29,7 +29,7 @@ impl Along {
 versions! {
     /// out ← the largest number of each window that meets these rows of x, which are `row` numbers apart; 0 where it meets
     /// nothing. The first of equal ones; NaN counts as larger than any number.
-    fn largest<L>(x: &[f32], row: usize, rows: &Range<usize>, columns: Along, channels: usize, out: &mut [f32]) {
+    fn largest<L by channels>(x: &[f32], row: usize, rows: &Range<usize>, columns: Along, channels: usize, out: &mut [f32]) {
         assert!(channels.is_multiple_of(LANES), "whole lanes");
         for (q, out) in out.chunks_exact_mut(channels).enumerate() {
             let reach = columns.reach(q);
@@ -37,7 +37,7 @@ versions! {
                 out.fill(0.0);
                 continue;
             }
-            for c in (0..channels).step_by(LANES) {
+            for c in (0..channels).step_by(L::WIDTH) {
                 let mut best = L::of(&x[rows.start * row + reach.start * channels + c..]);
                 for i in rows.clone() {
                     let line = &x[i * row + reach.start * channels..][..reach.len() * channels];
@@ -53,7 +53,7 @@ versions! {
 
 versions! {
     /// out ← the mean of each window that meets these rows of x, which are `row` numbers apart; 0 where it meets nothing.
-    fn mean<L>(x: &[f32], row: usize, rows: &Range<usize>, columns: Along, channels: usize, out: &mut [f32]) {
+    fn mean<L by channels>(x: &[f32], row: usize, rows: &Range<usize>, columns: Along, channels: usize, out: &mut [f32]) {
         assert!(channels.is_multiple_of(LANES), "whole lanes");
         for (q, out) in out.chunks_exact_mut(channels).enumerate() {
             let reach = columns.reach(q);
@@ -62,7 +62,7 @@ versions! {
                 continue;
             }
             let share = L::splat(1.0 / (rows.len() * reach.len()) as f32);
-            for c in (0..channels).step_by(LANES) {
+            for c in (0..channels).step_by(L::WIDTH) {
                 // −0 is what changes no number that is added to it, 0 among them.
                 let mut sum = L::splat(-0.0);
                 for i in rows.clone() {
@@ -80,14 +80,14 @@ versions! {
 versions! {
     /// Adds the gradients of one row of windows to those of the places that were the largest, the first ones. `dx` lies as
     /// x does.
-    fn largest_gradient<L>(x: &[f32], row: usize, rows: &Range<usize>, columns: Along, channels: usize, dy: &[f32], dx: &mut [f32]) {
+    fn largest_gradient<L by channels>(x: &[f32], row: usize, rows: &Range<usize>, columns: Along, channels: usize, dy: &[f32], dx: &mut [f32]) {
         assert!(channels.is_multiple_of(LANES), "whole lanes");
         for (q, dy) in dy.chunks_exact(channels).enumerate() {
             let reach = columns.reach(q);
             if rows.is_empty() || reach.is_empty() {
                 continue;
             }
-            for c in (0..channels).step_by(LANES) {
+            for c in (0..channels).step_by(L::WIDTH) {
                 // Places of the window, counted; as bits, since that is all that is done with them.
                 let place = |count: u32| L::splat(f32::from_bits(count));
                 let mut best = (L::of(&x[rows.start * row + reach.start * channels + c..]), place(0));
@@ -99,9 +99,9 @@ versions! {
                         count += 1;
                     }
                 }
-                let mut places = [0.0; LANES];
+                let mut places = [0.0; 2 * LANES];
                 best.1.put(&mut places);
-                for (lane, place) in places.into_iter().enumerate() {
+                for (lane, place) in places.iter().take(L::WIDTH).enumerate() {
                     let place = place.to_bits() as usize;
                     let (i, j) = (rows.start + place / reach.len(), reach.start + place % reach.len());
                     dx[i * row + j * channels + c + lane] += dy[c + lane];
@@ -113,7 +113,7 @@ versions! {
 
 versions! {
     /// Adds the gradients of one row of windows to those of all their places, in equal shares.
-    fn mean_gradient<L>(row: usize, rows: &Range<usize>, columns: Along, channels: usize, dy: &[f32], dx: &mut [f32]) {
+    fn mean_gradient<L by channels>(row: usize, rows: &Range<usize>, columns: Along, channels: usize, dy: &[f32], dx: &mut [f32]) {
         assert!(channels.is_multiple_of(LANES), "whole lanes");
         for (q, dy) in dy.chunks_exact(channels).enumerate() {
             let reach = columns.reach(q);
@@ -121,7 +121,7 @@ versions! {
                 continue;
             }
             let share = L::splat(1.0 / (rows.len() * reach.len()) as f32);
-            for c in (0..channels).step_by(LANES) {
+            for c in (0..channels).step_by(L::WIDTH) {
                 let part = share.times(L::of(&dy[c..]));
                 for i in rows.clone() {
                     let line = &mut dx[i * row + reach.start * channels..][..reach.len() * channels];

@@ -21,7 +21,7 @@
 
 use super::isa::{Isa, LANES};
 use super::lanes::Lanes;
-use super::product::{Columns, PANEL, Rows, Sizes, product};
+use super::product::{Columns, End, PANEL, Rows, Sizes, packed_pair, product};
 use super::versions::versions;
 
 /// Places of a transformed tile.
@@ -129,7 +129,7 @@ fn gradient_row<L: Lanes>(y: [L; 4]) -> [L; 6] {
 
 versions! {
     /// V of the tiles `first..first + count` of padded images: patch by patch, plane by plane.
-    fn transform_input<L>(x: &[f32], layout: Layout, tiles: Tiles, channels: usize, first: usize, count: usize, v: &mut [f32]) {
+    fn transform_input<L by channels>(x: &[f32], layout: Layout, tiles: Tiles, channels: usize, first: usize, count: usize, v: &mut [f32]) {
         let plane = count * channels + SKEW;
         let last = tiles.place(first + count - 1).0;
         let reach = layout.first + last * layout.image + (4 * tiles.down() + 1) * layout.row + (4 * tiles.across() + 2) * channels;
@@ -138,13 +138,16 @@ versions! {
         for tile in 0..count {
             let (image, row, column) = place;
             let at = layout.first + image * layout.image + 4 * row * layout.row + 4 * column * channels;
-            for c in (0..channels).step_by(LANES) {
+            for c in (0..channels).step_by(L::WIDTH) {
                 let mut t = [[L::zero(); 6]; 6];
                 // SAFETY: within `reach`.
                 let from = unsafe { x.as_ptr().add(at + c) };
                 for j in 0..6 {
                     // SAFETY: as before; the patch ends with the tile's, at most at `reach`.
-                    let d = std::array::from_fn(|i| unsafe { L::load(from.add(i * layout.row + j * channels)) });
+                    let mut d = [L::zero(); 6];
+                    for (i, d) in d.iter_mut().enumerate() {
+                        *d = unsafe { L::load(from.add(i * layout.row + j * channels)) };
+                    }
                     for (i, out) in input_row(d).into_iter().enumerate() {
                         t[i][j] = out;
                     }
@@ -165,7 +168,7 @@ versions! {
 
 versions! {
     /// Z of the tiles of padded gradients.
-    fn transform_gradient<L>(x: &[f32], layout: Layout, tiles: Tiles, channels: usize, first: usize, count: usize, z: &mut [f32]) {
+    fn transform_gradient<L by channels>(x: &[f32], layout: Layout, tiles: Tiles, channels: usize, first: usize, count: usize, z: &mut [f32]) {
         let plane = count * channels + SKEW;
         let last = tiles.place(first + count - 1).0;
         let reach = layout.first + last * layout.image + (4 * tiles.down() - 1) * layout.row + 4 * tiles.across() * channels;
@@ -174,13 +177,16 @@ versions! {
         for tile in 0..count {
             let (image, row, column) = place;
             let at = layout.first + image * layout.image + 4 * row * layout.row + 4 * column * channels;
-            for c in (0..channels).step_by(LANES) {
+            for c in (0..channels).step_by(L::WIDTH) {
                 let mut t = [[L::zero(); 4]; 6];
                 // SAFETY: within `reach`.
                 let from = unsafe { x.as_ptr().add(at + c) };
                 for j in 0..4 {
                     // SAFETY: as before.
-                    let d = std::array::from_fn(|i| unsafe { L::load(from.add(i * layout.row + j * channels)) });
+                    let mut d = [L::zero(); 4];
+                    for (i, d) in d.iter_mut().enumerate() {
+                        *d = unsafe { L::load(from.add(i * layout.row + j * channels)) };
+                    }
                     for (i, out) in gradient_row(d).into_iter().enumerate() {
                         t[i][j] = out;
                     }
@@ -201,7 +207,7 @@ versions! {
 
 versions! {
     /// The tiles of Y from M, with the epilogue.
-    fn transform_output<L>(m: &[f32], y: &mut [f32], layout: Layout, tiles: Tiles, channels: usize, first: usize, count: usize, epilogue: Epilogue<'_>) {
+    fn transform_output<L by channels>(m: &[f32], y: &mut [f32], layout: Layout, tiles: Tiles, channels: usize, first: usize, count: usize, epilogue: Epilogue<'_>) {
         let plane = count * channels + SKEW;
         let last = tiles.place(first + count - 1).0;
         let reach = layout.first + last * layout.image + (tiles.height - 1) * layout.row + tiles.width * channels;
@@ -213,13 +219,16 @@ versions! {
             let (image, row, column) = place;
             let at = layout.first + image * layout.image + 4 * row * layout.row + 4 * column * channels;
             let (rows, columns) = ((tiles.height - 4 * row).min(4), (tiles.width - 4 * column).min(4));
-            for c in (0..channels).step_by(LANES) {
+            for c in (0..channels).step_by(L::WIDTH) {
                 let mut t = [[L::zero(); 6]; 4];
                 // SAFETY: planes 0 to 35, each of `plane` numbers, tile after tile.
                 let from = unsafe { m.as_ptr().add(tile * channels + c) };
                 for j in 0..6 {
                     // SAFETY: as before.
-                    let d = std::array::from_fn(|i| unsafe { L::load(from.add((6 * i + j) * plane)) });
+                    let mut d = [L::zero(); 6];
+                    for (i, d) in d.iter_mut().enumerate() {
+                        *d = unsafe { L::load(from.add((6 * i + j) * plane)) };
+                    }
                     for (i, out) in output_row(d).into_iter().enumerate() {
                         t[i][j] = out;
                     }
@@ -284,7 +293,7 @@ pub(crate) fn convolve(
             let a = &v[place * from_plane..][..count * inputs];
             let b = &u[place * inputs * outputs..][..inputs * outputs];
             let c = &mut m[place * to_plane..][..count * outputs];
-            product(isa, sizes, (a, at), (b, Columns::Packed), c, false);
+            product(isa, sizes, (a, at), (b, Columns::Packed), c, End::Store);
         }
         transform_output(isa, m, y, to, tiles, outputs, first, count, epilogue);
     }
@@ -311,7 +320,14 @@ pub(crate) fn weight_gradient(
             let a = &v[place * from_plane..][..count * inputs];
             let b = &z[place * to_plane..][..count * outputs];
             let c = &mut du[place * inputs * outputs..][..inputs * outputs];
-            product(isa, sizes, (a, at), (b, Columns::Strided { segment: 0, term: outputs }), c, true);
+            product(
+                isa,
+                sizes,
+                (a, at),
+                (b, Columns::Strided { segment: 0, term: outputs }),
+                c,
+                End::Accumulate,
+            );
         }
     }
 }
@@ -339,10 +355,10 @@ versions! {
     /// U = GwGᵀ, packed into panels, from w: 3 × 3 × `inputs` × `outputs`.
     fn transform_weights<L>(w: &[f32], inputs: usize, outputs: usize, u: &mut [f32]) {
         let all = inputs * outputs;
-        assert!(w.len() == 9 * all && u.len() == PLACES * all, "weights of 3 x 3");
+        assert!(w.len() == 9 * all && u.len() == PLACES * all && inputs.is_multiple_of(2), "weights of 3 x 3");
         for o in (0..outputs).step_by(LANES) {
             let panel = o / PANEL * PANEL;
-            let width = PANEL.min(outputs - panel);
+            let whole = outputs - panel >= PANEL;
             for i in 0..inputs {
                 // Plain loops: closures within `array::from_fn` are compiled without the wider instructions.
                 let mut taps = [[L::zero(); 3]; 3];
@@ -355,8 +371,16 @@ versions! {
                         *row = combine(g, [taps[0][q], taps[1][q], taps[2][q]]);
                     }
                     for (q, g) in G.iter().enumerate() {
-                        let at = (6 * r + q) * all + inputs * panel + i * width + (o - panel);
-                        combine(g, row).put(&mut u[at..]);
+                        let u = &mut u[(6 * r + q) * all + inputs * panel..];
+                        if whole {
+                            combine(g, row).put(&mut u[i * PANEL + (o - panel)..]);
+                        } else {
+                            let mut lanes = [0.0; LANES];
+                            combine(g, row).put(&mut lanes);
+                            for (j, &lane) in lanes.iter().enumerate() {
+                                u[packed_pair(i, j)] = lane;
+                            }
+                        }
                     }
                 }
             }
@@ -371,9 +395,9 @@ fn combine<L: Lanes>(g: &[f32; 3], x: [L; 3]) -> L {
 
 versions! {
     /// dw = Gᵀ dU G, 3 × 3 × `all` numbers, from dU, 36 × `all`.
-    fn weights_from_transformed<L>(du: &[f32], all: usize, dw: &mut [f32]) {
+    fn weights_from_transformed<L by all>(du: &[f32], all: usize, dw: &mut [f32]) {
         assert!(dw.len() == 9 * all && du.len() >= PLACES * all && all.is_multiple_of(LANES), "weights of 3 x 3");
-        for at in (0..all).step_by(LANES) {
+        for at in (0..all).step_by(L::WIDTH) {
             let mut t = [[L::zero(); 6]; 3];
             for (r, g) in G.iter().enumerate() {
                 for q in 0..6 {
@@ -424,9 +448,9 @@ mod tests {
         };
         for isa in Isa::all() {
             let tiles = Tiles { images: 1, height: size, width: size };
-            let (mut u, mut packed) = (vec![0.0; PLACES * c * c], vec![0.0; w.len()]);
+            let (mut u, mut packed) = (vec![0.0; PLACES * c * c], Vec::new());
             transform_weights(isa, &w, c, c, &mut u);
-            pack(&w, c, &mut packed);
+            pack(&w, 3 * c, c, &mut packed);
             let (mut v, mut m) = (vec![0.0; scratch(c)], vec![0.0; scratch(c)]);
             let (mut tiled, mut summed) = (vec![0.0; size * size * c], vec![0.0; size * size * c]);
             let from = Layout { first: 0, image: x.len(), row };
@@ -435,7 +459,7 @@ mod tests {
             convolve(isa, tiles, (&x, from, c), &u, (&mut tiled, to, c), epilogue, &mut v, &mut m);
             let geometry =
                 Geometry { kernel: 3, stride: 1, inputs: c, outputs: c, height: size, width: size };
-            direct::convolve(isa, geometry, (&x, row), &packed, (&mut summed, size * c));
+            direct::convolve(isa, geometry, (&x, row), &packed, (&mut summed, size * c), End::Store);
             let (mut largest, mut worst, mut worst_direct) = (0.0_f64, 0.0_f64, 0.0_f64);
             for at in 0..size * size * c {
                 let exact = exact(at / c / size, at / c % size, at % c);

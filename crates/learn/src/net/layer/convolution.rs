@@ -8,7 +8,7 @@
 
 use crate::net::kernel::Isa;
 use crate::net::kernel::direct::{self, Geometry};
-use crate::net::kernel::product::pack;
+use crate::net::kernel::product::{End, pack};
 use crate::net::kernel::winograd::{self, Epilogue, Layout, PLACES, Tiles};
 use crate::net::plan::{Algorithm, ConvolutionPlan, Frame};
 
@@ -76,10 +76,7 @@ impl ConvolutionPlan {
                 out.resize(PLACES * self.inputs * self.outputs, 0.0);
                 winograd::transform_weights(isa, w, self.inputs, self.outputs, out);
             }
-            Algorithm::Direct => {
-                out.resize(w.len(), 0.0);
-                pack(w, self.outputs, out);
-            }
+            Algorithm::Direct => pack(w, self.kernel * self.inputs, self.outputs, out),
         }
     }
 
@@ -96,10 +93,7 @@ impl ConvolutionPlan {
                 to.by_data.resize(PLACES * self.outputs * self.gradient, 0.0);
                 winograd::transform_weights(isa, &turned, self.outputs, self.gradient, &mut to.by_data);
             }
-            Algorithm::Direct => {
-                to.by_data.resize(turned.len(), 0.0);
-                pack(&turned, self.gradient, &mut to.by_data);
-            }
+            Algorithm::Direct => pack(&turned, self.kernel * self.outputs, self.gradient, &mut to.by_data),
         }
     }
 
@@ -153,6 +147,8 @@ impl ConvolutionPlan {
                 );
             }
             Algorithm::Direct => {
+                assert!(epilogue.shortcut.is_none(), "shortcuts are added elsewhere to direct convolutions");
+                let end = epilogue.bias.map_or(End::Store, |bias| End::Close { bias, relu: epilogue.relu });
                 for i in 0..images {
                     let y = &mut y[to.first + i * to.image..];
                     direct::convolve(
@@ -161,9 +157,9 @@ impl ConvolutionPlan {
                         (&x[first + i * image..], row),
                         weights,
                         (y, to.row),
+                        end,
                     );
                 }
-                debug_assert!(epilogue.bias.is_none(), "direct convolutions have their epilogue elsewhere");
             }
         }
     }
@@ -277,7 +273,7 @@ impl ConvolutionPlan {
                 };
                 for i in 0..images {
                     let (x, dx) = (&dy[i * image..], &mut dx[i * to.image..]);
-                    direct::convolve(isa, geometry, (x, row), &weights.by_data, (dx, to.row));
+                    direct::convolve(isa, geometry, (x, row), &weights.by_data, (dx, to.row), End::Store);
                 }
             }
         }

@@ -5,7 +5,7 @@
 //! follow that order, with zeros where x has only filling.
 
 use crate::net::architecture::Linear;
-use crate::net::kernel::product::{Columns, Rows, Sizes, pack, product};
+use crate::net::kernel::product::{Columns, End, Rows, Sizes, pack, product};
 use crate::net::kernel::{Isa, padded};
 use crate::net::plan::Value;
 use gambeson_data::dataset::Shape;
@@ -74,10 +74,8 @@ impl LinearPlan {
                 by_data[o * gradient + self.place(i, self.gradient)] = w;
             }
         }
-        to.forward.resize(forward.len(), 0.0);
-        to.by_data.resize(by_data.len(), 0.0);
-        pack(&forward, outputs, &mut to.forward);
-        pack(&by_data, gradient, &mut to.by_data);
+        pack(&forward, features, outputs, &mut to.forward);
+        pack(&by_data, outputs, gradient, &mut to.by_data);
         to.bias.clear();
         to.bias.extend_from_slice(bias);
         to.bias.resize(outputs, 0.0);
@@ -88,14 +86,9 @@ impl LinearPlan {
         let (features, outputs) = (self.features(), self.outputs_stored());
         let rows = y.len() / outputs;
         let sizes = Sizes { rows, columns: outputs, segments: 1, depth: features, out_row: outputs };
+        let end = End::Close { bias: &weights.bias, relu: self.relu };
         let at = Rows { row: features, segment: 0, term: 1 };
-        product(isa, sizes, (x, at), (&weights.forward, Columns::Packed), y, false);
-        for row in y.chunks_exact_mut(outputs) {
-            for (y, b) in row.iter_mut().zip(&weights.bias) {
-                let sum = *y + b;
-                *y = if self.relu && 0.0 > sum { 0.0 } else { sum };
-            }
-        }
+        product(isa, sizes, (x, at), (&weights.forward, Columns::Packed), y, end);
     }
 
     /// dy at the output becomes that before the ReLU.
@@ -111,7 +104,7 @@ impl LinearPlan {
         let rows = dy.len() / outputs;
         let sizes = Sizes { rows, columns: features, segments: 1, depth: outputs, out_row: features };
         let at = Rows { row: outputs, segment: 0, term: 1 };
-        product(isa, sizes, (dy, at), (&weights.by_data, Columns::Packed), dx, false);
+        product(isa, sizes, (dy, at), (&weights.by_data, Columns::Packed), dx, End::Store);
     }
 
     /// Features × outputs, then the bias: ← the sum over some images.
@@ -121,7 +114,7 @@ impl LinearPlan {
         let (dw, db) = dw.split_at_mut(features * outputs);
         let sizes = Sizes { rows: features, columns: outputs, segments: 1, depth: images, out_row: outputs };
         let at = Rows { row: 1, segment: 0, term: features };
-        product(isa, sizes, (x, at), (dy, Columns::Strided { segment: 0, term: outputs }), dw, false);
+        product(isa, sizes, (x, at), (dy, Columns::Strided { segment: 0, term: outputs }), dw, End::Store);
         db.fill(0.0);
         for row in dy.chunks_exact(outputs) {
             db.iter_mut().zip(row).for_each(|(db, dy)| *db += dy);

@@ -52,7 +52,7 @@ impl Pass {
         self.kept[0][..self.images * each]
             .par_chunks_mut(each)
             .zip(x.par_chunks(shape.len()))
-            .for_each(|(out, x)| interleave(isa, x, plane, shape.channels, stored, out));
+            .for_each(|(out, x)| interleave(isa, x, plane, plane, shape.channels, stored, each, out));
     }
 
     fn convolve(&mut self, layer: usize) {

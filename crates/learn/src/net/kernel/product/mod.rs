@@ -1,0 +1,338 @@
+//! Products of small matrices, the one innermost loop under every convolution and linear layer.
+//!
+//! C[p][j] ← Σ_s Σ_k A[p, s, k]·B[s, k, j], and what [`End`] says.
+//!
+//! Rows p and terms (s, k) of A lie wherever [`Rows`] says, so that a padded image serves as A without being copied: a
+//! row of a convolution's kernel is one run of numbers, and the kernel a few such runs, the segments s. B is either packed
+//! into panels of [`PANEL`] columns or lies row by row.
+//!
+//! A block of a few rows times one panel is kept in registers; each of its entries is added up over s and k in order,
+//! one fused multiply-add per term. Blocks therefore change nothing about the result, nor does the instruction set
+//! (unless it lacks fused multiply-adds).
+//!
+//! **Half a panel** of packed columns is as much work as a whole one, done in half the time: its terms come in pairs. A
+//! register holds, for each of its columns, the sum over even k beside that over odd k, and the two are added at the end,
+//! on every machine.
+
+#![allow(unsafe_code)]
+
+mod pack;
+mod plain;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use super::isa::{Isa, LANES, Level, NATIVE_FMA};
+use pack::packed_len;
+pub(crate) use pack::{pack, packed_pair};
+
+/// Columns of a panel of B. The last panel has [`LANES`] where the number of columns is odd in that unit.
+pub(crate) const PANEL: usize = 16;
+
+/// The highest block.
+const MOST: usize = 16;
+/// Rows that share a pointer: addresses have room for a few steps beyond it.
+const GROUP: usize = 4;
+const GROUPS: usize = MOST / GROUP;
+
+/// Where the numbers of A lie: A[p, s, k] at `p·row + s·segment + k·term`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows {
+    pub(crate) row: usize,
+    pub(crate) segment: usize,
+    /// 1 where B is packed.
+    pub(crate) term: usize,
+}
+
+/// Where the numbers of B lie.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Columns {
+    /// As [`pack`] lays them.
+    Packed,
+    /// B[s, k, j] at `s·segment + k·term + j`.
+    Strided { segment: usize, term: usize },
+}
+
+/// The sizes of a product.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    /// Rows of C.
+    pub(crate) rows: usize,
+    /// Columns of C, a multiple of [`LANES`].
+    pub(crate) columns: usize,
+    /// Segments s.
+    pub(crate) segments: usize,
+    /// Terms k of a segment.
+    pub(crate) depth: usize,
+    /// From a row of C to the next.
+    pub(crate) out_row: usize,
+}
+
+/// Products of the same B that follow each other: number i has its A at `i·a` and its C at `i·c`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Series {
+    pub(crate) count: usize,
+    pub(crate) a: usize,
+    pub(crate) c: usize,
+}
+
+/// What becomes of the sums.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum End<'a> {
+    /// They replace what C holds.
+    Store,
+    /// They begin with what C holds. Not with packed columns.
+    Accumulate,
+    /// A number per column is added to each, then max(·, 0) is taken where asked for; NaN stays NaN.
+    Close { bias: &'a [f32], relu: bool },
+}
+
+/// What a block needs to know, in numbers of `f32`.
+#[derive(Clone, Copy)]
+struct Block {
+    a_row: usize,
+    /// Where rows 0, 4, 8, 12 of A and C begin.
+    a_groups: [usize; GROUPS],
+    c_groups: [usize; GROUPS],
+    a_segment: usize,
+    a_term: usize,
+    b_segment: usize,
+    b_term: usize,
+    segments: usize,
+    depth: usize,
+    c_row: usize,
+    accumulate: bool,
+    /// One per column, or null.
+    bias: *const f32,
+    relu: bool,
+}
+
+/// How a panel is computed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Width {
+    Whole,
+    /// Half a panel, term by term.
+    Half,
+    /// Half a panel, two terms at a time.
+    Pairs,
+}
+
+/// One product.
+///
+/// Panics where A, B or C are too short for what is asked.
+pub(crate) fn product(
+    isa: Isa,
+    sizes: Sizes,
+    a: (&[f32], Rows),
+    b: (&[f32], Columns),
+    c: &mut [f32],
+    end: End<'_>,
+) {
+    products(isa, Series { count: 1, a: 0, c: 0 }, sizes, a, b, c, end);
+}
+
+/// A series of them.
+///
+/// Panics where A, B or C are too short for what is asked.
+pub(crate) fn products(
+    isa: Isa,
+    series: Series,
+    sizes: Sizes,
+    (a, at): (&[f32], Rows),
+    (b, bt): (&[f32], Columns),
+    c: &mut [f32],
+    end: End<'_>,
+) {
+    let Sizes { rows, columns, segments, depth, out_row } = sizes;
+    if rows == 0 || columns == 0 || series.count == 0 {
+        return;
+    }
+    assert!(columns.is_multiple_of(LANES) && segments > 0 && depth > 0, "a product of nothing");
+    let last = series.count - 1;
+    let furthest =
+        last * series.a + (rows - 1) * at.row + (segments - 1) * at.segment + (depth - 1) * at.term;
+    let b_needed = match bt {
+        Columns::Packed => packed_len(segments, depth, columns),
+        Columns::Strided { segment, term } => (segments - 1) * segment + (depth - 1) * term + columns,
+    };
+    assert!(
+        furthest < a.len()
+            && b_needed <= b.len()
+            && last * series.c + (rows - 1) * out_row + columns <= c.len(),
+        "a product beyond its operands"
+    );
+    let packed = matches!(bt, Columns::Packed);
+    let (bias, relu) = match end {
+        End::Close { bias, relu } => (Some(bias), relu),
+        End::Store | End::Accumulate => (None, false),
+    };
+    let accumulate = matches!(end, End::Accumulate);
+    assert!(!packed || (at.term == 1 && !accumulate), "packed columns take neighbours, and begin new sums");
+    assert!(bias.is_none_or(|bias| bias.len() >= columns), "a bias per column");
+    let cut = Cut::new(isa, rows, series.count);
+    for first in (0..columns).step_by(PANEL) {
+        let width = match (columns - first >= PANEL, packed) {
+            (true, _) => Width::Whole,
+            (false, true) => Width::Pairs,
+            (false, false) => Width::Half,
+        };
+        let (b_at, b_segment, b_term) = match (bt, width) {
+            (Columns::Strided { segment, term }, _) => (first, segment, term),
+            (Columns::Packed, Width::Whole) => (segments * depth * first, depth * PANEL, PANEL),
+            (Columns::Packed, _) => (segments * depth * first, depth.div_ceil(2) * PANEL, PANEL),
+        };
+        let block = Block {
+            a_row: at.row,
+            a_groups: cut.groups(at.row, series.a),
+            c_groups: cut.groups(out_row, series.c),
+            a_segment: at.segment,
+            a_term: at.term,
+            b_segment,
+            b_term,
+            segments,
+            depth,
+            c_row: out_row,
+            accumulate,
+            bias: bias.map_or(std::ptr::null(), |bias| bias[first..].as_ptr()),
+            relu,
+        };
+        let b = b[b_at..].as_ptr();
+        for (low, high) in cut.blocks(rows) {
+            for place in (0..series.count).step_by(cut.lines) {
+                // The last lines may be fewer.
+                let lines = cut.lines.min(series.count - place);
+                let height = (high - low) * lines;
+                let a = a[place * series.a + low * at.row..].as_ptr();
+                let c = c[place * series.c + low * out_row + first..].as_mut_ptr();
+                // SAFETY: the furthest numbers that a block of these rows and columns touches are within the slices, by
+                // the assertions above, in which rows of several lines are those of their products; `Isa::detect` made
+                // `isa` after finding its instructions.
+                unsafe { isa.block(height, width, a, b, c, &block) };
+            }
+        }
+    }
+}
+
+/// How the rows of a series are cut into blocks: each of `lines` products, or each a part of one.
+struct Cut {
+    /// Rows of a product, where a block has several of them.
+    rows: usize,
+    lines: usize,
+    parts: usize,
+}
+
+impl Cut {
+    fn new(isa: Isa, rows: usize, count: usize) -> Self {
+        let most = isa.rows();
+        // Groups of rows lie within a line.
+        let lines = if rows.is_multiple_of(GROUP) { (most / rows).clamp(1, count) } else { 1 };
+        Self { rows, lines, parts: rows.div_ceil(most) }
+    }
+
+    /// Of nearly equal height: a thin one at the end would run at a fraction of the speed.
+    fn blocks(&self, rows: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let parts = self.parts;
+        (0..parts).map(move |i| (i * rows / parts, (i + 1) * rows / parts))
+    }
+
+    /// Where groups of rows begin, for rows and lines so far apart.
+    fn groups(&self, row: usize, line: usize) -> [usize; GROUPS] {
+        std::array::from_fn(|g| {
+            let first = GROUP * g;
+            if self.lines > 1 { first / self.rows * line + first % self.rows * row } else { first * row }
+        })
+    }
+}
+
+impl Isa {
+    /// Rows of a block: as many accumulators as leave registers for B and the number of A.
+    fn rows(self) -> usize {
+        match self.0 {
+            Level::Portable | Level::PortableFused => 4,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => 6,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => MOST,
+        }
+    }
+
+    /// # Safety
+    /// A, B and C must hold what `block` reaches from their pointers for `rows` rows and a panel, and the machine must have
+    /// the instructions.
+    unsafe fn block(
+        self,
+        rows: usize,
+        width: Width,
+        a: *const f32,
+        b: *const f32,
+        c: *mut f32,
+        block: &Block,
+    ) {
+        macro_rules! heights {
+            ($call:ident, $($height:literal)*) => {
+                match rows {
+                    $($height => $call!($height),)*
+                    _ => unreachable!("no block is higher"),
+                }
+            };
+        }
+        macro_rules! widths {
+            ($whole:expr, $half:expr, $pairs:expr) => {
+                match width {
+                    Width::Whole => $whole(a, b, c, block),
+                    Width::Half => $half(a, b, c, block),
+                    Width::Pairs => $pairs(a, b, c, block),
+                }
+            };
+        }
+        // SAFETY: passed on to the caller.
+        unsafe {
+            match self.0 {
+                Level::Portable => {
+                    macro_rules! call {
+                        ($h:literal) => {
+                            widths!(
+                                plain::whole::<$h, NATIVE_FMA>,
+                                plain::half::<$h, NATIVE_FMA>,
+                                plain::pairs::<$h, NATIVE_FMA>
+                            )
+                        };
+                    }
+                    heights!(call, 1 2 3 4);
+                }
+                Level::PortableFused => {
+                    macro_rules! call {
+                        ($h:literal) => {
+                            widths!(
+                                plain::whole::<$h, true>,
+                                plain::half::<$h, true>,
+                                plain::pairs::<$h, true>
+                            )
+                        };
+                    }
+                    heights!(call, 1 2 3 4);
+                }
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx2 => {
+                    macro_rules! call {
+                        ($h:literal) => {
+                            widths!(x86::avx2_whole::<$h>, x86::avx2_half::<$h>, x86::avx2_pairs::<$h>)
+                        };
+                    }
+                    heights!(call, 1 2 3 4 5 6);
+                }
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx512 => {
+                    macro_rules! call {
+                        ($h:literal) => {
+                            widths!(x86::avx512_whole::<$h>, x86::avx512_half::<$h>, x86::avx512_pairs::<$h>)
+                        };
+                    }
+                    heights!(call, 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,45 @@
+//! The layout of packed columns.
+//!
+//! Panel after panel; a whole one has its terms (s, k) in order, [`PANEL`] numbers each. Half a panel has for each segment
+//! its terms in pairs, column by column both numbers of a pair; an odd last term is paired with zeros.
+
+use super::{LANES, PANEL};
+
+/// Numbers of packed columns.
+pub(super) fn packed_len(segments: usize, depth: usize, columns: usize) -> usize {
+    let (whole, rest) = (columns / PANEL * PANEL, columns % PANEL);
+    segments * (depth * whole + if rest > 0 { depth.div_ceil(2) * PANEL } else { 0 })
+}
+
+/// Packs B, rows of `columns` numbers (a multiple of [`LANES`]), one per term, `depth` terms a segment.
+pub(crate) fn pack(b: &[f32], depth: usize, columns: usize, out: &mut Vec<f32>) {
+    assert!(columns.is_multiple_of(LANES) && depth > 0 && b.len().is_multiple_of(depth * columns));
+    let terms = b.len() / columns.max(1);
+    out.clear();
+    out.resize(packed_len(terms / depth, depth, columns), 0.0);
+    let mut rest = &mut out[..];
+    for first in (0..columns).step_by(PANEL) {
+        if columns - first >= PANEL {
+            let (panel, after) = rest.split_at_mut(terms * PANEL);
+            rest = after;
+            for (out, row) in panel.chunks_exact_mut(PANEL).zip(b.chunks_exact(columns)) {
+                out.copy_from_slice(&row[first..first + PANEL]);
+            }
+        } else {
+            let segments = rest.chunks_exact_mut(depth.div_ceil(2) * PANEL);
+            for (out, rows) in segments.zip(b.chunks_exact(depth * columns)) {
+                for (k, row) in rows.chunks_exact(columns).enumerate() {
+                    for (j, &value) in row[first..].iter().enumerate() {
+                        out[packed_pair(k, j)] = value;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Where the number of term k and column j lies in half a panel.
+#[inline(always)]
+pub(crate) fn packed_pair(k: usize, j: usize) -> usize {
+    k / 2 * PANEL + 2 * j + k % 2
+}
