@@ -32,6 +32,12 @@ pub trait Classifier: Sync {
     /// they are, images in the order channel, row, column.
     fn input_map(&self) -> Option<&InputMap>;
 
+    /// As many rows as it is best asked about at once, of a classifier whose answers do not depend on what shares a batch:
+    /// they are made, and asked about, while they are in the cache. `None`: whole batches.
+    fn at_once(&self) -> Option<usize> {
+        None
+    }
+
     /// The class of every row of a batch: `rows` × [`dim`](Self::dim) numbers, row after row, the
     /// [`input_map`](Self::input_map) already applied. May be called from several threads at once.
     fn classify(&self, batch: &[f32], rows: usize, out: &mut [u32]) -> Result<(), Self::Error>;

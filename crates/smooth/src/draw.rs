@@ -188,12 +188,32 @@ impl<'a, C: Classifier> Sampler<'a, C> {
         draws: Range<u64>,
         scratch: &mut Scratch,
     ) -> Result<(), C::Error> {
-        let Scratch { codes, values, mapped, answers, decided } = scratch;
         let rows = usize::try_from(draws.end - draws.start).unwrap_or(0); // at most a batch
+        scratch.answers.resize(rows, 0);
+        scratch.decided.clear();
+        let most = self.classifier.at_once().unwrap_or(rows).max(1);
+        for first in (0..rows).step_by(most) {
+            let part = first..(first + most).min(rows);
+            let draws = draws.start + part.start as u64..draws.start + part.end as u64;
+            self.part(centre, noise, series, draws, part, scratch)?;
+        }
+        Ok(())
+    }
+
+    /// Some rows of a batch: these draws, and where their answers belong.
+    fn part(
+        &self,
+        centre: &Centre,
+        noise: RoundedNoise,
+        series: Series,
+        draws: Range<u64>,
+        part: Range<usize>,
+        scratch: &mut Scratch,
+    ) -> Result<(), C::Error> {
+        let Scratch { codes, values, mapped, answers, decided } = scratch;
+        let (rows, answers) = (part.len(), &mut answers[part]);
         let rank = self.space.rank();
         codes.resize(rows * rank, 0.0);
-        answers.resize(rows, 0);
-        decided.clear();
         for (draw, row) in draws.zip(codes.chunks_exact_mut(rank)) {
             let draw = match series {
                 Series::Selection => Draw::Selection(draw),

@@ -146,6 +146,11 @@ impl Inference {
         Self { rows, ..self }
     }
 
+    /// Images that go through the network together.
+    pub fn together(&self) -> usize {
+        self.together
+    }
+
     /// The network.
     pub fn architecture(&self) -> &Architecture {
         &self.architecture
@@ -297,7 +302,7 @@ impl Inference {
         let frame = Frame { rows: from.frame.rows, columns: from.frame.columns, ..plan.input_frame() };
         // The layer is closed on the way, unless the shortcut is the very value that is convolved, or is added to direct sums.
         let fused = match plan.forward {
-            Algorithm::Winograd => added.is_none_or(|added| !added.is_empty()),
+            Algorithm::Winograd | Algorithm::Phases => added.is_none_or(|added| !added.is_empty()),
             Algorithm::Direct => added.is_none(),
         };
         let epilogue = if fused {

@@ -8,20 +8,23 @@
 
 use super::architecture::{Architecture, ArchitectureError, Convolution, LayerKind, Shortcut, ValueIndex};
 use super::kernel::padded;
-use super::kernel::winograd::{self, Tiles};
+use super::kernel::winograd::{self, Tiles, phases};
 use gambeson_data::dataset::Shape;
 
 /// How a convolution is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Algorithm {
     Winograd,
+    /// Winograd on even and odd rows and columns.
+    Phases,
     Direct,
 }
 
 /// Which of the two to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// Winograd where it pays: kernels of 3 × 3 with stride 1 on planes that tiles of 4 × 4 cover without much waste.
+    /// Winograd where it pays: kernels of 3 × 3 with stride 1, and of 4 × 4 with stride 2, on planes that tiles of 4 × 4
+    /// cover without much waste.
     #[default]
     ByShape,
     /// Direct sums everywhere.
@@ -90,7 +93,9 @@ impl ConvolutionPlan {
         let tiled = |shape: Shape| choice == Choice::ByShape && kernel == 3 && padding == 1 && covers(shape);
         let choose = |winograd: bool| if winograd { Algorithm::Winograd } else { Algorithm::Direct };
         let full = inputs == padded(inputs);
-        let forward = choose(stride == 1 && full && tiled(to));
+        let phases = choice == Choice::ByShape && (kernel, stride) == (4, 2) && full && covers(to);
+        let by_weights = choose(stride == 1 && full && tiled(to));
+        let forward = if phases { Algorithm::Phases } else { by_weights };
         // Spread out by the stride, the gradient is as large as the input.
         let by_data = choose(tiled(from));
         Self {
@@ -104,7 +109,7 @@ impl ConvolutionPlan {
             gradient,
             forward,
             by_data,
-            by_weights: forward,
+            by_weights,
             norm,
             relu,
             shortcut,
@@ -121,6 +126,7 @@ impl ConvolutionPlan {
         let Shape { height, width, .. } = self.to;
         let (rows, columns) = match self.forward {
             Algorithm::Winograd => tile_frame(self.to),
+            Algorithm::Phases => (phases::reach(height), phases::reach(width)),
             Algorithm::Direct => {
                 ((height - 1) * self.stride + self.kernel, (width - 1) * self.stride + self.kernel)
             }
@@ -133,7 +139,7 @@ impl ConvolutionPlan {
         let Shape { height, width, .. } = self.from;
         let (rows, columns) = match self.by_data {
             Algorithm::Winograd => tile_frame(self.from),
-            Algorithm::Direct => (height + self.kernel - 1, width + self.kernel - 1),
+            Algorithm::Phases | Algorithm::Direct => (height + self.kernel - 1, width + self.kernel - 1),
         };
         Frame { before: self.kernel - 1 - self.padding, rows, columns, step: self.stride }
     }

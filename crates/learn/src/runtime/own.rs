@@ -95,6 +95,10 @@ impl Classifier for OwnModel {
         self.input_map.as_ref()
     }
 
+    fn at_once(&self) -> Option<usize> {
+        Some(self.inference.together())
+    }
+
     fn classify(&self, batch: &[f32], rows: usize, out: &mut [u32]) -> Result<(), Infallible> {
         assert!(batch.len() == rows * self.dim() && out.len() == rows, "a batch of {rows} rows");
         let lock = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);

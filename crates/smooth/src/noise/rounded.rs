@@ -79,7 +79,7 @@ pub(super) fn dispatch(key: &Key, stream: u64, centre: &Centre, out: &mut [f32])
         }
     }
     let words = |counter: u64, words: &mut Words| chacha::portable(key, counter, stream, words);
-    fill(key, stream, centre, out, words, |place, group, out| place.resolve(group, out))
+    fill(key, stream, centre, out, words, resolve)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -96,7 +96,13 @@ pub(super) fn fill_avx2(key: &Key, stream: u64, centre: &Centre, out: &mut [f32]
     fill(key, stream, centre, out, words, |place, group, out| resolve_fma(place, group, out))
 }
 
-/// [`Place::resolve`] with the instruction for what it does most, which would be a call otherwise.
+/// [`Place::resolve`] on any machine.
+#[inline(never)]
+pub(super) fn resolve(place: &Place<'_>, group: &Group, out: &mut [f32]) -> bool {
+    place.resolve(group, out)
+}
+
+/// The same with the instruction for what it does most, which would be a call otherwise.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 #[inline(never)]
@@ -193,24 +199,29 @@ impl Place<'_> {
     #[inline(always)]
     pub(super) fn resolve(&self, group: &Group, out: &mut [f32]) -> bool {
         const STEP: usize = 16;
-        let (a, _) = group.random.split_at(PAIRS);
         let first = 2 * PAIRS * self.number;
         let wanted = PAIRS.min(out.len() - first);
-        let [cosines, sines] = &group.distances;
+        let (radii, [cosines, sines]) = (&group.random[..PAIRS], &group.distances);
+        let open = |cosine: f32, sine: f32, a: u32| {
+            u32::from(self.is_open(cosine)) | u32::from(self.is_open(sine)) | u32::from(is_rare(a))
+        };
         let mut decided = true;
-        for start in (0..wanted).step_by(STEP) {
-            let some = start..(start + STEP).min(wanted);
-            let open = |p: usize| {
-                u32::from(self.is_open(cosines[p]))
-                    | u32::from(self.is_open(sines[p]))
-                    | u32::from(is_rare(a[p]))
-            };
-            if some.clone().fold(0, |any, p| any | open(p)) == 0 {
+        // Arrays of a known length: compilers vectorise the search, which finds nothing in most of them.
+        let words = radii.as_chunks::<STEP>().0.iter();
+        let parts = words.zip(cosines.as_chunks::<STEP>().0).zip(sines.as_chunks::<STEP>().0);
+        for (part, ((radii, cosines), sines)) in parts.enumerate() {
+            let mut any = 0;
+            for p in 0..STEP {
+                any |= open(cosines[p], sines[p], radii[p]);
+            }
+            if any == 0 {
                 continue;
             }
-            for p in some {
-                if open(p) != 0 {
-                    decided &= self.resolve_pair(group, p, out);
+            for p in 0..STEP {
+                let pair = part * STEP + p;
+                // What lies beyond the wanted ones is of another group.
+                if pair < wanted && open(cosines[p], sines[p], radii[p]) != 0 {
+                    decided &= self.resolve_pair(group, pair, out);
                 }
             }
         }
@@ -218,6 +229,7 @@ impl Place<'_> {
     }
 
     /// Whether a distance from the nearest whole number leaves open which cell it is; NaN does.
+    #[inline(always)]
     #[allow(clippy::neg_cmp_op_on_partial_ord)]
     fn is_open(&self, distance: f32) -> bool {
         !(distance <= self.edge)
@@ -228,32 +240,14 @@ impl Place<'_> {
     fn resolve_pair(&self, group: &Group, p: usize, out: &mut [f32]) -> bool {
         let (a, b) = (group.random[p], group.random[PAIRS + p]);
         let (rare, first) = (is_rare(a), 2 * PAIRS * self.number + p);
-        let open = |half: usize| {
+        let open = [0, 1].map(|half| {
             let at = first + half * PAIRS;
             at < out.len() && (rare || self.is_open(group.distances[half][p]))
-        };
-        let open = [open(0), open(1)];
-        let s = f64::from(self.centre.cells);
-        let whole_numbers = |normals: [f64; 2], error: f64| -> Option<[f32; 2]> {
-            let mut both = [0.0; 2];
-            for half in (0..2).filter(|&half| open[half]) {
-                let fraction = f64::from(self.centre.fraction[first + half * PAIRS]);
-                both[half] = cell(normals[half], s, fraction, error)?;
-            }
-            Some(both)
-        };
-        // Four times the error: one for it, and more than two of stage 3 to spare.
-        let second = || {
-            let (x, y, rho) = refine::normals(a, b, MoreBits::MIDDLE)?;
-            whole_numbers([x, y], width_of_cell(a, rho) + 4.0 * refine::ERROR)
-        };
-        let third = || {
-            let counter = 1 << 63 | (self.number * PAIRS + p) as u64;
-            let [w, x, y, z, ..] = chacha::block(self.key, counter, self.stream);
-            let (x, y, _) = refine::normals(a, b, MoreBits::from_words([w, x, y, z]))?;
-            whole_numbers([x, y], refine::ERROR)
-        };
-        let found = if rare { third() } else { second().or_else(third) };
+        });
+        let mut found = if rare { None } else { self.second(a, b, first, open) };
+        if found.is_none() {
+            found = self.third(a, b, first, open, p);
+        }
         let Some(found) = found else { return false };
         let Centre { whole, gain, shift, .. } = self.centre;
         for half in (0..2).filter(|&half| open[half]) {
@@ -261,5 +255,38 @@ impl Place<'_> {
             out[at] = gain[at].mul_add(whole[at] + found[half], shift[at]);
         }
         true
+    }
+
+    /// Stage 2. Four times the error: one for it, and more than two of stage 3 to spare.
+    #[inline(always)]
+    fn second(&self, a: u32, b: u32, first: usize, open: [bool; 2]) -> Option<[f32; 2]> {
+        let (x, y, rho) = refine::normals(a, b, MoreBits::MIDDLE)?;
+        self.whole_numbers(first, open, [x, y], width_of_cell(a, rho) + 4.0 * refine::ERROR)
+    }
+
+    /// Stage 3: rare words, one pair in 8,000, and what stage 2 leaves open.
+    #[cold]
+    fn third(&self, a: u32, b: u32, first: usize, open: [bool; 2], p: usize) -> Option<[f32; 2]> {
+        let counter = 1 << 63 | (self.number * PAIRS + p) as u64;
+        let [w, x, y, z, ..] = chacha::block(self.key, counter, self.stream);
+        let (x, y, _) = refine::normals(a, b, MoreBits::from_words([w, x, y, z]))?;
+        self.whole_numbers(first, open, [x, y], refine::ERROR)
+    }
+
+    /// Those of the open coordinates; none where one of them stays open.
+    #[inline(always)]
+    fn whole_numbers(
+        &self,
+        first: usize,
+        open: [bool; 2],
+        normals: [f64; 2],
+        error: f64,
+    ) -> Option<[f32; 2]> {
+        let mut both = [0.0; 2];
+        for half in (0..2).filter(|&half| open[half]) {
+            let fraction = f64::from(self.centre.fraction[first + half * PAIRS]);
+            both[half] = cell(normals[half], f64::from(self.centre.cells), fraction, error)?;
+        }
+        Some(both)
     }
 }

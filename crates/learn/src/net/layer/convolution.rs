@@ -9,7 +9,7 @@
 use crate::net::kernel::Isa;
 use crate::net::kernel::direct::{self, Geometry};
 use crate::net::kernel::product::{End, pack};
-use crate::net::kernel::winograd::{self, Epilogue, Layout, PLACES, Tiles};
+use crate::net::kernel::winograd::{self, Epilogue, Layout, PLACES, Tiles, phases};
 use crate::net::plan::{Algorithm, ConvolutionPlan, Frame};
 
 /// Weights as the kernels want them.
@@ -76,6 +76,10 @@ impl ConvolutionPlan {
                 out.resize(PLACES * self.inputs * self.outputs, 0.0);
                 winograd::transform_weights(isa, w, self.inputs, self.outputs, out);
             }
+            Algorithm::Phases => {
+                out.resize(phases::PLACES * phases::PHASES * self.inputs * self.outputs, 0.0);
+                phases::transform_weights(isa, w, self.inputs, self.outputs, out);
+            }
             Algorithm::Direct => pack(w, self.kernel * self.inputs, self.outputs, out),
         }
     }
@@ -93,7 +97,9 @@ impl ConvolutionPlan {
                 to.by_data.resize(PLACES * self.outputs * self.gradient, 0.0);
                 winograd::transform_weights(isa, &turned, self.outputs, self.gradient, &mut to.by_data);
             }
-            Algorithm::Direct => pack(&turned, self.kernel * self.outputs, self.gradient, &mut to.by_data),
+            Algorithm::Phases | Algorithm::Direct => {
+                pack(&turned, self.kernel * self.outputs, self.gradient, &mut to.by_data);
+            }
         }
     }
 
@@ -146,6 +152,14 @@ impl ConvolutionPlan {
                     m,
                 );
             }
+            Algorithm::Phases => {
+                let from = Layout { first, image, row };
+                let tiles = Tiles { images, height: self.to.height, width: self.to.width };
+                let v = room(v, phases::scratch(phases::PHASES * self.inputs));
+                let m = room(m, phases::scratch(self.outputs));
+                let (x, y) = ((&x[..], from, self.inputs), (y, to, self.outputs));
+                phases::convolve(isa, tiles, x, weights, y, epilogue, v, m);
+            }
             Algorithm::Direct => {
                 assert!(epilogue.shortcut.is_none(), "shortcuts are added elsewhere to direct convolutions");
                 let end = epilogue.bias.map_or(End::Store, |bias| End::Close { bias, relu: epilogue.relu });
@@ -179,7 +193,7 @@ impl ConvolutionPlan {
     pub(crate) fn begin_by_weights(&self, scratch: &mut Scratch, dw: &mut [f32]) {
         match self.by_weights {
             Algorithm::Winograd => room(&mut scratch.du, PLACES * self.inputs * self.outputs).fill(0.0),
-            Algorithm::Direct => dw.fill(0.0),
+            Algorithm::Phases | Algorithm::Direct => dw.fill(0.0),
         }
     }
 
@@ -206,7 +220,7 @@ impl ConvolutionPlan {
                     m,
                 );
             }
-            Algorithm::Direct => {
+            Algorithm::Phases | Algorithm::Direct => {
                 for i in 0..images {
                     let x = &x[i * fx.len(self.inputs)..];
                     let dy = &dy[i * fd.len(self.outputs) + first..];
@@ -262,7 +276,7 @@ impl ConvolutionPlan {
                     m,
                 );
             }
-            Algorithm::Direct => {
+            Algorithm::Phases | Algorithm::Direct => {
                 let geometry = Geometry {
                     kernel: self.kernel,
                     stride: 1,

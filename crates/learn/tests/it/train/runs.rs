@@ -5,6 +5,7 @@ use crate::support::folder;
 use gambeson_learn::net::parameters::Places;
 use gambeson_learn::train::check::{Conflict, SpecError};
 use gambeson_learn::train::checkpoint::{CHECKPOINT, Checkpoint, PREVIOUS};
+use gambeson_learn::train::clock::Spent;
 use gambeson_learn::train::run::{METRICS, Metrics, NETWORK, SPEC};
 use gambeson_learn::train::setup::{PROJECTION, Setup, SetupError};
 use gambeson_learn::train::spec::OptimiserSpec;
@@ -52,7 +53,7 @@ fn whole(setup: &Setup, folder: &Path) -> Outcome {
 
 /// What does not depend on the clock.
 fn timeless(metrics: &[Metrics]) -> Vec<Metrics> {
-    metrics.iter().map(|epoch| Metrics { seconds: 0.0, ..epoch.clone() }).collect()
+    metrics.iter().map(|epoch| Metrics { spent: Spent::default(), ..epoch.clone() }).collect()
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::input_map::{Affine, InputMap, Layout};
 use crate::noise::chacha::{self, Words};
 use crate::noise::normals::{self, is_rare, pair};
 use crate::noise::refine::{self, MoreBits, cell, width_of_cell};
-use crate::noise::rounded::{dispatch, edge, fill};
+use crate::noise::rounded::{dispatch, edge, fill, resolve};
 use crate::noise::stream::key;
 use crate::noise::{Centre, CentreError, Draw, GENERATOR, Grid, GridError, Quantum, RoundedNoise};
 use rand::Rng;
@@ -238,7 +238,8 @@ fn every_instruction_set_gives_the_same_numbers() {
         let decided = dispatch(&key, 77, &centre, &mut widest);
         let mut portable = vec![0.0; widest.len()];
         let words = |counter, words: &mut Words| chacha::portable(&key, counter, 77, words);
-        assert_eq!(fill(&key, 77, &centre, &mut portable, words), decided);
+
+        assert_eq!(fill(&key, 77, &centre, &mut portable, words, resolve), decided);
         assert_eq!(bits(&widest), bits(&portable));
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {

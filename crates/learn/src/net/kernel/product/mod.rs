@@ -16,23 +16,17 @@
 
 #![allow(unsafe_code)]
 
+mod block;
 mod pack;
 mod plain;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 use super::isa::{Isa, LANES, Level, NATIVE_FMA};
+pub(super) use block::PANEL;
+use block::{Block, GROUP, GROUPS, MOST};
 use pack::packed_len;
 pub(crate) use pack::{pack, packed_pair};
-
-/// Columns of a panel of B. The last panel has [`LANES`] where the number of columns is odd in that unit.
-pub(crate) const PANEL: usize = 16;
-
-/// The highest block.
-const MOST: usize = 16;
-/// Rows that share a pointer: addresses have room for a few steps beyond it.
-const GROUP: usize = 4;
-const GROUPS: usize = MOST / GROUP;
 
 /// Where the numbers of A lie: A[p, s, k] at `p·row + s·segment + k·term`.
 #[derive(Clone, Copy, Debug)]
@@ -84,26 +78,6 @@ pub(crate) enum End<'a> {
     Accumulate,
     /// A number per column is added to each, then max(·, 0) is taken where asked for; NaN stays NaN.
     Close { bias: &'a [f32], relu: bool },
-}
-
-/// What a block needs to know, in numbers of `f32`.
-#[derive(Clone, Copy)]
-struct Block {
-    a_row: usize,
-    /// Where rows 0, 4, 8, 12 of A and C begin.
-    a_groups: [usize; GROUPS],
-    c_groups: [usize; GROUPS],
-    a_segment: usize,
-    a_term: usize,
-    b_segment: usize,
-    b_term: usize,
-    segments: usize,
-    depth: usize,
-    c_row: usize,
-    accumulate: bool,
-    /// One per column, or null.
-    bias: *const f32,
-    relu: bool,
 }
 
 /// How a panel is computed.

@@ -3,7 +3,8 @@
 //! Panel after panel; a whole one has its terms (s, k) in order, [`PANEL`] numbers each. Half a panel has for each segment
 //! its terms in pairs, column by column both numbers of a pair; an odd last term is paired with zeros.
 
-use super::{LANES, PANEL};
+use super::block::PANEL;
+use crate::net::kernel::isa::LANES;
 
 /// Numbers of packed columns.
 pub(super) fn packed_len(segments: usize, depth: usize, columns: usize) -> usize {

@@ -1,7 +1,7 @@
 //! Blocks as plain loops, for any machine.
 
-use super::super::isa::multiply_add;
-use super::{Block, GROUP, LANES, PANEL};
+use super::block::{Block, GROUP, PANEL};
+use crate::net::kernel::isa::{LANES, multiply_add};
 
 /// Where row p begins.
 #[inline(always)]

@@ -1,6 +1,6 @@
 //! Blocks in registers of AVX2 and AVX-512.
 
-use super::{Block, GROUP, GROUPS};
+use super::block::{Block, GROUP, GROUPS};
 use std::arch::x86_64::{
     __m256, __m512, _mm256_add_ps, _mm256_castpd_ps, _mm256_castps_pd, _mm256_castsi256_ps, _mm256_fmadd_ps,
     _mm256_hadd_ps, _mm256_loadu_ps, _mm256_max_ps, _mm256_permute4x64_pd, _mm256_set1_epi64x,

@@ -1,0 +1,180 @@
+//! A 4×4 convolution with stride 2 by two fifths of the multiplications.
+//!
+//! Split rows and columns of the padded image into even and odd ones. Then y[r] = Σ_a x[2r + a]·w[a] is, with a = 2t + φ,
+//! the sum over both phases φ of convolutions with stride 1 and two taps: Σ_φ Σ_t x_φ[r + t]·w_φ[t]. In two dimensions
+//! there are four phases, each like so many further channels, and each convolution is done by Winograd's F(4×4, 2×2):
+//! Y = Aᵀ[(G w Gᵀ) ⊙ (Bᵀ d B)]A as in [`super`], with patches of 5×5 and interpolation at 0, 1, −1, 2 and ∞. The 25
+//! products ⊙ are matrix products over 4·channels terms. Phases are read where they lie, every second number.
+//!
+//! Only forward: gradients of such layers are direct sums.
+
+#![allow(unsafe_code)]
+
+use super::tile::{Steps, Transform, gathered, put_packed, put_tile, spread};
+use super::tiles::{BATCH, Epilogue, Layout, SKEW, Tiles, batches};
+use crate::net::kernel::isa::{Isa, LANES};
+use crate::net::kernel::lanes::Lanes;
+use crate::net::kernel::product::{Columns, End, Rows, Sizes, product};
+use crate::net::kernel::versions::versions;
+
+/// Places of a transformed tile.
+pub(crate) const PLACES: usize = 25;
+/// Phases of a plane.
+pub(crate) const PHASES: usize = 4;
+
+/// Numbers of the scratch that [`convolve`] needs for so many terms, channels of all phases or channels of the output.
+pub(crate) fn scratch(terms: usize) -> usize {
+    PLACES * (BATCH * terms + SKEW)
+}
+
+/// Rows or columns that whole tiles read, for so many of the output.
+pub(crate) fn reach(size: usize) -> usize {
+    8 * size.div_ceil(4) + 2
+}
+
+struct Input;
+
+impl<L: Lanes> Transform<L, 5, 5> for Input {
+    #[inline(always)]
+    fn of(d: [L; 5]) -> [L; 5] {
+        let t = d[3].sub(d[1]);
+        [
+            t.plus_times(2.0, d[0].sub(d[2])),
+            d[3].sub(d[2]).plus_times(-2.0, d[1]),
+            d[3].plus_times(-3.0, d[2]).plus_times(2.0, d[1]),
+            t,
+            d[4].sub(d[2]).plus_times(-2.0, t),
+        ]
+    }
+}
+
+struct Output;
+
+impl<L: Lanes> Transform<L, 5, 4> for Output {
+    #[inline(always)]
+    fn of(m: [L; 5]) -> [L; 4] {
+        let (s, t) = (m[1].add(m[2]), m[1].sub(m[2]));
+        [
+            m[0].add(s).add(m[3]),
+            t.plus_times(2.0, m[3]),
+            s.plus_times(4.0, m[3]),
+            t.plus_times(8.0, m[3]).add(m[4]),
+        ]
+    }
+}
+
+const G: [[f32; 2]; 5] =
+    [[0.5, 0.0], [-0.5, -0.5], [-1.0 / 6.0, 1.0 / 6.0], [1.0 / 6.0, 1.0 / 3.0], [0.0, 1.0]];
+
+versions! {
+    /// V of the tiles `first..first + count` of padded images: the channels of phase 0, those of phase 1, ….
+    fn transform_input<L by channels>(x: &[f32], layout: Layout, tiles: Tiles, channels: usize, first: usize, count: usize, v: &mut [f32]) {
+        let terms = PHASES * channels;
+        let plane = count * terms + SKEW;
+        let last = tiles.place(first + count - 1).0;
+        let (down, across) = (reach(tiles.height), reach(tiles.width));
+        let end = layout.first + last * layout.image + (down - 1) * layout.row + across * channels;
+        assert!(end <= x.len() && PLACES * plane <= v.len() && channels.is_multiple_of(LANES), "tiles beyond the image");
+        let steps = Steps { row: 2 * layout.row, column: 2 * channels };
+        let mut place = tiles.place(first);
+        for tile in 0..count {
+            let at = layout.tile(place, 8, channels);
+            for phase in 0..PHASES {
+                let at = at + phase / 2 * layout.row + phase % 2 * channels;
+                for c in (0..channels).step_by(L::WIDTH) {
+                    // SAFETY: the patch is before `end`, the places within their planes, tile after tile.
+                    unsafe {
+                        let to = v.as_mut_ptr().add(tile * terms + phase * channels + c);
+                        spread::<L, Input, _, _>(x.as_ptr().add(at + c), steps, to, plane);
+                    }
+                }
+            }
+            place = tiles.after(place);
+        }
+    }
+}
+
+versions! {
+    /// The tiles of Y from M, with the epilogue.
+    fn transform_output<L by channels>(m: &[f32], y: &mut [f32], layout: Layout, tiles: Tiles, channels: usize, first: usize, count: usize, epilogue: Epilogue<'_>) {
+        let plane = count * channels + SKEW;
+        assert!(PLACES * plane <= m.len() && channels.is_multiple_of(LANES), "tiles beyond their planes");
+        tiles.assert_output(y, layout, channels, first + count, epilogue);
+        let steps = Steps { row: layout.row, column: channels };
+        let mut place = tiles.place(first);
+        for tile in 0..count {
+            let at = layout.tile(place, 4, channels);
+            for c in (0..channels).step_by(L::WIDTH) {
+                // SAFETY: places are within their planes; rows and columns beyond the image are left out, and all others
+                // were asserted to be there.
+                unsafe {
+                    let tile = gathered::<L, Output, _>(m.as_ptr().add(tile * channels + c), plane);
+                    put_tile(tile, tiles.inside(place), y.as_mut_ptr(), at + c, steps, c, epilogue);
+                }
+            }
+            place = tiles.after(place);
+        }
+    }
+}
+
+versions! {
+    /// U = GwGᵀ of every phase, packed into panels, from w: 4 × 4 × `inputs` × `outputs`.
+    fn transform_weights<L>(w: &[f32], inputs: usize, outputs: usize, u: &mut [f32]) {
+        let (all, depth) = (inputs * outputs, PHASES * inputs);
+        assert!(w.len() == 16 * all && u.len() == PLACES * PHASES * all, "weights of 4 x 4");
+        for o in (0..outputs).step_by(LANES) {
+            for phase in 0..PHASES {
+                let (down, across) = (phase / 2, phase % 2);
+                for i in 0..inputs {
+                    let mut taps = [[L::zero(); 2]; 2];
+                    for (tap, t) in taps.as_flattened_mut().iter_mut().enumerate() {
+                        let (a, b) = (2 * (tap / 2) + down, 2 * (tap % 2) + across);
+                        *t = L::of(&w[(4 * a + b) * all + i * outputs + o..]);
+                    }
+                    for (r, g) in G.iter().enumerate() {
+                        let row = [
+                            L::zero().plus_times(g[0], taps[0][0]).plus_times(g[1], taps[1][0]),
+                            L::zero().plus_times(g[0], taps[0][1]).plus_times(g[1], taps[1][1]),
+                        ];
+                        for (q, g) in G.iter().enumerate() {
+                            let value = L::zero().plus_times(g[0], row[0]).plus_times(g[1], row[1]);
+                            let u = &mut u[(5 * r + q) * depth * outputs..];
+                            put_packed(value, u, (depth, phase * inputs + i), (outputs, o));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The convolution of padded images with transformed weights ([`transform_weights`]); `y` has `outputs` channels.
+///
+/// `x` has `inputs` channels, a multiple of the lanes; its first patch begins at `from.first`, and there must be zeros, or the
+/// image, as far as whole tiles [`reach`].
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn convolve(
+    isa: Isa,
+    tiles: Tiles,
+    (x, from, inputs): (&[f32], Layout, usize),
+    u: &[f32],
+    (y, to, outputs): (&mut [f32], Layout, usize),
+    epilogue: Epilogue<'_>,
+    v: &mut [f32],
+    m: &mut [f32],
+) {
+    let terms = PHASES * inputs;
+    for (first, count) in batches(tiles) {
+        transform_input(isa, x, from, tiles, inputs, first, count, v);
+        let (from_plane, to_plane) = (count * terms + SKEW, count * outputs + SKEW);
+        let sizes = Sizes { rows: count, columns: outputs, segments: 1, depth: terms, out_row: outputs };
+        let at = Rows { row: terms, segment: 0, term: 1 };
+        for place in 0..PLACES {
+            let a = &v[place * from_plane..][..count * terms];
+            let b = &u[place * terms * outputs..][..terms * outputs];
+            let c = &mut m[place * to_plane..][..count * outputs];
+            product(isa, sizes, (a, at), (b, Columns::Packed), c, End::Store);
+        }
+        transform_output(isa, m, y, to, tiles, outputs, first, count, epilogue);
+    }
+}

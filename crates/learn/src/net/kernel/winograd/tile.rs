@@ -1,0 +1,154 @@
+//! One tile, some channels of it: what the transforms of all schemes have in common.
+
+#![allow(unsafe_code)]
+
+use super::tiles::Epilogue;
+use crate::net::kernel::isa::LANES;
+use crate::net::kernel::lanes::Lanes;
+use crate::net::kernel::product::{PANEL, packed_pair};
+
+/// Where the numbers of a patch lie: (i, j) at `i·row + j·column`.
+#[derive(Clone, Copy)]
+pub(super) struct Steps {
+    pub(super) row: usize,
+    pub(super) column: usize,
+}
+
+/// A transform of one row or column: a type and not a closure, because closures are compiled without the wider instructions.
+pub(super) trait Transform<L: Lanes, const N: usize, const OUT: usize> {
+    fn of(row: [L; N]) -> [L; OUT];
+}
+
+/// T d Tᵀ of an N × N patch d, place by place into planes: number (i, j) at `(i·OUT + j)·plane` from `to`.
+///
+/// # Safety
+/// The patch and the places must be within what the pointers point into.
+#[inline(always)]
+pub(super) unsafe fn spread<L: Lanes, T: Transform<L, N, OUT>, const N: usize, const OUT: usize>(
+    from: *const f32,
+    steps: Steps,
+    to: *mut f32,
+    plane: usize,
+) {
+    let mut t = [[L::zero(); N]; OUT];
+    for j in 0..N {
+        let mut d = [L::zero(); N];
+        for (i, d) in d.iter_mut().enumerate() {
+            // SAFETY: the caller's.
+            *d = unsafe { L::load(from.add(i * steps.row + j * steps.column)) };
+        }
+        for (i, out) in T::of(d).into_iter().enumerate() {
+            t[i][j] = out;
+        }
+    }
+    for (i, t) in t.into_iter().enumerate() {
+        for (j, out) in T::of(t).into_iter().enumerate() {
+            // SAFETY: the caller's.
+            unsafe { out.store(to.add((OUT * i + j) * plane)) };
+        }
+    }
+}
+
+/// T m Tᵀ of N × N places that lie in planes.
+///
+/// # Safety
+/// The places must be within what the pointer points into.
+#[inline(always)]
+pub(super) unsafe fn gathered<L: Lanes, T: Transform<L, N, 4>, const N: usize>(
+    from: *const f32,
+    plane: usize,
+) -> [[L; 4]; 4] {
+    let mut t = [[L::zero(); N]; 4];
+    for j in 0..N {
+        let mut m = [L::zero(); N];
+        for (i, m) in m.iter_mut().enumerate() {
+            // SAFETY: the caller's.
+            *m = unsafe { L::load(from.add((N * i + j) * plane)) };
+        }
+        for (i, out) in T::of(m).into_iter().enumerate() {
+            t[i][j] = out;
+        }
+    }
+    let mut tile = [[L::zero(); 4]; 4];
+    for (tile, t) in tile.iter_mut().zip(t) {
+        *tile = T::of(t);
+    }
+    tile
+}
+
+/// Channels `channel..` of a tile, closed and stored: `rows` × `columns` of it, the others are beyond the image.
+///
+/// # Safety
+/// `at` is where its first number belongs, in `y` and in the shortcut; what is stored must be within both.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+pub(super) unsafe fn put_tile<L: Lanes>(
+    tile: [[L; 4]; 4],
+    (rows, columns): (usize, usize),
+    y: *mut f32,
+    at: usize,
+    steps: Steps,
+    channel: usize,
+    epilogue: Epilogue<'_>,
+) {
+    let mut bias = L::zero();
+    if let Some(all) = epilogue.bias {
+        bias = L::of(&all[channel..]);
+    }
+    // Two loops: with a known number of steps everything stays in registers.
+    if rows == 4 && columns == 4 {
+        for (i, line) in tile.into_iter().enumerate() {
+            for (j, out) in line.into_iter().enumerate() {
+                // SAFETY: the caller's.
+                unsafe { put(out, y, at + i * steps.row + j * steps.column, bias, epilogue) };
+            }
+        }
+    } else {
+        for (i, line) in tile.into_iter().enumerate().take(rows) {
+            for (j, out) in line.into_iter().enumerate().take(columns) {
+                // SAFETY: the caller's.
+                unsafe { put(out, y, at + i * steps.row + j * steps.column, bias, epilogue) };
+            }
+        }
+    }
+}
+
+/// # Safety
+/// As [`put_tile`].
+#[inline(always)]
+unsafe fn put<L: Lanes>(mut out: L, y: *mut f32, at: usize, bias: L, epilogue: Epilogue<'_>) {
+    if epilogue.bias.is_some() {
+        out = out.add(bias);
+    }
+    if let Some(shortcut) = epilogue.shortcut {
+        // SAFETY: the caller's.
+        out = out.add(unsafe { L::load(shortcut.as_ptr().add(at)) });
+    }
+    if epilogue.relu {
+        out = out.relu();
+    }
+    // SAFETY: the caller's.
+    unsafe { out.store(y.add(at)) };
+}
+
+/// Eight columns of term k of transformed weights, from column `first` of `columns`, where packed products of `depth` terms
+/// want them.
+#[inline(always)]
+pub(super) fn put_packed<L: Lanes>(
+    value: L,
+    u: &mut [f32],
+    (depth, k): (usize, usize),
+    (columns, first): (usize, usize),
+) {
+    let panel = first / PANEL * PANEL;
+    let u = &mut u[depth * panel..];
+    if columns - panel >= PANEL {
+        value.put(&mut u[k * PANEL + (first - panel)..]);
+    } else {
+        let mut lanes = [0.0; LANES];
+        value.put(&mut lanes);
+        for (j, &lane) in lanes.iter().enumerate() {
+            u[packed_pair(k, j)] = lane;
+        }
+    }
+}
