@@ -14,6 +14,11 @@ pub fn quantum(data: &Dataset) -> Quantum {
     }
 }
 
+/// What records call a data set: its name and its hash.
+pub fn data_name(data: &Dataset) -> String {
+    format!("{} sha256:{}", data.name(), data.sha256())
+}
+
 /// Sample `index` with its label.
 ///
 /// # Panics

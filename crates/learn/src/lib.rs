@@ -7,6 +7,7 @@
 //! - [`runtime`]: networks from files as classifiers, computed by our engine or by ONNX Runtime.
 //! - [`view`]: how a network sees an input, with or without a projection. [`attack`]: perturbations that raise its loss.
 //!   [`train`]: the loop that trains it, Algorithm 1 of the paper among what it trains against.
+//! - [`smoothed`]: a network with all that is needed to smooth it and to attack it, from its files.
 //! - [`inputs`]: samples of a data set as a smoother takes them.
 //! - [`weights`]: their numbers in files: our own, and state dicts of PyTorch.
 //! - [`convert`]: from files of any kind to files of another.
@@ -21,6 +22,7 @@ pub mod inputs;
 pub mod net;
 pub mod onnx;
 pub mod runtime;
+pub mod smoothed;
 pub mod train;
 pub mod view;
 pub mod weights;

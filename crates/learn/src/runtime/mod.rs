@@ -16,5 +16,5 @@ mod own;
 
 pub use error::ModelError;
 pub use load::{LoadParams, LoadedModel, load};
-pub use model::{NetworkModel, Runtime, RuntimeChoice};
+pub use model::{NetworkModel, Runtime, RuntimeChoice, network_name};
 pub use own::{OwnModel, OwnModelError};

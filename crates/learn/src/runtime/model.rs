@@ -1,7 +1,7 @@
 //! What computes a network, and a network as a classifier whichever it is.
 
 use super::own::OwnModel;
-use crate::onnx::{OnnxError, OnnxModel};
+use crate::onnx::{Normalisation, OnnxError, OnnxModel};
 use gambeson_smooth::classifier::Classifier;
 use gambeson_smooth::input_map::InputMap;
 use gambeson_smooth::record::ONNX_RUNTIME;
@@ -31,9 +31,23 @@ impl Runtime {
     /// Its name in records. The number of the engine rises when its rounding changes.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Own => "gambeson 1",
+            Self::Own => "gambeson 2",
             Self::Onnx => ONNX_RUNTIME,
         }
+    }
+
+    /// Whether a name in records is that of our engine before its rounding changed: it cannot be run any more, and this one
+    /// may answer a near-tie otherwise.
+    pub fn is_earlier_engine(name: &str) -> bool {
+        name.starts_with("gambeson ") && name != Self::Own.name()
+    }
+}
+
+/// What records call a network: its hash, and a normalisation that is not in its file.
+pub fn network_name(sha256: &str, normalisation: Option<&Normalisation>) -> String {
+    match normalisation {
+        None => sha256.to_owned(),
+        Some(both) => format!("{sha256} mean {:?} std {:?}", both.mean(), both.std()),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Training: one loop; what it trains against is a value.
 //!
 //! - [`spec`]: what to train, as a file; [`check`]: whether it can be, and what is wrong if not.
-//! - [`setup`]: from a spec and data to a network, its view of inputs, and a projection.
+//! - [`setup`]: from a spec and data to a network, its view of inputs, and a projection; [`load`]: the same from the names
+//!   of data.
 //! - [`trainer`]: one step, which reads like Algorithm 1 of the paper; [`batches`], [`schedule`] and [`sgd`] are its parts.
 //! - [`checkpoint`]: everything a run needs to go on as if it had never stopped. [`clock`]: how long it took.
 //! - [`run`]: a folder with spec, network, checkpoints and metrics, and the loop over epochs.
@@ -13,6 +14,7 @@ pub mod batches;
 pub mod check;
 pub mod checkpoint;
 pub mod clock;
+pub mod load;
 pub mod run;
 pub mod schedule;
 pub mod setup;

@@ -1,10 +1,9 @@
 //! What is attacked: data, network, how it sees inputs, and where noise is added.
 
 use crate::args::{AttackArguments, BallBasisName, MethodName, RadiusNormName};
-use crate::commands::certify::network_name;
 use crate::commands::data::data_dir;
 use crate::live_data::LiveData;
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use gambeson_data::dataset::Dataset;
 use gambeson_data::source::{self, LoadOptions};
 use gambeson_learn::attack::Norm;
@@ -12,35 +11,19 @@ use gambeson_learn::attack::challenge::certified_victims;
 use gambeson_learn::attack::frame::Frame;
 use gambeson_learn::attack::inputs::Victim;
 use gambeson_learn::attack::pgd::PgdParams;
-use gambeson_learn::convert;
-use gambeson_learn::inputs::quantum;
-use gambeson_learn::onnx::Normalisation;
-use gambeson_learn::runtime::OwnModel;
+use gambeson_learn::inputs::data_name;
+use gambeson_learn::smoothed::{SmoothedError, SmoothedFiles, SmoothedNetwork};
 use gambeson_learn::train::setup::value_range;
-use gambeson_learn::view::View;
-use gambeson_learn::weights::network::Network;
-use gambeson_lowrank::projection::proven::ProvenProjection;
 use gambeson_lowrank::projection::representation::Representation;
 use gambeson_smooth::noise::GENERATOR;
 use gambeson_smooth::record::{Record, merge_records};
-use gambeson_smooth::space::Space;
 
 pub(super) struct Scene {
     pub(super) data: Dataset,
-    pub(super) model: Option<Attackable>,
+    pub(super) model: Option<SmoothedNetwork>,
     indices: Vec<usize>,
     /// Those whose radii are attacked.
     records: Vec<Record>,
-}
-
-/// A network and all that is needed to attack it and to ask it.
-pub(super) struct Attackable {
-    pub(super) network: Network,
-    /// As in records.
-    name: String,
-    pub(super) view: View,
-    pub(super) space: Space,
-    pub(super) classifier: OwnModel,
 }
 
 impl Scene {
@@ -53,9 +36,16 @@ impl Scene {
         ensure!(!indices.is_empty(), "--start, --stop and --every select none of the {} inputs", data.len());
         let model = match &arguments.model {
             None => None,
-            Some(path) => Some(
-                attackable(arguments, path, &data, threads).with_context(|| path.display().to_string())?,
-            ),
+            Some(path) => {
+                let files = SmoothedFiles {
+                    network: path,
+                    normalisation: (&arguments.mean, &arguments.std),
+                    projection: arguments.projection.as_deref(),
+                    certificate: arguments.certificate.as_deref(),
+                };
+                let opened = SmoothedNetwork::open(files, &data, threads).map_err(hinted);
+                Some(opened.with_context(|| path.display().to_string())?)
+            }
         };
         let records = match &arguments.certified {
             None => Vec::new(),
@@ -108,7 +98,7 @@ impl Scene {
     ) -> anyhow::Result<Vec<Victim>> {
         let Some(model) = &self.model else { bail!("--model is missing") };
         let mut records = self.records.clone();
-        let data = format!("{} sha256:{}", self.data.name(), self.data.sha256());
+        let data = data_name(&self.data);
         let projection = model.space.projection_sha256().unwrap_or("none");
         let sigma = arguments.sigma.context("--sigma is missing")?.to_string(); // clap asks for it
         for record in &records {
@@ -157,6 +147,15 @@ impl Scene {
     }
 }
 
+/// The error, with the options it is about.
+fn hinted(error: SmoothedError) -> anyhow::Error {
+    match &error {
+        SmoothedError::NormalisedTwice => anyhow!("{error}; leave out --mean and --std"),
+        SmoothedError::Normalisation(_) => anyhow!("--mean and --std: {error}"),
+        _ => error.into(),
+    }
+}
+
 fn norm(name: RadiusNormName) -> Norm {
     match name {
         RadiusNormName::L2 => Norm::L2,
@@ -168,49 +167,4 @@ fn norm(name: RadiusNormName) -> Norm {
 fn same(path: &std::path::Path, what: &str, recorded: &str, given: &str) -> anyhow::Result<()> {
     ensure!(recorded == given, "{}: its {what} is {recorded}, not {given}", path.display());
     Ok(())
-}
-
-fn attackable(
-    arguments: &AttackArguments,
-    path: &std::path::Path,
-    data: &Dataset,
-    threads: usize,
-) -> anyhow::Result<Attackable> {
-    let shape = data.shape();
-    let named = if arguments.projection.is_some() { None } else { Some(shape) };
-    let source = convert::read(path, named).map_err(|error| anyhow::anyhow!("{}", error.problem))?;
-    let (mut network, mut name) = (source.network, source.sha256);
-    if !arguments.mean.is_empty() {
-        ensure!(
-            network.normalisation.is_none(),
-            "the network has its own mean and deviation; leave out --mean and --std"
-        );
-        let channels = network.architecture.input.channels;
-        let given =
-            Normalisation::new(&arguments.mean, &arguments.std, channels).context("--mean and --std")?;
-        name = network_name(&name, Some(&given));
-        let numbers = |of: &[f32]| of.iter().map(|&number| f64::from(number)).collect();
-        network.normalisation = Some((numbers(given.mean()), numbers(given.std())));
-    }
-    let taken = network.architecture.input;
-    let (view, space) = match &arguments.projection {
-        None => (View::values(shape, network.normalisation.as_ref())?, Space::identity(shape.len())),
-        Some(path) => {
-            let proven = ProvenProjection::open(path, arguments.certificate.as_deref(), None, threads)?;
-            let own = proven.projection().shape();
-            ensure!(
-                own == shape,
-                "{}: a projection of {own} inputs, but the data are {shape}",
-                path.display()
-            );
-            let onto = (taken.height, taken.width);
-            let view = View::projected(proven.projection(), onto, network.normalisation.as_ref())?;
-            (view, Space::projected(&proven, Some(onto))?)
-        }
-    };
-    ensure!(view.output() == taken, "takes images of {taken}, but is given {}", view.output());
-    let classifier = OwnModel::of_network(&network)?;
-    // The smoothed classifier that certificates are about rounds to the grid of the data.
-    let space = space.of(quantum(data));
-    Ok(Attackable { network, name, view, space, classifier })
 }

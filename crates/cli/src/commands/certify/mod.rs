@@ -25,7 +25,7 @@ use gambeson_smooth::smoother::{Smoother, SmoothingParams, default_targets};
 use inputs::ended;
 pub(crate) use inputs::interruptible;
 pub(crate) use live::{Draws, Live};
-pub(crate) use model::{network_name, vector};
+pub(crate) use model::vector;
 use serde::Serialize;
 pub(crate) use setup::Setup;
 pub(crate) use sources::{Sources, runtime_choice};

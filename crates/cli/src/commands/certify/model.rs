@@ -5,7 +5,7 @@ use crate::progress::say;
 use anyhow::{Context, anyhow, bail};
 use gambeson_data::dataset::Shape;
 use gambeson_learn::onnx::{Batching, Normalisation, OnnxError};
-use gambeson_learn::runtime::{self, LoadParams, LoadedModel, ModelError, NetworkModel};
+use gambeson_learn::runtime::{self, LoadParams, LoadedModel, ModelError, NetworkModel, network_name};
 use gambeson_lowrank::file::sha256_of_numbers;
 use gambeson_lowrank::matrix_file::npy;
 use gambeson_lowrank::projection::representation::{Representation, Transform};
@@ -97,14 +97,6 @@ pub(super) fn load(sources: &Sources<'_>, shape: Shape, threads: usize) -> anyho
     let name = network_name(&sha256, normalisation.as_ref());
     let runtime = Some(model.runtime().name());
     Ok(Loaded { model: Model::Network(model), name, runtime, shape })
-}
-
-/// What records call a network: its hash, and a normalisation that is not in its file.
-pub(crate) fn network_name(sha256: &str, normalisation: Option<&Normalisation>) -> String {
-    match normalisation {
-        None => sha256.to_owned(),
-        Some(both) => format!("{sha256} mean {:?} std {:?}", both.mean(), both.std()),
-    }
 }
 
 /// The error, with what to do about it.

@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_data::dataset::{Dataset, Shape};
 use gambeson_data::source::{self, LoadOptions};
-use gambeson_learn::inputs::{quantum, row_for};
+use gambeson_learn::inputs::{data_name, quantum, row_for};
 use gambeson_learn::runtime::Runtime;
 use gambeson_lowrank::projection::proven::ProvenProjection;
 use gambeson_smooth::classifier::Classifier;
@@ -142,7 +142,7 @@ impl Setup {
         Names {
             model: self.model_name.clone(),
             runtime: self.runtime.map(ToOwned::to_owned),
-            data: format!("{} sha256:{}", self.data.name(), self.data.sha256()),
+            data: data_name(&self.data),
             nonce,
         }
     }

@@ -6,18 +6,14 @@ use crate::commands::train::{self, LiveTraining};
 use anyhow::Context;
 use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_data::dataset::Dataset;
-use gambeson_learn::inputs::{quantum, row};
-use gambeson_learn::runtime::{OwnModel, Runtime};
+use gambeson_learn::inputs::row;
+use gambeson_learn::smoothed::{SmoothedFiles, SmoothedNetwork};
 use gambeson_learn::train::run::NETWORK;
 use gambeson_learn::train::setup::{PROJECTION, Setup};
 use gambeson_learn::train::{Outcome, TrainSpec, train as learn};
-use gambeson_learn::weights::network::Network;
-use gambeson_lowrank::projection::proven::ProvenProjection;
-use gambeson_smooth::record::{Names, Record};
+use gambeson_smooth::record::Record;
 use gambeson_smooth::runs::{RunParams, certify_inputs};
-use gambeson_smooth::seed::seed_in;
 use gambeson_smooth::smoother::{Smoother, SmoothingParams};
-use gambeson_smooth::space::Space;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -68,42 +64,35 @@ impl Contender {
     }
 
     /// The trained network as a classifier, and the space of its noise, all from the files.
-    pub(super) fn classifier(&self) -> anyhow::Result<(Network, OwnModel, Space)> {
-        let grid = self.setup.view.output();
-        let (network, _) = Network::read(&self.folder.join(NETWORK), grid)?;
-        let classifier = OwnModel::of_network(&network)?;
-        let space = if self.setup.projection.is_some() {
-            let proven = ProvenProjection::open(&self.folder.join(PROJECTION), None, None, self.threads)?;
-            Space::projected(&proven, Some((grid.height, grid.width)))?
-        } else {
-            Space::identity(self.setup.train.shape().len())
+    pub(super) fn smoothed(&self) -> anyhow::Result<SmoothedNetwork> {
+        let (network, projection) = (self.folder.join(NETWORK), self.folder.join(PROJECTION));
+        let files = SmoothedFiles {
+            network: &network,
+            normalisation: (&[], &[]),
+            projection: self.setup.projection.as_ref().map(|_| &*projection),
+            certificate: None,
         };
-        Ok((network, classifier, space.of(quantum(&self.setup.train))))
+        let opened = SmoothedNetwork::open(files, self.test()?, self.threads);
+        opened.with_context(|| network.display().to_string())
     }
 
     /// Certifies test images, evenly chosen; none if interrupted.
     pub(super) fn certify(&self, arguments: &QuickstartArguments) -> anyhow::Result<Option<Vec<Record>>> {
         let test = self.test()?;
-        let (_, classifier, space) = self.classifier()?;
-        let (_, sha256) = Network::read(&self.folder.join(NETWORK), self.setup.view.output())?;
+        let smoothed = self.smoothed()?;
         let noise = NoiseLevel::new(self.setup.sigma)?;
         let params = SmoothingParams {
             selection: SELECTION,
             estimation: arguments.n,
             failure: FailureProbability::new(ALPHA)?,
             batch: BATCH,
-            seed: seed_in(&space, (&sha256, test.sha256()), noise, None, 0)?,
+            seed: smoothed.seed(test, noise, 0)?,
             ..SmoothingParams::new(noise)?
         };
-        let smoother = Smoother::new(&classifier, &space, params)?;
+        let smoother = Smoother::new(&smoothed.classifier, &smoothed.space, params)?;
         let images = arguments.images.min(test.len());
         let run = RunParams {
-            names: Names {
-                model: sha256,
-                runtime: Some(Runtime::Own.name().to_owned()),
-                data: format!("{} sha256:{}", test.name(), test.sha256()),
-                nonce: Some(0),
-            },
+            names: smoothed.names(test, Some(0)),
             classes: test.classes().len(),
             indices: (0..test.len() as u64).step_by(test.len() / images).take(images).collect(),
             out: Some(self.records()),

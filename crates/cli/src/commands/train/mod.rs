@@ -10,13 +10,11 @@ use crate::live_data::LiveData;
 use crate::progress::{catch_interrupts, duration, say};
 use crate::screen::{command, wrapped};
 use anyhow::{Context, bail};
-use gambeson_data::dataset::{Dataset, Split};
-use gambeson_data::source::{self, LoadOptions};
 use gambeson_learn::net::parameters::Places;
 use gambeson_learn::train::clock::Spent;
 use gambeson_learn::train::run::{Metrics, NETWORK};
 use gambeson_learn::train::setup::{self, Setup};
-use gambeson_learn::train::{Outcome, TrainSpec, Trainer, train};
+use gambeson_learn::train::{Outcome, TrainSpec, Trainer, load, train};
 pub(crate) use live::LiveTraining;
 use serde::Serialize;
 use std::io::Write;
@@ -103,31 +101,10 @@ pub(crate) fn draw(metrics: &[Metrics], folder: &Path) -> anyhow::Result<()> {
 
 /// Data, projection, network. A projection's file is looked for beside the spec.
 pub(crate) fn prepare(spec: &TrainSpec, path: &Path, threads: usize) -> anyhow::Result<Setup> {
-    let mut spec = spec.clone();
-    if let Some(file) = spec.projection.as_mut().and_then(|projection| projection.file.as_mut())
-        && file.is_relative()
-        && let Some(folder) = path.parent()
-        && folder.join(&*file).exists()
-    {
-        *file = folder.join(&*file);
-    }
-    let (train, test) = load(&spec.data.name)?;
-    let train = setup::samples(&spec, train);
-    let projection = setup::projection(&spec, &train, threads)?;
-    Ok(Setup::new(&spec, train, test, projection)?)
-}
-
-/// Both parts of a data set; the second where there is one.
-pub(crate) fn load(name: &str) -> anyhow::Result<(Dataset, Option<Dataset>)> {
-    let options =
-        |split| -> anyhow::Result<LoadOptions> { Ok(LoadOptions { split, ..LoadOptions::new(data_dir()?) }) };
-    let train = options(Split::Train)?;
-    let has_parts = source::find(name, &train.data_dir)?.has_parts();
-    let test = options(Split::Test)?;
-    let train = LiveData::watch(|progress| source::load(name, &train, progress))?;
-    let test =
-        has_parts.then(|| LiveData::watch(|progress| source::load(name, &test, progress))).transpose()?;
-    Ok((train, test))
+    let data_dir = data_dir()?;
+    let prepared =
+        LiveData::watch(|progress| load::prepare(spec, path.parent(), &data_dir, threads, progress));
+    Ok(prepared?)
 }
 
 /// One line on what is trained.

@@ -1,7 +1,7 @@
 //! The hot loops of the networks, and the one place that looks at the CPU.
 //!
 //! [`product`] multiplies blocks of matrices; [`winograd`] and [`direct`] are convolutions made of such products;
-//! [`lanes`] are plain loops over eight channels at a time. Everything is stored pixel by pixel, channels innermost
+//! [`lanes`] are plain loops over eight or sixteen channels at a time. Everything is stored pixel by pixel, channels innermost
 //! (N, H, W, C), with channels filled up with zeros to a multiple of [`LANES`].
 //!
 //! **Instruction sets.** Each loop is compiled several times: for what every machine of the target has, for AVX2 with FMA,
@@ -12,10 +12,10 @@
 //! ordinary x86-64 build do not, since without the instruction a fused operation is a slow library call: they differ in
 //! the last places. [`Isa::PORTABLE_FUSED`] is the same portable code with that slow call, for tests: equal to the bit.
 //!
-//! `unsafe` is in `product.rs`, for the loads and stores of its innermost loop; in `lanes.rs`, for those of eight channels
-//! and the instructions of AVX2; in `winograd.rs`, for the same in its transforms; and in what `versions!` writes wherever
-//! it is used (`elementwise.rs`, `pooling.rs`, `winograd.rs`): calls of versions compiled for instructions that were found
-//! to be there.
+//! `unsafe` is in `product/`, for the loads and stores of its innermost loops; in `lanes.rs`, for those of some channels and
+//! the instructions of AVX2 and AVX-512; in `winograd/`, for the same in its transforms; and in what `versions!` writes
+//! wherever it is used (`elementwise.rs`, `pooling.rs`, `winograd/`): calls of versions compiled for instructions that were
+//! found to be there.
 
 pub(crate) mod direct;
 pub(crate) mod elementwise;

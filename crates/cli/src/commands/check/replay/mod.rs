@@ -14,6 +14,7 @@ use crate::progress::{interrupted, live_line};
 use anyhow::{Context, bail};
 use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_data::format::audio::FrameParams;
+use gambeson_learn::runtime::Runtime;
 use gambeson_lowrank::observe::Observer;
 use gambeson_smooth::noise::Grid;
 use gambeson_smooth::record::{ONNX_RUNTIME, Record, RecordError, Run, read_numbered_records};
@@ -197,8 +198,12 @@ fn mismatches(run: &Run, setup: &Setup) -> Vec<String> {
     let given = Grid::new(run.sigma, setup.space.unit(), run.grid.map(|grid| grid.exponent)).ok();
     differ("grid", &grid(run.grid), &grid(given));
     differ("number of coordinates", &run.dimension.to_string(), &setup.space.input_dim().to_string());
-    // Both runtimes compute the network, but not to the same last place.
-    let runtime = |name: Option<&str>| name.unwrap_or("none").to_owned();
+    // Both runtimes compute the network, but not to the same last place. Our engine stands in for its earlier versions.
+    let runtime = |name: Option<&str>| match name {
+        None => none(),
+        Some(name) if Runtime::is_earlier_engine(name) => Runtime::Own.name().to_owned(),
+        Some(name) => name.to_owned(),
+    };
     differ("runtime", &runtime(run.runtime.as_deref()), &runtime(setup.runtime));
     match (&run.projection, &setup.projection) {
         (None, None) => {}
@@ -273,9 +278,10 @@ fn draw_again(
         checked.differing += replayed.differing;
         let radius = |record: &Record| record.derived.latent.unwrap_or(0.0);
         checked.smaller_by = checked.smaller_by.max(radius(record) - radius(&replayed.again));
-        // Another version of ONNX Runtime rounds otherwise, so that near-ties may fall otherwise: no lie, but what is claimed
-        // must follow from the draws as they fell here.
-        let near_ties = record.run.runtime.as_deref() == Some(ONNX_RUNTIME)
+        // Another version of ONNX Runtime, or of our engine, rounds otherwise, so that near-ties may fall otherwise: no lie,
+        // but what is claimed must follow from the draws as they fell here.
+        let rounds_otherwise = |name: &str| name == ONNX_RUNTIME || Runtime::is_earlier_engine(name);
+        let near_ties = record.run.runtime.as_deref().is_some_and(rounds_otherwise)
             && replayed.differing as f64 <= (NEAR_TIES * record.draws() as f64).max(3.0);
         let counts = replayed.findings.iter().filter(|finding| matches!(finding, Finding::Counts { .. }));
         for finding in counts {

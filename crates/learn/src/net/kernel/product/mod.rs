@@ -170,7 +170,7 @@ pub(crate) fn products(
             relu,
         };
         let b = b[b_at..].as_ptr();
-        for (low, high) in cut.blocks(rows) {
+        for (low, high) in cut.blocks() {
             for place in (0..series.count).step_by(cut.lines) {
                 // The last lines may be fewer.
                 let lines = cut.lines.min(series.count - place);
@@ -188,7 +188,7 @@ pub(crate) fn products(
 
 /// How the rows of a series are cut into blocks: each of `lines` products, or each a part of one.
 struct Cut {
-    /// Rows of a product, where a block has several of them.
+    /// Rows of a product.
     rows: usize,
     lines: usize,
     parts: usize,
@@ -203,8 +203,8 @@ impl Cut {
     }
 
     /// Of nearly equal height: a thin one at the end would run at a fraction of the speed.
-    fn blocks(&self, rows: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let parts = self.parts;
+    fn blocks(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let (rows, parts) = (self.rows, self.parts);
         (0..parts).map(move |i| (i * rows / parts, (i + 1) * rows / parts))
     }
 

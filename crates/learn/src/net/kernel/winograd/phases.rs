@@ -67,25 +67,24 @@ const G: [[f32; 2]; 5] =
     [[0.5, 0.0], [-0.5, -0.5], [-1.0 / 6.0, 1.0 / 6.0], [1.0 / 6.0, 1.0 / 3.0], [0.0, 1.0]];
 
 versions! {
-    /// V of the tiles `first..first + count` of padded images: the channels of phase 0, those of phase 1, ….
-    fn transform_input<L by channels>(x: &[f32], layout: Layout, tiles: Tiles, channels: usize, first: usize, count: usize, v: &mut [f32]) {
-        let terms = PHASES * channels;
-        let plane = count * terms + SKEW;
+    /// V of the tiles `first..first + count` of padded images of `both`/2 channels: those of phase 0, those of phase 1, ….
+    /// Even and odd pixels are neighbours, so the channels of both are taken as those of one pixel.
+    fn transform_input<L by both>(x: &[f32], layout: Layout, tiles: Tiles, both: usize, first: usize, count: usize, v: &mut [f32]) {
+        let plane = count * 2 * both + SKEW;
         let last = tiles.place(first + count - 1).0;
         let (down, across) = (reach(tiles.height), reach(tiles.width));
-        let end = layout.first + last * layout.image + (down - 1) * layout.row + across * channels;
-        assert!(end <= x.len() && PLACES * plane <= v.len() && channels.is_multiple_of(LANES), "tiles beyond the image");
-        let steps = Steps { row: 2 * layout.row, column: 2 * channels };
+        let end = layout.first + last * layout.image + (down - 1) * layout.row + across * both / 2;
+        assert!(end <= x.len() && PLACES * plane <= v.len() && both.is_multiple_of(2 * LANES), "tiles beyond the image");
+        let steps = Steps { row: 2 * layout.row, column: both };
         let mut place = tiles.place(first);
         for tile in 0..count {
-            let at = layout.tile(place, 8, channels);
-            for phase in 0..PHASES {
-                let at = at + phase / 2 * layout.row + phase % 2 * channels;
-                for c in (0..channels).step_by(L::WIDTH) {
+            let at = layout.tile(place, 8, both / 2);
+            for down in 0..2 {
+                for c in (0..both).step_by(L::WIDTH) {
                     // SAFETY: the patch is before `end`, the places within their planes, tile after tile.
                     unsafe {
-                        let to = v.as_mut_ptr().add(tile * terms + phase * channels + c);
-                        spread::<L, Input, _, _>(x.as_ptr().add(at + c), steps, to, plane);
+                        let to = v.as_mut_ptr().add((2 * tile + down) * both + c);
+                        spread::<L, Input, _, _>(x.as_ptr().add(at + down * layout.row + c), steps, to, plane);
                     }
                 }
             }
@@ -165,7 +164,7 @@ pub(crate) fn convolve(
 ) {
     let terms = PHASES * inputs;
     for (first, count) in batches(tiles) {
-        transform_input(isa, x, from, tiles, inputs, first, count, v);
+        transform_input(isa, x, from, tiles, 2 * inputs, first, count, v);
         let (from_plane, to_plane) = (count * terms + SKEW, count * outputs + SKEW);
         let sizes = Sizes { rows: count, columns: outputs, segments: 1, depth: terms, out_row: outputs };
         let at = Rows { row: terms, segment: 0, term: 1 };

@@ -1,0 +1,57 @@
+//! `gambeson`: certified adversarial robustness from low-rank structure, in the terminal.
+//!
+//! A map, from the bottom up; nothing imports what stands below it:
+//!
+//! * [`args`] is the command line: verbs, options, help;
+//! * [`screen`] is colour and the width of a page; [`progress`] and [`live_data`] the live line on stderr and Ctrl-C; [`output`] stdout and
+//!   files to be written; [`machine`] what the system reports about itself; [`ended`] the exit codes;
+//! * [`files`] knows what every command reads and writes, and refuses what would destroy an input;
+//! * [`json`] has the objects that commands print with `--json` and `reproduce` reads back;
+//! * [`report`] shows numbers: decimals rounded to the safe side, tables, figures;
+//! * [`reproduce`] has the experiments of the paper as data: plans, records, tables and figures made from them;
+//! * [`commands`] has one file or folder per verb.
+//!
+//! Results go to stdout, everything else to stderr. Exit codes: 0 done and as asked, 1 ran but fell short, 2 error.
+//!
+//! A library with one function, and a binary that calls it: a binary would be compiled only after all that it links.
+
+mod args;
+mod commands;
+mod ended;
+mod files;
+mod json;
+mod live_data;
+mod machine;
+mod output;
+mod progress;
+mod report;
+mod reproduce;
+mod screen;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// The program, from the command line to an exit code.
+pub fn main() -> ExitCode {
+    let arguments = match args::Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return refused(&error),
+    };
+    match commands::run(arguments) {
+        Ok(ended) => ended.into(),
+        Err(error) => {
+            progress::fail(&error);
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Prints help, the version, or what is wrong with the command line.
+fn refused(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = error.print(); // a reader that has left is not an error
+        return ExitCode::SUCCESS;
+    }
+    progress::complain(&error.render());
+    ExitCode::from(2)
+}

@@ -1,0 +1,58 @@
+//! From a spec to what is trained: the data by their name, then everything that follows from them.
+
+use super::setup::{Setup, SetupError, projection, samples};
+use super::spec::TrainSpec;
+use gambeson_data::DataError;
+use gambeson_data::dataset::{Dataset, Split};
+use gambeson_data::progress::LoadProgress;
+use gambeson_data::source::{LoadOptions, find};
+use gambeson_lowrank::observe::Observer;
+use std::path::Path;
+use thiserror::Error;
+
+/// Why a spec cannot be made ready.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum PrepareError {
+    /// Data that cannot be read.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// Data, projection or network that do not fit.
+    #[error(transparent)]
+    Setup(#[from] Box<SetupError>),
+}
+
+/// Reads the data and puts everything together. Data sets live in `data_dir`; a projection's file with a relative name is
+/// looked for in `beside` first, where the spec is.
+pub fn prepare(
+    spec: &TrainSpec,
+    beside: Option<&Path>,
+    data_dir: &Path,
+    threads: usize,
+    observer: &mut dyn Observer<LoadProgress>,
+) -> Result<Setup, PrepareError> {
+    let mut spec = spec.clone();
+    if let Some(file) = spec.projection.as_mut().and_then(|projection| projection.file.as_mut())
+        && file.is_relative()
+        && let Some(found) = beside.map(|folder| folder.join(&*file)).filter(|path| path.exists())
+    {
+        *file = found;
+    }
+    let (train, test) = both_parts(&spec.data.name, data_dir, observer)?;
+    let train = samples(&spec, train);
+    let projection = projection(&spec, &train, threads).map_err(Box::new)?;
+    Ok(Setup::new(&spec, train, test, projection).map_err(Box::new)?)
+}
+
+/// Both parts of a data set; the second where there is one.
+pub fn both_parts(
+    name: &str,
+    data_dir: &Path,
+    observer: &mut dyn Observer<LoadProgress>,
+) -> Result<(Dataset, Option<Dataset>), DataError> {
+    let source = find(name, data_dir)?;
+    let options = |split| LoadOptions { split, ..LoadOptions::new(data_dir.to_path_buf()) };
+    let train = source.load(&options(Split::Train), observer)?;
+    let test = source.has_parts().then(|| source.load(&options(Split::Test), observer)).transpose()?;
+    Ok((train, test))
+}
