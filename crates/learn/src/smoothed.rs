@@ -103,7 +103,7 @@ impl SmoothedNetwork {
             .map_err(|error| SmoothedError::Network { path: error.path, problem: error.problem })?;
         let (mut network, mut name) = (source.network, source.sha256);
         let (mean, std) = files.normalisation;
-        if !mean.is_empty() {
+        if !(mean.is_empty() && std.is_empty()) {
             if network.normalisation.is_some() {
                 return Err(SmoothedError::NormalisedTwice);
             }

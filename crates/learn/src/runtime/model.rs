@@ -39,7 +39,8 @@ impl Runtime {
     /// Whether a name in records is that of our engine before its rounding changed: it cannot be run any more, and this one
     /// may answer a near-tie otherwise.
     pub fn is_earlier_engine(name: &str) -> bool {
-        name.starts_with("gambeson ") && name != Self::Own.name()
+        let number = |name: &str| name.strip_prefix("gambeson ")?.parse::<u32>().ok();
+        number(name).is_some_and(|found| Some(found) < number(Self::Own.name()))
     }
 }
 
@@ -52,8 +53,12 @@ pub fn network_name(sha256: &str, normalisation: Option<&Normalisation>) -> Stri
 }
 
 impl RuntimeChoice {
-    /// The choice with which a run goes on whose records name a runtime; none where the name is unknown.
+    /// The choice with which a run goes on whose records name a runtime; none where the name is unknown. Our engine stands
+    /// in for its earlier versions.
     pub fn recorded(name: &str) -> Option<Self> {
+        if Runtime::is_earlier_engine(name) {
+            return Some(Self::Own);
+        }
         [(Runtime::Own, Self::Own), (Runtime::Onnx, Self::Onnx)]
             .into_iter()
             .find_map(|(runtime, choice)| (runtime.name() == name).then_some(choice))
@@ -100,6 +105,13 @@ impl Classifier for NetworkModel {
         match self {
             Self::Own(model) => model.input_map(),
             Self::Onnx(model) => model.input_map(),
+        }
+    }
+
+    fn at_once(&self) -> Option<usize> {
+        match self {
+            Self::Own(model) => model.at_once(),
+            Self::Onnx(model) => model.at_once(),
         }
     }
 

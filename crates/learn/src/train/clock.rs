@@ -13,7 +13,7 @@ pub struct Spent {
     /// Seconds by the clock.
     pub seconds: f64,
     /// Seconds of all processors; none where the system did not say, at least for a part.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processor_seconds: Option<f64>,
 }
 
@@ -64,7 +64,7 @@ mod tests {
         let mut clock = Clock::start();
         let mut spent = Spent::default();
         let mut sum = 0_u64;
-        while spent.processor_seconds.is_none_or(|seconds| seconds < 0.05) {
+        while spent.processor_seconds.is_some_and(|seconds| seconds < 0.05) {
             sum = (0..1_000_000).fold(sum, |sum, i| std::hint::black_box(sum ^ i));
             clock.add_to(&mut spent);
         }

@@ -47,6 +47,13 @@ impl Classifier for Model {
         }
     }
 
+    fn at_once(&self) -> Option<usize> {
+        match self {
+            Self::Network(model) => model.at_once(),
+            Self::HalfSpace(_) | Self::Ball(_) => None,
+        }
+    }
+
     fn classify(&self, batch: &[f32], rows: usize, out: &mut [u32]) -> Result<(), OnnxError> {
         match self {
             Self::Network(model) => return model.classify(batch, rows, out),

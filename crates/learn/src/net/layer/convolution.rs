@@ -161,7 +161,10 @@ impl ConvolutionPlan {
                 phases::convolve(isa, tiles, x, weights, y, epilogue, v, m);
             }
             Algorithm::Direct => {
-                assert!(epilogue.shortcut.is_none(), "shortcuts are added elsewhere to direct convolutions");
+                assert!(
+                    epilogue.shortcut.is_none() && (epilogue.bias.is_some() || !epilogue.relu),
+                    "direct sums are closed with a bias, and shortcuts are added elsewhere"
+                );
                 let end = epilogue.bias.map_or(End::Store, |bias| End::Close { bias, relu: epilogue.relu });
                 for i in 0..images {
                     let y = &mut y[to.first + i * to.image..];

@@ -62,7 +62,7 @@ unsafe fn terms<const FUSED: bool, const ROWS: usize, const WIDTH: usize>(
                         *sum = multiply_add::<FUSED>(x, *y, *sum);
                     }
                 }
-                (a, b) = (a.add(block.a_term), b.add(block.b_term));
+                (a, b) = (a.wrapping_add(block.a_term), b.wrapping_add(block.b_term));
             }
         }
         for (p, sums) in sums.iter().enumerate() {

@@ -59,9 +59,9 @@ macro_rules! terms {
                             }
                         }
                         for g in 0..ROWS.div_ceil(GROUP) {
-                            a[g] = a[g].add(block.a_term);
+                            a[g] = a[g].wrapping_add(block.a_term);
                         }
-                        b = b.add(block.b_term);
+                        b = b.wrapping_add(block.b_term);
                     }
                 }
                 for p in 0..ROWS {
@@ -131,7 +131,7 @@ macro_rules! pairs {
                         for g in 0..ROWS.div_ceil(GROUP) {
                             a[g] = a[g].add(2);
                         }
-                        b = b.add(block.b_term);
+                        b = b.wrapping_add(block.b_term);
                     }
                     if block.depth % 2 == 1 {
                         let columns: [_; $count] = std::array::from_fn(|v| $load(b.add($lanes * v)));
