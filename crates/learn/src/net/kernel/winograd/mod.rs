@@ -20,6 +20,7 @@
 //! all fall into a few sets of the first-level cache, and the transforms be several times slower.
 
 pub(crate) mod phases;
+mod places;
 #[cfg(test)]
 mod tests;
 mod tile;
@@ -29,6 +30,7 @@ mod weights;
 
 use super::isa::Isa;
 use super::product::{Columns, End, Rows, Sizes, product};
+use places::multiply;
 pub(crate) use tiles::{BATCH, Epilogue, Layout, PLACES, Tiles};
 use tiles::{SKEW, batches};
 use transforms::{transform_gradient, transform_input, transform_output};
@@ -56,15 +58,7 @@ pub(crate) fn convolve(
 ) {
     for (first, count) in batches(tiles) {
         transform_input(isa, x, from, tiles, inputs, first, count, v);
-        let (from_plane, to_plane) = (count * inputs + SKEW, count * outputs + SKEW);
-        let sizes = Sizes { rows: count, columns: outputs, segments: 1, depth: inputs, out_row: outputs };
-        let at = Rows { row: inputs, segment: 0, term: 1 };
-        for place in 0..PLACES {
-            let a = &v[place * from_plane..][..count * inputs];
-            let b = &u[place * inputs * outputs..][..inputs * outputs];
-            let c = &mut m[place * to_plane..][..count * outputs];
-            product(isa, sizes, (a, at), (b, Columns::Packed), c, End::Store);
-        }
+        multiply(isa, (PLACES, count), (v, inputs), u, (m, outputs));
         transform_output(isa, m, y, to, tiles, outputs, first, count, epilogue);
     }
 }

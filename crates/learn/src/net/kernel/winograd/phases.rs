@@ -10,11 +10,11 @@
 
 #![allow(unsafe_code)]
 
-use super::tile::{Steps, Transform, gathered, put_packed, put_tile, spread};
+use super::places::multiply;
+use super::tile::{Steps, Transform, put_packed, put_tiles, spread};
 use super::tiles::{BATCH, Epilogue, Layout, SKEW, Tiles, batches};
 use crate::net::kernel::isa::{Isa, LANES};
 use crate::net::kernel::lanes::Lanes;
-use crate::net::kernel::product::{Columns, End, Rows, Sizes, product};
 use crate::net::kernel::versions::versions;
 
 /// Places of a transformed tile.
@@ -96,23 +96,7 @@ versions! {
 versions! {
     /// The tiles of Y from M, with the epilogue.
     fn transform_output<L by channels>(m: &[f32], y: &mut [f32], layout: Layout, tiles: Tiles, channels: usize, first: usize, count: usize, epilogue: Epilogue<'_>) {
-        let plane = count * channels + SKEW;
-        assert!(PLACES * plane <= m.len() && channels.is_multiple_of(LANES), "tiles beyond their planes");
-        tiles.assert_output(y, layout, channels, first + count, epilogue);
-        let steps = Steps { row: layout.row, column: channels };
-        let mut place = tiles.place(first);
-        for tile in 0..count {
-            let at = layout.tile(place, 4, channels);
-            for c in (0..channels).step_by(L::WIDTH) {
-                // SAFETY: places are within their planes; rows and columns beyond the image are left out, and all others
-                // were asserted to be there.
-                unsafe {
-                    let tile = gathered::<L, Output, _>(m.as_ptr().add(tile * channels + c), plane);
-                    put_tile(tile, tiles.inside(place), y.as_mut_ptr(), at + c, steps, c, epilogue);
-                }
-            }
-            place = tiles.after(place);
-        }
+        put_tiles::<L, Output, 5>(m, y, layout, tiles, channels, (first, count), epilogue);
     }
 }
 
@@ -162,18 +146,9 @@ pub(crate) fn convolve(
     v: &mut [f32],
     m: &mut [f32],
 ) {
-    let terms = PHASES * inputs;
     for (first, count) in batches(tiles) {
         transform_input(isa, x, from, tiles, 2 * inputs, first, count, v);
-        let (from_plane, to_plane) = (count * terms + SKEW, count * outputs + SKEW);
-        let sizes = Sizes { rows: count, columns: outputs, segments: 1, depth: terms, out_row: outputs };
-        let at = Rows { row: terms, segment: 0, term: 1 };
-        for place in 0..PLACES {
-            let a = &v[place * from_plane..][..count * terms];
-            let b = &u[place * terms * outputs..][..terms * outputs];
-            let c = &mut m[place * to_plane..][..count * outputs];
-            product(isa, sizes, (a, at), (b, Columns::Packed), c, End::Store);
-        }
+        multiply(isa, (PLACES, count), (v, PHASES * inputs), u, (m, outputs));
         transform_output(isa, m, y, to, tiles, outputs, first, count, epilogue);
     }
 }

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)]
 
-use super::tiles::Epilogue;
+use super::tiles::{Epilogue, Layout, SKEW, Tiles};
 use crate::net::kernel::isa::LANES;
 use crate::net::kernel::lanes::Lanes;
 use crate::net::kernel::product::{PANEL, packed_pair};
@@ -54,7 +54,7 @@ pub(super) unsafe fn spread<L: Lanes, T: Transform<L, N, OUT>, const N: usize, c
 /// # Safety
 /// The places must be within what the pointer points into.
 #[inline(always)]
-pub(super) unsafe fn gathered<L: Lanes, T: Transform<L, N, 4>, const N: usize>(
+unsafe fn gathered<L: Lanes, T: Transform<L, N, 4>, const N: usize>(
     from: *const f32,
     plane: usize,
 ) -> [[L; 4]; 4] {
@@ -82,7 +82,7 @@ pub(super) unsafe fn gathered<L: Lanes, T: Transform<L, N, 4>, const N: usize>(
 /// `at` is where its first number belongs, in `y` and in the shortcut; what is stored must be within both.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-pub(super) unsafe fn put_tile<L: Lanes>(
+unsafe fn put_tile<L: Lanes>(
     tile: [[L; 4]; 4],
     (rows, columns): (usize, usize),
     y: *mut f32,
@@ -129,6 +129,36 @@ unsafe fn put<L: Lanes>(mut out: L, y: *mut f32, at: usize, bias: L, epilogue: E
     }
     // SAFETY: the caller's.
     unsafe { out.store(y.add(at)) };
+}
+
+/// The tiles `first..first + count` of Y from M, N × N places in planes, with the epilogue.
+#[inline(always)]
+pub(super) fn put_tiles<L: Lanes, T: Transform<L, N, 4>, const N: usize>(
+    m: &[f32],
+    y: &mut [f32],
+    layout: Layout,
+    tiles: Tiles,
+    channels: usize,
+    (first, count): (usize, usize),
+    epilogue: Epilogue<'_>,
+) {
+    let plane = count * channels + SKEW;
+    assert!(N * N * plane <= m.len() && channels.is_multiple_of(LANES), "tiles beyond their planes");
+    tiles.assert_output(y, layout, channels, first + count, epilogue);
+    let steps = Steps { row: layout.row, column: channels };
+    let mut place = tiles.place(first);
+    for tile in 0..count {
+        let at = layout.tile(place, 4, channels);
+        for c in (0..channels).step_by(L::WIDTH) {
+            // SAFETY: places are within their planes; rows and columns beyond the image are left out, and all others were
+            // asserted to be there.
+            unsafe {
+                let tile = gathered::<L, T, N>(m.as_ptr().add(tile * channels + c), plane);
+                put_tile(tile, tiles.inside(place), y.as_mut_ptr(), at + c, steps, c, epilogue);
+            }
+        }
+        place = tiles.after(place);
+    }
 }
 
 /// Eight columns of term k of transformed weights, from column `first` of `columns`, where packed products of `depth` terms

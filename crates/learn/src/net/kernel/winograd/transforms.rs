@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)]
 
-use super::tile::{Steps, Transform, gathered, put_tile, spread};
+use super::tile::{Steps, Transform, put_tiles, spread};
 use super::tiles::{Epilogue, Layout, PLACES, SKEW, Tiles};
 use crate::net::kernel::isa::LANES;
 use crate::net::kernel::lanes::Lanes;
@@ -102,22 +102,6 @@ versions! {
 versions! {
     /// The tiles of Y from M, with the epilogue.
     fn transform_output<L by channels>(m: &[f32], y: &mut [f32], layout: Layout, tiles: Tiles, channels: usize, first: usize, count: usize, epilogue: Epilogue<'_>) {
-        let plane = count * channels + SKEW;
-        assert!(PLACES * plane <= m.len() && channels.is_multiple_of(LANES), "tiles beyond their planes");
-        tiles.assert_output(y, layout, channels, first + count, epilogue);
-        let steps = Steps { row: layout.row, column: channels };
-        let mut place = tiles.place(first);
-        for tile in 0..count {
-            let at = layout.tile(place, 4, channels);
-            for c in (0..channels).step_by(L::WIDTH) {
-                // SAFETY: places are within their planes; rows and columns beyond the image are left out, and all others
-                // were asserted to be there.
-                unsafe {
-                    let tile = gathered::<L, Output, _>(m.as_ptr().add(tile * channels + c), plane);
-                    put_tile(tile, tiles.inside(place), y.as_mut_ptr(), at + c, steps, c, epilogue);
-                }
-            }
-            place = tiles.after(place);
-        }
+        put_tiles::<L, Output, 6>(m, y, layout, tiles, channels, (first, count), epilogue);
     }
 }
