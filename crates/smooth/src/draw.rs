@@ -213,7 +213,7 @@ impl<'a, C: Classifier> Sampler<'a, C> {
         let Scratch { codes, values, mapped, answers, decided } = scratch;
         let (rows, answers) = (part.len(), &mut answers[part]);
         let rank = self.space.rank();
-        codes.resize(rows * rank, 0.0);
+        let codes = room(codes, rows * rank);
         for (draw, row) in draws.zip(codes.chunks_exact_mut(rank)) {
             let draw = match series {
                 Series::Selection => Draw::Selection(draw),
@@ -222,24 +222,32 @@ impl<'a, C: Classifier> Sampler<'a, C> {
             decided.push(noise.perturb(draw, centre, row));
         }
         let batch = if self.space.is_identity() {
-            &codes[..]
+            &*codes
         } else {
             let width = self.space.output_dim();
-            values.resize(rows * width, 0.0);
+            let values = room(values, rows * width);
             self.space.decode(codes, rows, values);
             match self.classifier.input_map() {
-                None => &values[..],
+                None => &*values,
                 Some(map) => {
-                    mapped.resize(rows * width, 0.0);
+                    let mapped = room(mapped, rows * width);
                     let rows = values.chunks_exact(width).zip(mapped.chunks_exact_mut(width));
                     rows.for_each(|(row, mapped)| map.apply(row, mapped));
-                    &mapped[..]
+                    &*mapped
                 }
             }
         };
         // Undecided rows are asked about too, and their answers not looked at.
         self.classifier.classify(batch, rows, answers)
     }
+}
+
+/// The first numbers of a buffer, which never shrinks: what is in them is not specified.
+fn room(buffer: &mut Vec<f32>, length: usize) -> &mut [f32] {
+    if buffer.len() < length {
+        buffer.resize(length, 0.0);
+    }
+    &mut buffer[..length]
 }
 
 /// What a panic elsewhere left behind is as good as before: memory to overwrite, or an observer.

@@ -7,15 +7,15 @@
 use super::architecture::{Architecture, ArchitectureError, LayerKind, ShortcutKind};
 use super::kernel::Isa;
 use super::kernel::elementwise::{close, interleave};
-use super::kernel::winograd::Epilogue;
+use super::kernel::winograd::{Epilogue, Layout};
 use super::layer::convolution::{Scratch, room};
 use super::layer::linear::{LinearPlan, LinearWeights};
 use super::layer::norm::{Norm, NormWeights};
 use super::layer::pool::Pool;
 use super::layer::shortcut::Subsampling;
 use super::parameters::{Places, Weights};
-use super::plan::{Algorithm, Choice, ConvolutionPlan, Frame, Plan};
-use super::rooms::{Room, frames, rooms};
+use super::plan::{Algorithm, Choice, ConvolutionPlan, Plan};
+use super::rooms::{Room, apart, frames, rooms};
 use gambeson_lowrank::file::memory_limit;
 use gambeson_smooth::input_map::Layout as RowLayout;
 use rayon::prelude::*;
@@ -26,6 +26,9 @@ const TOGETHER: (usize, usize) = (4, 8);
 
 /// The most where matrices are larger than values: what goes together shares the reading of them.
 const SHARING: usize = 64;
+
+/// Rows of a matrix product that go together at most.
+const BLOCK: usize = 16;
 
 /// Numbers of all values together that stay in the cache.
 const CACHED: usize = 1 << 17;
@@ -232,17 +235,10 @@ impl Inference {
                 Folded::Linear { plan, weights } => {
                     let mut y = std::mem::take(&mut memory.buffers[to.buffer]);
                     let x = &memory.buffers[from.buffer];
-                    let features = gathered(x, from, plan, images, &mut memory.features);
-                    let (layout, outputs) = (to.layout(), plan.outputs_stored());
-                    if layout.first == 0 && layout.image == outputs {
-                        plan.forward(self.isa, weights, features, &mut y[..images * outputs]);
-                    } else {
-                        // A convolution reads it, with zeros around.
-                        for (image, x) in features.chunks_exact(plan.features()).enumerate() {
-                            let y = &mut y[layout.first + image * layout.image..][..outputs];
-                            plan.forward(self.isa, weights, x, y);
-                        }
-                    }
+                    let (x, x_row) = gathered(x, from, plan, images, &mut memory.features);
+                    let layout = to.layout();
+                    let y_of = (&mut y[layout.first..], layout.image);
+                    plan.forward(self.isa, weights, images, (x, x_row), y_of);
                     memory.buffers[to.buffer] = y;
                 }
                 Folded::Pool(pool) => {
@@ -299,7 +295,6 @@ impl Inference {
         memory.scratch.x = std::mem::take(&mut memory.buffers[from.buffer]);
         let added =
             shortcut.map(|buffer| if buffer == from.buffer { &[][..] } else { &memory.buffers[buffer][..] });
-        let frame = Frame { rows: from.frame.rows, columns: from.frame.columns, ..plan.input_frame() };
         // The layer is closed on the way, unless the shortcut is the very value that is convolved, or is added to direct sums.
         let fused = match plan.forward {
             Algorithm::Winograd | Algorithm::Phases => added.is_none_or(|added| !added.is_empty()),
@@ -311,7 +306,7 @@ impl Inference {
             Epilogue::default()
         };
         let scratch = &mut memory.scratch;
-        plan.forward_into(self.isa, weights, images, (frame, first), (&mut y, ly), epilogue, scratch);
+        plan.forward_into(self.isa, weights, images, Layout { first, ..lx }, (&mut y, ly), epilogue, scratch);
         if !fused {
             let added =
                 added.map_or(&[][..], |added| if added.is_empty() { &memory.scratch.x } else { added });
@@ -338,27 +333,29 @@ fn together(values: usize, layers: &[Folded]) -> usize {
     };
     let matrices: usize = layers.iter().map(matrix).sum();
     let cached = (CACHED / values).clamp(TOGETHER.0, TOGETHER.1);
-    cached.max((matrices / values).min(4 * CACHED / values).min(SHARING))
+    let sharing = (matrices / values).min(4 * CACHED / values).min(SHARING);
+    // Whole blocks of rows.
+    if sharing > cached { sharing.next_multiple_of(BLOCK) } else { cached }
 }
 
-/// The features of a linear layer, gathered where they do not lie together.
+/// The features of a linear layer, gathered where they do not lie together, and from a row of them to the next.
 fn gathered<'a>(
     x: &'a [f32],
     from: Room,
     plan: &LinearPlan,
     images: usize,
     own: &'a mut Vec<f32>,
-) -> &'a [f32] {
-    let (layout, features) = (from.layout(), plan.features());
-    if layout.first == 0 && layout.image == features {
-        return &x[..images * features];
+) -> (&'a [f32], usize) {
+    let layout = from.layout();
+    if from.is_dense(plan.from.height, plan.from.width) {
+        return (x, layout.image);
     }
-    let width = plan.from.width * plan.stored;
-    let out = room(own, images * features);
-    for (image, out) in out.chunks_exact_mut(features).enumerate() {
-        for (r, out) in out.chunks_exact_mut(width).enumerate() {
+    let (width, row) = (plan.from.width * plan.stored, apart(plan.features()));
+    let out = room(own, images * row);
+    for (image, out) in out.chunks_exact_mut(row).enumerate() {
+        for (r, out) in out[..plan.features()].chunks_exact_mut(width).enumerate() {
             out.copy_from_slice(&x[layout.first + image * layout.image + r * layout.row..][..width]);
         }
     }
-    out
+    (out, row)
 }

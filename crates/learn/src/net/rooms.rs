@@ -19,8 +19,20 @@ impl Room {
     pub(super) fn layout(self) -> Layout {
         let row = self.frame.columns * self.channels;
         let first = self.frame.before * row + self.frame.before * self.channels;
-        Layout { first, image: self.frame.rows * row, row }
+        Layout { first, image: apart(self.frame.len(self.channels)), row }
     }
+
+    /// Whether the numbers of an image follow each other without a gap.
+    pub(super) fn is_dense(self, height: usize, width: usize) -> bool {
+        (self.frame.before, self.frame.rows, self.frame.columns) == (0, height, width)
+    }
+}
+
+/// How far apart rows of so many numbers lie: a matrix that meets sixteen of them at once would find them all in a few sets
+/// of the first-level cache if that were a multiple of a large power of two.
+pub(super) fn apart(numbers: usize) -> usize {
+    const SKEW: usize = 16;
+    if numbers.is_multiple_of(256) { numbers + SKEW } else { numbers }
 }
 
 /// The frame of every shape: wide enough for all kernels that read a value of it.
@@ -67,7 +79,7 @@ pub(super) fn rooms(
         let free = taken.iter().position(|&(own, until)| own == key && until + 1 < at.max(1));
         let buffer = free.unwrap_or_else(|| {
             taken.push((key, 0));
-            buffers.push(frame.len(value.stored));
+            buffers.push(apart(frame.len(value.stored)));
             buffers.len() - 1
         });
         // The input's channels that only fill up are never written, so nothing else may lie there: of an infinite number

@@ -187,6 +187,7 @@ versions! {
             let line = |c: usize| &x[c * plane + r * width..][..width];
             match (channels, stored) {
                 (1, 1) => out[..width].copy_from_slice(line(0)),
+                _ if plane == 1 => out[..channels].copy_from_slice(&x[..channels]),
                 (3, 3) => {
                     let (a, b, c, out) = (line(0), line(1), line(2), &mut out[..3 * width]);
                     let whole = width / L::WIDTH * L::WIDTH;

@@ -10,7 +10,7 @@ use crate::net::kernel::Isa;
 use crate::net::kernel::direct::{self, Geometry};
 use crate::net::kernel::product::{End, pack};
 use crate::net::kernel::winograd::{self, Epilogue, Layout, PLACES, Tiles, phases};
-use crate::net::plan::{Algorithm, ConvolutionPlan, Frame};
+use crate::net::plan::{Algorithm, ConvolutionPlan};
 
 /// Weights as the kernels want them.
 #[derive(Clone, Debug, Default)]
@@ -113,31 +113,30 @@ impl ConvolutionPlan {
         y: &mut [f32],
     ) {
         let frame = self.input_frame();
+        let from = Layout { first: 0, image: frame.len(self.inputs), row: frame.columns * self.inputs };
         let to = Layout {
             first: 0,
             image: self.to.height * self.to.width * self.outputs,
             row: self.to.width * self.outputs,
         };
-        self.forward_into(isa, &weights.forward, images, (frame, 0), (y, to), Epilogue::default(), scratch);
+        self.forward_into(isa, &weights.forward, images, from, (y, to), Epilogue::default(), scratch);
     }
 
-    /// The same into any layout, with an epilogue; `first` is where the first frame begins in `scratch.x`.
+    /// The same from and into any layout, with an epilogue; `from.first` is the first number that the kernel meets.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn forward_into(
         &self,
         isa: Isa,
         weights: &[f32],
         images: usize,
-        (frame, first): (Frame, usize),
+        from: Layout,
         (y, to): (&mut [f32], Layout),
         epilogue: Epilogue<'_>,
         scratch: &mut Scratch,
     ) {
         let Scratch { x, v, m, .. } = scratch;
-        let (row, image) = (frame.columns * self.inputs, frame.len(self.inputs));
         match self.forward {
             Algorithm::Winograd => {
-                let from = Layout { first, image, row };
                 let tiles = Tiles { images, height: self.to.height, width: self.to.width };
                 let v = room(v, winograd::scratch(self.inputs));
                 let m = room(m, winograd::scratch(self.outputs));
@@ -153,7 +152,6 @@ impl ConvolutionPlan {
                 );
             }
             Algorithm::Phases => {
-                let from = Layout { first, image, row };
                 let tiles = Tiles { images, height: self.to.height, width: self.to.width };
                 let v = room(v, phases::scratch(phases::PHASES * self.inputs));
                 let m = room(m, phases::scratch(self.outputs));
@@ -171,7 +169,7 @@ impl ConvolutionPlan {
                     direct::convolve(
                         isa,
                         self.geometry(),
-                        (&x[first + i * image..], row),
+                        (&x[from.first + i * from.image..], from.row),
                         weights,
                         (y, to.row),
                         end,

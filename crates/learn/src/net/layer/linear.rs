@@ -81,13 +81,19 @@ impl LinearPlan {
         to.bias.resize(outputs, 0.0);
     }
 
-    /// Some images, one row of y each.
-    pub(crate) fn forward(self, isa: Isa, weights: &LinearWeights, x: &[f32], y: &mut [f32]) {
-        let (features, outputs) = (self.features(), self.outputs_stored());
-        let rows = y.len() / outputs;
-        let sizes = Sizes { rows, columns: outputs, segments: 1, depth: features, out_row: outputs };
+    /// Some images, one row of x and of y each, rows so far apart.
+    pub(crate) fn forward(
+        self,
+        isa: Isa,
+        weights: &LinearWeights,
+        images: usize,
+        (x, x_row): (&[f32], usize),
+        (y, y_row): (&mut [f32], usize),
+    ) {
+        let (depth, columns) = (self.features(), self.outputs_stored());
+        let sizes = Sizes { rows: images, columns, segments: 1, depth, out_row: y_row };
         let end = End::Close { bias: &weights.bias, relu: self.relu };
-        let at = Rows { row: features, segment: 0, term: 1 };
+        let at = Rows { row: x_row, segment: 0, term: 1 };
         product(isa, sizes, (x, at), (&weights.forward, Columns::Packed), y, end);
     }
 

@@ -204,7 +204,9 @@ impl Pass {
         y[..this.images * outputs]
             .par_chunks_mut(chunk * outputs)
             .zip(x.par_chunks(chunk * features))
-            .for_each(|(y, x)| plan.forward(this.isa, weights, &x[..y.len() / outputs * features], y));
+            .for_each(|(y, x)| {
+                plan.forward(this.isa, weights, y.len() / outputs, (x, features), (y, outputs));
+            });
         self.kept[layer + 1] = y;
     }
 
