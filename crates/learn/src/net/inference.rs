@@ -7,6 +7,7 @@
 use super::architecture::{Architecture, ArchitectureError, LayerKind, ShortcutKind};
 use super::kernel::Isa;
 use super::kernel::elementwise::{close, interleave};
+use super::kernel::planes::{Planes, convolve_lines, split};
 use super::kernel::winograd::{Epilogue, Layout};
 use super::layer::convolution::{Scratch, room};
 use super::layer::linear::{LinearPlan, LinearWeights};
@@ -55,9 +56,19 @@ struct Memory {
     buffers: Vec<Vec<f32>>,
     scratch: Scratch,
     features: Vec<f32>,
+    /// Lines of an image, with zeros that stay.
+    lines: Vec<f32>,
 }
 
 enum Folded {
+    /// Of the image itself.
+    Planes {
+        planes: Planes,
+        taps: Vec<usize>,
+        weights: Vec<f32>,
+        bias: Vec<f32>,
+        relu: bool,
+    },
     Convolution {
         plan: ConvolutionPlan,
         weights: Vec<f32>,
@@ -72,10 +83,20 @@ enum Folded {
 }
 
 impl Inference {
-    /// From an architecture and its weights.
+    /// From an architecture and its weights, for images in the order channel, row, column.
     ///
     /// Panics unless the weights are of the architecture.
     pub fn new(architecture: &Architecture, weights: &Weights, isa: Isa) -> Result<Self, ArchitectureError> {
+        Self::of_rows(architecture, weights, isa, RowLayout::ChannelsFirst)
+    }
+
+    /// The same for images in any order.
+    pub fn of_rows(
+        architecture: &Architecture,
+        weights: &Weights,
+        isa: Isa,
+        rows: RowLayout,
+    ) -> Result<Self, ArchitectureError> {
         let plan = Plan::new(architecture, Choice::ByShape)?;
         let numbers = Places::new(architecture)?;
         let Weights { parameters, statistics } = weights;
@@ -110,8 +131,21 @@ impl Inference {
                     variance: &statistics[place.variance.clone()],
                 };
                 norm.load(convolution.to.channels, own);
-                let mut folded = Vec::new();
                 let spread = convolution.spread(weight, |o| norm.scale[o]);
+                if rows == RowLayout::ChannelsFirst && plan.is_planar(at) {
+                    // Images are read as they come.
+                    buffers[places[0].buffer] = 0;
+                    let planes = convolution.planes();
+                    let (taps, weights) = (planes.taps(), planes.weights(&spread));
+                    return Folded::Planes {
+                        planes,
+                        taps,
+                        weights,
+                        bias: norm.shift,
+                        relu: convolution.relu,
+                    };
+                }
+                let mut folded = Vec::new();
                 convolution.forward_weights(isa, &spread, &mut folded);
                 let subsampling = Subsampling::of(&convolution, &plan.values).map(|subsampling| {
                     // A buffer of its own, whose other channels stay zero.
@@ -138,15 +172,9 @@ impl Inference {
             places,
             buffers,
             together,
-            rows: RowLayout::ChannelsFirst,
+            rows,
             idle: Mutex::new(Vec::new()),
         })
-    }
-
-    /// The same for images in another order than channel, row, column.
-    #[must_use]
-    pub fn with_rows(self, rows: RowLayout) -> Self {
-        Self { rows, ..self }
     }
 
     /// Images that go through the network together.
@@ -199,36 +227,31 @@ impl Inference {
 
     fn memory(&self) -> Memory {
         let buffers = self.buffers.iter().map(|&size| vec![0.0; self.together * size]).collect();
-        Memory { buffers, scratch: Scratch::default(), features: Vec::new() }
+        Memory { buffers, scratch: Scratch::default(), features: Vec::new(), lines: Vec::new() }
     }
 
     /// At most as many images as go together.
     fn some(&self, x: &[f32], scores: &mut [f32], memory: &mut Memory) {
-        let shape = self.architecture.input;
-        let images = x.len() / shape.len();
-        let (room, plane) = (self.places[0], shape.height * shape.width);
-        let layout = room.layout();
-        for (image, x) in x.chunks_exact(shape.len()).enumerate() {
-            let out = &mut memory.buffers[room.buffer][layout.first + image * layout.image..];
-            let (width, channels, stored) = (shape.width, shape.channels, room.channels);
-            let lines = out.chunks_mut(layout.row).zip(x.chunks_exact(width * channels));
-            match self.rows {
-                RowLayout::ChannelsFirst => {
-                    interleave(self.isa, x, plane, width, channels, stored, layout.row, out);
-                }
-                RowLayout::ChannelsLast if stored == channels => {
-                    lines.for_each(|(out, x)| out[..x.len()].copy_from_slice(x));
-                }
-                RowLayout::ChannelsLast => lines.for_each(|(out, x)| {
-                    let pixels = out.chunks_exact_mut(stored).zip(x.chunks_exact(channels));
-                    pixels.for_each(|(out, x)| out[..channels].copy_from_slice(x));
-                }),
-            }
+        let images = x.len() / self.architecture.input.len();
+        if !matches!(self.layers[0], Folded::Planes { .. }) {
+            self.take(x, memory);
         }
         for (at, layer) in self.layers.iter().enumerate() {
             let from = self.places[self.architecture.layers[at].input];
             let to = self.places[at + 1];
             match layer {
+                Folded::Planes { planes, taps, weights, bias, relu } => {
+                    let (layout, line) = (to.layout(), planes.line());
+                    let y = &mut memory.buffers[to.buffer];
+                    let scratch = room(&mut memory.lines, planes.scratch());
+                    for (image, x) in x.chunks_exact(self.architecture.input.len()).enumerate() {
+                        let y = &mut y[layout.first + image * layout.image..];
+                        split(self.isa, planes, line, x, scratch);
+                        convolve_lines(
+                            self.isa, planes, line, taps, weights, scratch, bias, *relu, y, layout.row,
+                        );
+                    }
+                }
                 Folded::Convolution { plan, weights, bias, subsampling } => {
                     self.convolve(plan, (weights, bias), *subsampling, (from, to), images, memory);
                 }
@@ -262,6 +285,30 @@ impl Inference {
                 let plane = shape.height * shape.width;
                 let (c, pixel) = (index / plane, index % plane);
                 *score = from[pixel / shape.width * layout.row + pixel % shape.width * last.channels + c];
+            }
+        }
+    }
+
+    /// Images into the room of the first value.
+    fn take(&self, x: &[f32], memory: &mut Memory) {
+        let shape = self.architecture.input;
+        let (room, plane) = (self.places[0], shape.height * shape.width);
+        let layout = room.layout();
+        for (image, x) in x.chunks_exact(shape.len()).enumerate() {
+            let out = &mut memory.buffers[room.buffer][layout.first + image * layout.image..];
+            let (width, channels, stored) = (shape.width, shape.channels, room.channels);
+            let lines = out.chunks_mut(layout.row).zip(x.chunks_exact(width * channels));
+            match self.rows {
+                RowLayout::ChannelsFirst => {
+                    interleave(self.isa, x, plane, width, channels, stored, layout.row, out);
+                }
+                RowLayout::ChannelsLast if stored == channels => {
+                    lines.for_each(|(out, x)| out[..x.len()].copy_from_slice(x));
+                }
+                RowLayout::ChannelsLast => lines.for_each(|(out, x)| {
+                    let pixels = out.chunks_exact_mut(stored).zip(x.chunks_exact(channels));
+                    pixels.for_each(|(out, x)| out[..channels].copy_from_slice(x));
+                }),
             }
         }
     }

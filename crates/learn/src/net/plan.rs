@@ -7,8 +7,9 @@
 //! **Which algorithm** is a question of shape alone, never of time or machine, so results are reproducible.
 
 use super::architecture::{Architecture, ArchitectureError, Convolution, LayerKind, Shortcut, ValueIndex};
-use super::kernel::padded;
+use super::kernel::planes::Planes;
 use super::kernel::winograd::{self, Tiles, phases};
+use super::kernel::{LANES, padded};
 use gambeson_data::dataset::Shape;
 
 /// How a convolution is computed.
@@ -144,6 +145,21 @@ impl ConvolutionPlan {
         Frame { before: self.kernel - 1 - self.padding, rows, columns, step: self.stride }
     }
 
+    /// The same convolution of planes.
+    pub(crate) fn planes(&self) -> Planes {
+        Planes {
+            channels: self.from.channels,
+            height: self.from.height,
+            width: self.from.width,
+            kernel: self.kernel,
+            stride: self.stride,
+            padding: self.padding,
+            down: self.to.height,
+            across: self.to.width,
+            outputs: self.outputs,
+        }
+    }
+
     /// Images that are convolved together: as many as fill a batch of tiles.
     pub(crate) fn group(&self, most: usize) -> usize {
         let tiles = Tiles { images: 1, height: self.from.height, width: self.from.width }.per_image();
@@ -219,6 +235,19 @@ impl Plan {
         let Shape { height, width, .. } = architecture.input;
         let chunk = (256 / height.max(width)).clamp(1, 32);
         Ok(Self { values, convolutions, chunk })
+    }
+
+    /// Whether the forward pass without gradients computes a layer from planes: the first one, where it alone reads the
+    /// image and its channels, few to few, would leave registers half empty.
+    pub(crate) fn is_planar(&self, layer: usize) -> bool {
+        let own = Reader { layer, as_shortcut: false };
+        let Some(plan) = &self.convolutions[layer] else { return false };
+        let few = plan.inputs < LANES && plan.outputs == LANES;
+        layer == 0
+            && self.values[0].readers == [own]
+            && plan.forward == Algorithm::Direct
+            && few
+            && plan.shortcut.is_none()
     }
 }
 

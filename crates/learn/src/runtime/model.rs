@@ -31,7 +31,7 @@ impl Runtime {
     /// Its name in records. The number of the engine rises when its rounding changes.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Own => "gambeson 2",
+            Self::Own => "gambeson 3",
             Self::Onnx => ONNX_RUNTIME,
         }
     }

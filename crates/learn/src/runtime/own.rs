@@ -53,7 +53,7 @@ impl OwnModel {
         input_map: Option<InputMap>,
     ) -> Result<Self, ArchitectureError> {
         let rows = input_map.as_ref().map_or(Layout::ChannelsFirst, InputMap::layout);
-        let inference = Inference::new(architecture, weights, Isa::detect())?.with_rows(rows);
+        let inference = Inference::of_rows(architecture, weights, Isa::detect(), rows)?;
         Ok(Self { inference, input_map, idle: Mutex::new(Vec::new()) })
     }
 

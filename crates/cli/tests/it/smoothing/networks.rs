@@ -40,14 +40,14 @@ fn a_run_keeps_the_runtime_it_began_with() {
     let line = "certify --model net.onnx --data images.npy --sigma 0.2 --n 500";
     let run = bench.run(&format!("{line} --stop 3 --out own.jsonl"));
     assert!(run.code == 0 && run.stdout.contains("by our engine"), "{run:?}");
-    assert_eq!(first_line(&bench, "own.jsonl")["runtime"], "gambeson 2");
+    assert_eq!(first_line(&bench, "own.jsonl")["runtime"], "gambeson 3");
     assert_eq!(first_line(&bench, "own.jsonl")["version"], 2);
     let run = bench.run(&format!("{line} --stop 5 --out own.jsonl --runtime onnx"));
     assert_eq!(run.code, 2, "{run:?}");
     if library::find().is_err() {
         return;
     }
-    assert!(run.stderr.contains("its runtime is \"gambeson 2\", not \"onnxruntime\""), "{run:?}");
+    assert!(run.stderr.contains("its runtime is \"gambeson 3\", not \"onnxruntime\""), "{run:?}");
     let run = bench.run(&format!("{line} --stop 3 --out onnx.jsonl --runtime onnx"));
     assert!(run.code == 0 && run.stdout.contains("by ONNX Runtime"), "{run:?}");
     // Left to itself, the run goes on as it began.
@@ -77,7 +77,7 @@ fn a_file_of_ours_needs_no_graph_and_answers_the_same() {
     let (ours, graph) = (clean("net.safetensors"), clean("net.onnx"));
     assert_eq!(ours["images"], 30);
     assert_eq!(ours["answers"], graph["answers"]);
-    assert!(ours["accuracy"].is_null() && ours["runtime"] == "gambeson 2", "{ours}");
+    assert!(ours["accuracy"].is_null() && ours["runtime"] == "gambeson 3", "{ours}");
     let total: u64 = ours["answers"].as_array().expect("counts").iter().filter_map(Value::as_u64).sum();
     assert_eq!(total, 30);
     let run = bench.run("predict --clean --model net.safetensors --data images.npy --start 4 --stop 9");

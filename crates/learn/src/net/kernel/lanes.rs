@@ -34,6 +34,15 @@ pub(crate) trait Lanes: Copy {
     /// Some pixels of three planes, channel by channel: a₀ b₀ c₀ a₁ ….
     fn interleaved(a: Self, b: Self, c: Self) -> [Self; 3];
 
+    /// Even and odd numbers of two registers.
+    fn parted(first: Self, second: Self) -> [Self; 2];
+
+    /// The first `count` numbers of eight rows, those with one index together, `step` apart.
+    ///
+    /// # Safety
+    /// There must be room for them at `out`.
+    unsafe fn store_columns(rows: [Self; LANES], out: *mut f32, step: usize, count: usize);
+
     #[inline(always)]
     fn zero() -> Self {
         Self::splat(0.0)
@@ -143,6 +152,22 @@ impl<const FUSED: bool> Lanes for Plain<FUSED> {
     }
 
     #[inline(always)]
+    fn parted(first: Self, second: Self) -> [Self; 2] {
+        let all = [first.0, second.0];
+        [0, 1].map(|odd| Self(std::array::from_fn(|p| all.as_flattened()[2 * p + odd])))
+    }
+
+    #[inline(always)]
+    unsafe fn store_columns(rows: [Self; LANES], out: *mut f32, step: usize, count: usize) {
+        for column in 0..count.min(LANES) {
+            for (row, numbers) in rows.iter().enumerate() {
+                // SAFETY: the caller's.
+                unsafe { *out.add(column * step + row) = numbers.0[column] };
+            }
+        }
+    }
+
+    #[inline(always)]
     fn interleaved(a: Self, b: Self, c: Self) -> [Self; 3] {
         let mut all = [0.0; 3 * LANES];
         for (pixel, out) in all.as_chunks_mut::<3>().0.iter_mut().enumerate() {
@@ -159,6 +184,8 @@ impl<const FUSED: bool> Lanes for Plain<FUSED> {
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86 {
     use super::Lanes;
+    use crate::net::kernel::columns;
+    use crate::net::kernel::isa::LANES;
     use std::arch::x86_64::{
         __m256, __m512, _CMP_GT_OQ, _CMP_NLE_UQ, _CMP_ORD_Q, _mm256_add_ps, _mm256_and_ps, _mm256_blend_ps,
         _mm256_blendv_ps, _mm256_cmp_ps, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_max_ps, _mm256_mul_ps,
@@ -233,6 +260,17 @@ pub(crate) mod x86 {
                     Self(_mm256_blendv_ps(place.0, other_place.0, takes)),
                 )
             }
+        }
+
+        #[inline(always)]
+        fn parted(first: Self, second: Self) -> [Self; 2] {
+            let [even, odd] = unsafe { columns::parted_256(first.0, second.0) };
+            [Self(even), Self(odd)]
+        }
+
+        #[inline(always)]
+        unsafe fn store_columns(rows: [Self; LANES], out: *mut f32, step: usize, count: usize) {
+            unsafe { columns::store_256(&rows.map(|row| row.0), out, step, count) }
         }
 
         #[inline(always)]
@@ -324,6 +362,17 @@ pub(crate) mod x86 {
                     Self(_mm512_mask_mov_ps(place.0, takes, other_place.0)),
                 )
             }
+        }
+
+        #[inline(always)]
+        fn parted(first: Self, second: Self) -> [Self; 2] {
+            let [even, odd] = unsafe { columns::parted_512(first.0, second.0) };
+            [Self(even), Self(odd)]
+        }
+
+        #[inline(always)]
+        unsafe fn store_columns(rows: [Self; LANES], out: *mut f32, step: usize, count: usize) {
+            unsafe { columns::store_512(&rows.map(|row| row.0), out, step, count) }
         }
 
         #[inline(always)]

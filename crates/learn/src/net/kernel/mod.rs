@@ -1,6 +1,7 @@
 //! The hot loops of the networks, and the one place that looks at the CPU.
 //!
 //! [`product`] multiplies blocks of matrices; [`winograd`] and [`direct`] are convolutions made of such products;
+//! [`planes`] is one of few channels, pixels side by side;
 //! [`lanes`] are plain loops over eight or sixteen channels at a time. Everything is stored pixel by pixel, channels innermost
 //! (N, H, W, C), with channels filled up with zeros to a multiple of [`LANES`].
 //!
@@ -17,10 +18,13 @@
 //! wherever it is used (`elementwise.rs`, `pooling.rs`, `winograd/`): calls of versions compiled for instructions that were
 //! found to be there.
 
+#[cfg(target_arch = "x86_64")]
+mod columns;
 pub(crate) mod direct;
 pub(crate) mod elementwise;
 mod isa;
 pub(crate) mod lanes;
+pub(crate) mod planes;
 pub(crate) mod pooling;
 pub(crate) mod product;
 mod versions;

@@ -46,8 +46,7 @@ fn an_image_leaves_nothing_for_the_next() {
     }
     let mut x = vec![0.0; 32 * input.len()];
     for layout in [Layout::ChannelsFirst, Layout::ChannelsLast] {
-        let fresh =
-            || Inference::new(&architecture, &weights, Isa::detect()).expect("a network").with_rows(layout);
+        let fresh = || Inference::of_rows(&architecture, &weights, Isa::detect(), layout).expect("a network");
         x[..input.len()].fill(0.0);
         let alone = scores(&fresh(), &x[..input.len()]);
         assert!(alone.iter().all(|score| score.is_finite()));
@@ -107,9 +106,43 @@ fn matrices_take_channels_in_either_order() {
             last[at % 20 * 3 + at / 20] = *x;
         }
     }
-    let inference = || Inference::new(&architecture, &weights, Isa::detect()).expect("a network");
-    let turned = inference().with_rows(Layout::ChannelsLast);
-    assert_eq!(bits(&scores(&turned, &last)), bits(&scores(&inference(), &first)));
+    let of_rows =
+        |rows: Layout| Inference::of_rows(&architecture, &weights, Isa::detect(), rows).expect("a network");
+    let (turned, inference) = (of_rows(Layout::ChannelsLast), of_rows(Layout::ChannelsFirst));
+    assert_eq!(bits(&scores(&turned, &last)), bits(&scores(&inference, &first)));
+}
+
+/// A first layer of eight channels is computed from planes if they come as planes: the same sums in another order.
+#[test]
+fn planes_and_pixels_give_the_same_scores() {
+    for (height, kernel, stride, padding) in [(32, 4, 2, 1), (31, 4, 2, 0), (12, 3, 1, 1), (9, 5, 3, 2)] {
+        let input = Shape { channels: 3, height, width: height };
+        let (bias, norm, shortcut, relu) = (true, false, None, true);
+        let first = Convolution { channels: 8, kernel, stride, padding, bias, norm, shortcut, relu };
+        let second = Convolution { channels: 5, kernel: 3, stride: 1, padding: 1, ..first.clone() };
+        let kinds = [LayerKind::Convolution(first), LayerKind::Convolution(second), LayerKind::GlobalAverage];
+        let layers = kinds.into_iter().enumerate().map(|(input, kind)| Layer { input, kind }).collect();
+        let architecture = Architecture { input, classes: 5, layers };
+        let weights = network(&architecture, 5);
+        let planes = normal(7 * input.len(), 6);
+        let pixels = height * height;
+        let turned: Vec<f32> = planes
+            .chunks_exact(3 * pixels)
+            .flat_map(|image| (0..3 * pixels).map(|at| image[at % 3 * pixels + at / 3]))
+            .collect();
+        let of_rows = |rows: Layout| {
+            Inference::of_rows(&architecture, &weights, Isa::detect(), rows).expect("a network")
+        };
+        let by_planes = scores(&of_rows(Layout::ChannelsFirst), &planes);
+        let by_pixels = scores(&of_rows(Layout::ChannelsLast), &turned);
+        let largest = by_pixels.iter().fold(0.0_f32, |largest, score| largest.max(score.abs()));
+        for (at, (a, b)) in by_planes.iter().zip(&by_pixels).enumerate() {
+            assert!((a - b).abs() <= 2e-6 * largest, "{input}, {kernel} by {stride}: {a} and {b} at {at}");
+        }
+        // Nor does an image depend on those before it.
+        let alone = scores(&of_rows(Layout::ChannelsFirst), &planes[6 * input.len()..]);
+        assert_eq!(bits(&alone), bits(&by_planes[30..]));
+    }
 }
 
 /// Numbers of all sizes with both zeros, infinities and NaN among them, and many that are equal.
