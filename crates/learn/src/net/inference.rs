@@ -28,7 +28,7 @@ const TOGETHER: (usize, usize) = (4, 8);
 /// The most where matrices are larger than values: what goes together shares the reading of them.
 const SHARING: usize = 64;
 
-/// Rows of a matrix product that go together at most.
+/// Rows of a matrix product that go together at most, on any machine.
 const BLOCK: usize = 16;
 
 /// Numbers of all values together that stay in the cache.
@@ -44,6 +44,8 @@ pub struct Inference {
     places: Vec<Room>,
     /// Numbers of each buffer.
     buffers: Vec<usize>,
+    /// Numbers of an image's lines, where the first layer is computed from planes.
+    lines: usize,
     /// Images of one task.
     together: usize,
     /// How images are given.
@@ -159,7 +161,11 @@ impl Inference {
         let architecture = architecture.clone();
         let values = buffers.iter().sum::<usize>().max(1);
         let together = together(values, &layers);
-        let needed = (values as u64).saturating_mul(4 * together as u64);
+        let lines = match &layers[0] {
+            Folded::Planes { planes, .. } => planes.scratch(),
+            _ => 0,
+        };
+        let needed = (values as u64).saturating_mul(4 * together as u64).saturating_add(4 * lines as u64);
         let limit = memory_limit();
         if needed > limit {
             return Err(ArchitectureError::Memory { images: together, needed, limit });
@@ -171,6 +177,7 @@ impl Inference {
             layers,
             places,
             buffers,
+            lines,
             together,
             rows,
             idle: Mutex::new(Vec::new()),
@@ -187,7 +194,7 @@ impl Inference {
         &self.architecture
     }
 
-    /// The scores of images, by default in the order channel, row, column: images × classes, on all threads.
+    /// The scores of images: images × classes, on all threads.
     ///
     /// Panics unless `x` holds whole images and `scores` a row for each.
     pub fn scores(&self, x: &[f32], scores: &mut [f32]) {
@@ -227,7 +234,7 @@ impl Inference {
 
     fn memory(&self) -> Memory {
         let buffers = self.buffers.iter().map(|&size| vec![0.0; self.together * size]).collect();
-        Memory { buffers, scratch: Scratch::default(), features: Vec::new(), lines: Vec::new() }
+        Memory { buffers, scratch: Scratch::default(), features: Vec::new(), lines: vec![0.0; self.lines] }
     }
 
     /// At most as many images as go together.
@@ -243,7 +250,7 @@ impl Inference {
                 Folded::Planes { planes, taps, weights, bias, relu } => {
                     let (layout, line) = (to.layout(), planes.line());
                     let y = &mut memory.buffers[to.buffer];
-                    let scratch = room(&mut memory.lines, planes.scratch());
+                    let scratch = &mut memory.lines[..];
                     for (image, x) in x.chunks_exact(self.architecture.input.len()).enumerate() {
                         let y = &mut y[layout.first + image * layout.image..];
                         split(self.isa, planes, line, x, scratch);
@@ -381,8 +388,8 @@ fn together(values: usize, layers: &[Folded]) -> usize {
     let matrices: usize = layers.iter().map(matrix).sum();
     let cached = (CACHED / values).clamp(TOGETHER.0, TOGETHER.1);
     let sharing = (matrices / values).min(4 * CACHED / values).min(SHARING);
-    // Whole blocks of rows.
-    if sharing > cached { sharing.next_multiple_of(BLOCK) } else { cached }
+    // Whole blocks of rows, if there are that many.
+    cached.max(if sharing > BLOCK { sharing / BLOCK * BLOCK } else { sharing })
 }
 
 /// The features of a linear layer, gathered where they do not lie together, and from a row of them to the next.

@@ -4,7 +4,8 @@
 //! relu(scale·y + shift) on the way. Only where the value is read more than once, or a shortcut is added to it, the result
 //! is kept too, by the first reader if that is a convolution: no pass over memory is made for it alone.
 //!
-//! **Which algorithm** is a question of shape alone, never of time or machine, so results are reproducible.
+//! **Which algorithm** is a question of shape alone (and, for scores, of the order in which images come), never of time or
+//! machine, so results are reproducible.
 
 use super::architecture::{Architecture, ArchitectureError, Convolution, LayerKind, Shortcut, ValueIndex};
 use super::kernel::planes::Planes;
@@ -237,17 +238,13 @@ impl Plan {
         Ok(Self { values, convolutions, chunk })
     }
 
-    /// Whether the forward pass without gradients computes a layer from planes: the first one, where it alone reads the
-    /// image and its channels, few to few, would leave registers half empty.
+    /// Whether scores of images that come plane by plane are computed from planes in a layer: it alone reads the image, and few
+    /// channels make few, which would leave registers half empty where a line of pixels fills them.
     pub(crate) fn is_planar(&self, layer: usize) -> bool {
-        let own = Reader { layer, as_shortcut: false };
-        let Some(plan) = &self.convolutions[layer] else { return false };
-        let few = plan.inputs < LANES && plan.outputs == LANES;
-        layer == 0
-            && self.values[0].readers == [own]
-            && plan.forward == Algorithm::Direct
-            && few
-            && plan.shortcut.is_none()
+        let alone = self.values[0].readers == [Reader { layer, as_shortcut: false }];
+        let few =
+            |plan: &ConvolutionPlan| plan.inputs < LANES && plan.outputs == LANES && plan.to.width >= LANES;
+        alone && self.convolutions[layer].as_ref().is_some_and(few)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Numbers in another order: what lies channel by channel in registers of pixels, stored pixel by pixel, and the reverse.
+//! Numbers in another order: rows of registers stored column by column, and even numbers parted from odd ones.
 
 #![allow(unsafe_code)]
 
@@ -10,7 +10,7 @@ use std::arch::x86_64::{
     _mm512_unpackhi_ps, _mm512_unpacklo_pd, _mm512_unpacklo_ps,
 };
 
-/// Four rows as four registers of their columns: in 128 bits number j of register i is column 4j + i, row by row.
+/// Four rows as four registers of columns: the j-th 128 bits of register i hold column 4j + i, row by row.
 macro_rules! fours {
     ($a:expr, $b:expr, $c:expr, $d:expr; $low:ident, $high:ident, $low2:ident, $high2:ident, $double:ident, $single:ident) => {{
         let (ab, cd) = ($low($a, $b), $low($c, $d));

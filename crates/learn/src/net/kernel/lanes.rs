@@ -37,7 +37,7 @@ pub(crate) trait Lanes: Copy {
     /// Even and odd numbers of two registers.
     fn parted(first: Self, second: Self) -> [Self; 2];
 
-    /// The first `count` numbers of eight rows, those with one index together, `step` apart.
+    /// The first columns of eight rows, `count` or as many as there are, each a run of eight numbers, `step` apart.
     ///
     /// # Safety
     /// There must be room for them at `out`.

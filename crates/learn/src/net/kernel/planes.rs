@@ -38,6 +38,11 @@ impl Planes {
         (self.down - 1) * self.stride + self.kernel
     }
 
+    /// Remainders of columns by the stride that the kernel meets.
+    fn phases(&self) -> usize {
+        self.stride.min(self.kernel)
+    }
+
     /// Numbers of a line: the columns of one remainder by the stride, as far as whole registers read.
     pub(crate) fn line(&self) -> usize {
         (self.across.next_multiple_of(PIXELS) + (self.kernel - 1) / self.stride).next_multiple_of(PIXELS)
@@ -45,7 +50,7 @@ impl Planes {
 
     /// Numbers of the scratch for one image, whose zeros are never written.
     pub(crate) fn scratch(&self) -> usize {
-        self.channels * self.rows() * self.stride * self.line()
+        self.channels * self.rows() * self.phases() * self.line()
     }
 
     /// Where the numbers that a tap meets begin, by (i, a, b), for the first pixel of the output.
@@ -53,7 +58,7 @@ impl Planes {
         let (k, s) = (self.kernel, self.stride);
         let place = |tap: usize| {
             let (i, a, b) = (tap / (k * k), tap / k % k, tap % k);
-            ((i * self.rows() + a) * s + b % s) * self.line() + b / s
+            ((i * self.rows() + a) * self.phases() + b % s) * self.line() + b / s
         };
         (0..self.channels * k * k).map(place).collect()
     }
@@ -61,6 +66,11 @@ impl Planes {
     /// w[a, b, i, o] by blocks of [`LANES`] outputs, in the order of the taps.
     pub(crate) fn weights(&self, w: &[f32]) -> Vec<f32> {
         let taps = self.kernel * self.kernel;
+        assert_eq!(
+            w.len(),
+            taps * self.channels * self.outputs,
+            "channels as they are, not as they are stored"
+        );
         let mut out = Vec::with_capacity(w.len());
         for first in (0..self.outputs).step_by(LANES) {
             for at in (0..self.channels).flat_map(|i| (0..taps).map(move |tap| (tap, i))) {
@@ -76,16 +86,16 @@ versions! {
     /// An image, plane by plane, into lines of a scratch. `line` is that of the planes.
     fn split<L by line>(planes: &Planes, line: usize, x: &[f32], scratch: &mut [f32]) {
         let Planes { channels, height, width, stride, padding, .. } = *planes;
-        let rows = planes.rows();
+        let (rows, phases) = (planes.rows(), planes.phases());
         assert!(line == planes.line() && x.len() >= channels * height * width && scratch.len() >= planes.scratch(), "one image");
         for i in 0..channels {
             // Rows below are met by no kernel.
             for r in 0..height.min(rows.saturating_sub(padding)) {
                 let from = &x[(i * height + r) * width..][..width];
-                let lines = &mut scratch[(i * rows + r + padding) * stride * line..][..stride * line];
-                match (stride, padding % 2) {
-                    (1, _) => put(from, &mut lines[padding..]),
-                    (2, odd) => {
+                let lines = &mut scratch[(i * rows + r + padding) * phases * line..][..phases * line];
+                match (phases, padding % 2) {
+                    (1, _) if stride == 1 => put(from, &mut lines[padding..]),
+                    (2, odd) if stride == 2 => {
                         let (even, uneven) = lines.split_at_mut(line);
                         // The first column belongs to the second line where it comes after an odd number of zeros.
                         let (first, second) = if odd == 0 { (even, uneven) } else { (uneven, even) };
@@ -94,7 +104,7 @@ versions! {
                     _ => {
                         for (q, x) in from.iter().enumerate() {
                             let (place, phase) = ((q + padding) / stride, (q + padding) % stride);
-                            if place < line {
+                            if place < line && phase < phases {
                                 lines[phase * line + place] = *x;
                             }
                         }
@@ -135,7 +145,9 @@ versions! {
     /// apart. `line` is that of the planes.
     fn convolve_lines<L by line>(planes: &Planes, line: usize, taps: &[usize], w: &[f32], scratch: &[f32], bias: &[f32], relu: bool, y: &mut [f32], y_row: usize) {
         let Planes { stride, down, across, outputs, .. } = *planes;
-        let reach = taps.iter().max().map_or(0, |last| last + (down - 1) * stride * stride * line + across.next_multiple_of(PIXELS));
+        assert!(down > 0 && across > 0, "an image that comes out");
+        let row = stride * planes.phases() * line;
+        let reach = taps.iter().max().map_or(0, |last| last + (down - 1) * row + across.next_multiple_of(PIXELS));
         assert!(reach <= scratch.len() && line == planes.line() && taps.len() * outputs <= w.len(), "an image, and weights");
         assert!((down - 1) * y_row + across * outputs <= y.len() && outputs.is_multiple_of(LANES) && bias.len() >= outputs, "room");
         // Places are taken two by two, so that a tap serves twice.
@@ -146,7 +158,7 @@ versions! {
             let w = &w[o * taps.len()..][..LANES * taps.len()];
             for at in (0..=last).step_by(2) {
                 let places = [place(at), place((at + 1).min(last))];
-                let from = places.map(|(r, q)| r * stride * stride * line + q);
+                let from = places.map(|(r, q)| r * row + q);
                 let mut sums = [[L::zero(); LANES]; 2];
                 // SAFETY: within `reach`, and weights of all taps.
                 unsafe {
@@ -224,6 +236,7 @@ mod tests {
             (2, 7, 40, 3, 3, 1, 8),
             (4, 11, 5, 2, 2, 3, 24),
             (3, 6, 6, 1, 4, 0, 8),
+            (2, 20, 20, 3, 7, 2, 8),
         ] {
             let size = |size: usize| (size + 2 * padding - kernel) / stride + 1;
             let (down, across) = (size(height), size(width));

@@ -112,6 +112,25 @@ fn matrices_take_channels_in_either_order() {
     assert_eq!(bits(&scores(&turned, &last)), bits(&scores(&inference, &first)));
 }
 
+/// Rows of 1024 numbers lie a little further apart: against the definition in double precision.
+#[test]
+fn matrices_take_rows_that_do_not_touch() {
+    let input = Shape { channels: 1024, height: 1, width: 1 };
+    let kind = LayerKind::Linear(Linear { outputs: 13, bias: true, relu: false });
+    let architecture = Architecture { input, classes: 13, layers: vec![Layer { input: 0, kind }] };
+    let weights = network(&architecture, 7);
+    let places = Places::new(&architecture).expect("a network");
+    let x = normal(35 * 1024, 8);
+    let found = scores(&Inference::new(&architecture, &weights, Isa::detect()).expect("a network"), &x);
+    let (matrix, bias) = (&places.layers[0].weight, &places.layers[0].bias);
+    for (at, score) in found.iter().enumerate() {
+        let row = &weights.parameters[matrix.clone()][at % 13 * 1024..][..1024];
+        let terms = row.iter().zip(&x[at / 13 * 1024..]).map(|(w, x)| f64::from(*w) * f64::from(*x));
+        let exact = f64::from(weights.parameters[bias.clone()][at % 13]) + terms.sum::<f64>();
+        assert!((f64::from(*score) - exact).abs() <= 1e-5, "{score} at {at}, not {exact}");
+    }
+}
+
 /// A first layer of eight channels is computed from planes if they come as planes: the same sums in another order.
 #[test]
 fn planes_and_pixels_give_the_same_scores() {
