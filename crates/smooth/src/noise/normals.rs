@@ -12,28 +12,25 @@
 //! and nowhere else: every machine computes the same bits.
 //!
 //! **Error.** For words that are not rare, over all real u and θ of their cells ([W, W + 1)/2³⁰ for W = ⌊a/4⌋; [c, c + 1)
-//! for the place of the angle): [`radius`] is within [`RADIUS_ERROR`] of √(−ln u), and the factors that [`turned`] applies
-//! within [`DIRECTION_ERROR`] of √2·cos θ and √2·sin θ. Both are theorems by enumeration of all 2³⁰ words:
-//! `cargo run --release -p gambeson-smooth --example noise_error`, whose output is `results/noise-error.txt`. The true
-//! value is monotone across a cell, so that its ends speak for all of it. With ρ < 3.003 and one rounding
-//! of the product, a normal is within 2⁻²⁴·4.25 + 3.003·2.08·10⁻⁷ + √2·8.35·10⁻⁷ < 2.06·10⁻⁶ of every normal of its cells.
-//! Rare ones, in [`super::plain`] only, are within 2.3·10⁻⁶ of the formula above, and none exceeds 11.5.
+//! for the place of the angle), let r be what [`radius`] returns, e the most that it is off √(−ln u), and d the most that
+//! the factors which [`turned`] applies are off √2·cos θ and √2·sin θ. A normal is then within √2·e + r·d of every normal of
+//! its cells, and a rounding. Theorems by enumeration of all 2³⁰ words of each kind:
+//! * d ≤ 2.08·10⁻⁷;
+//! * √2·e + r·d + 2⁻²³·√2·r ≤ [`LEAST`] + [`GROWTH`]·r² for words that are not [wide](is_wide), with 10⁻⁸ to spare: what is
+//!   decided by it would be decided by `refine.rs` too. The last term is the rounding of the normal, and that of its product
+//!   with s, relative to s.
+//!
+//! `cargo run --release -p gambeson-smooth --example noise_error`, whose output is `results/noise-error.txt`. The true value
+//! is monotone across a cell, so that its ends speak for all of it. No normal of words that are not rare is off by more than
+//! 2.06·10⁻⁶. Rare ones, in [`super::plain`] only, are within 2.3·10⁻⁶ of the formula above, and none exceeds 11.5.
 
 use std::f32::consts::{FRAC_PI_4, LN_2};
 
-/// The radius of a word that is not rare is within this of the true one.
-pub(super) const RADIUS_ERROR: f64 = 8.35e-7;
-/// The direction, times √2, is within this of the true one.
-pub(super) const DIRECTION_ERROR: f64 = 2.08e-7;
-/// A normal of words that are not rare is within this of the true one, with 4·10⁻⁸ to spare: what is decided by it would be
-/// decided by `refine.rs` too.
-pub(super) const ERROR: f64 = 2.1e-6;
-/// No normal of words that are not rare exceeds this.
-pub(super) const LARGEST: f64 = 4.25;
-const _: () = assert!(
-    LARGEST / 16_777_216.0 + 3.003 * DIRECTION_ERROR + 1.4143 * RADIUS_ERROR + 4e-8 <= ERROR,
-    "the error of a normal is made of these"
-);
+/// What a normal and its product with s may be off, relative to s, where its words are not wide: this, and r² times
+/// [`GROWTH`].
+pub(super) const LEAST: f64 = 3.3e-7;
+/// See [`LEAST`].
+pub(super) const GROWTH: f64 = 2.3e-7;
 
 /// 2⁻³¹.
 const UNIT: f32 = 1.0 / 2_147_483_648.0;
@@ -47,6 +44,12 @@ const UPPER: i32 = 0x5a82_799a;
 #[inline(always)]
 pub(super) fn is_rare(a: u32) -> bool {
     a.wrapping_add(1 << 9) < (1 << 19) + (1 << 9)
+}
+
+/// Whether a cell is too wide for [`LEAST`] and [`GROWTH`]: rare words, and all with 1 − u < 2⁻¹⁶.
+#[inline(always)]
+pub(super) fn is_wide(a: u32) -> bool {
+    a.wrapping_add(1 << 16) < (1 << 19) + (1 << 16)
 }
 
 /// Two independent standard normals.

@@ -8,8 +8,8 @@
 //! an algorithm that returns its value has the exact joint law, however many bits it reads. Coordinates are decided one by
 //! one: further bits of a pair stand at fixed positions, are the same for both coordinates, and each stage extends the bits
 //! of the one before.
-//! 1. Single precision (`normals.rs`), t = fl(s·n + φ): decided unless t is within [`edge`]'s tolerance of a half-integer,
-//!    the proven error of n, times s, and that of t. Rare words, whose cells are wide, are always left open.
+//! 1. Single precision (`normals.rs`), t = fl(s·n + φ): decided unless t is within the proven error of s·N + φ of a
+//!    half-integer ([`Tolerance`]), which grows with the radius. Words whose cells are wide are always left open.
 //! 2. The same 60 bits in double precision (`refine.rs`); then the cell itself is nearly all of the tolerance.
 //! 3. 64 more bits each for radius and angle. Not decided: a half-integer within s·2⁻⁴⁶ (and a rounding), or u < 2⁻⁴⁶, at
 //!    most 2s·2⁻⁴⁶ + 2⁻⁴⁷ a coordinate.
@@ -26,7 +26,7 @@
 
 use super::centre::Centre;
 use super::chacha::{self, Key, Words};
-use super::normals::{self, is_rare, pair};
+use super::normals::{self, is_rare, is_wide, radius, turned};
 use super::refine::{self, MoreBits, cell, width_of_cell};
 use super::stream::{Draw, GENERATOR, PAIRS, key};
 
@@ -53,14 +53,41 @@ impl RoundedNoise {
     }
 }
 
-/// ½ less the tolerance of stage 1, rounded down: t − k beyond it leaves the coordinate open.
-#[allow(clippy::cast_possible_truncation)] // rounded down right after
-pub(super) fn edge(cells: f32) -> f32 {
-    const HALF_PLACE: f64 = 1.0 / 16_777_216.0; // 2⁻²⁴, the relative error of one rounding
-    let s = f64::from(cells);
-    let tolerance = s * normals::ERROR + (normals::LARGEST * s + 1.0) * HALF_PLACE;
-    // Two units below, for the roundings of this line.
-    ((0.5 - tolerance) as f32).next_down().next_down()
+/// When stage 1 decides, where the radius is r: while |t − k| + growth·r² ≤ edge.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tolerance {
+    growth: f32,
+    edge: f32,
+}
+
+impl Tolerance {
+    /// For s cells per standard deviation, s ≥ ½.
+    ///
+    /// t = fl(s·n + φ) with |φ| ≤ ½ is within s·(LEAST + GROWTH·r²) + 2⁻²⁵ of every s·N + φ of its cells (`normals.rs`);
+    /// t − k is exact. The growth is rounded up by more than what r² lost to rounding, and the sum, below 1, loses 2⁻²⁵.
+    #[allow(clippy::cast_possible_truncation)] // rounded to the safe side right after
+    pub(super) fn new(cells: f32) -> Self {
+        const PLACE: f64 = 1.0 / 16_777_216.0; // 2⁻²⁴
+        let s = f64::from(cells);
+        Self {
+            growth: ((s * normals::GROWTH * (1.0 + 4.0 * PLACE)) as f32).next_up(),
+            // Two units below, for the roundings of this line.
+            edge: ((0.5 - s * normals::LEAST - PLACE) as f32).next_down().next_down(),
+        }
+    }
+
+    /// What is kept of a coordinate: no more than the edge where it is decided.
+    #[inline(always)]
+    pub(super) fn nearness(self, distance: f32, square: f32) -> f32 {
+        self.growth.mul_add(square, distance)
+    }
+
+    /// Whether that leaves the cell open; NaN does.
+    #[inline(always)]
+    #[allow(clippy::neg_cmp_op_on_partial_ord)]
+    pub(super) fn is_open(self, nearness: f32) -> bool {
+        !(nearness <= self.edge)
+    }
 }
 
 /// The same loop, compiled for the instructions the machine has.
@@ -116,8 +143,10 @@ pub(super) struct Group {
     random: Words,
     /// Cosines, then sines.
     normals: [[f32; PAIRS]; 2],
-    /// |t − k| of both.
-    distances: [[f32; PAIRS]; 2],
+    /// Squares of radii.
+    squares: [f32; PAIRS],
+    /// [`Tolerance::nearness`] of both.
+    nearness: [[f32; PAIRS]; 2],
 }
 
 #[inline(always)]
@@ -129,40 +158,43 @@ pub(super) fn fill(
     words: impl Fn(u64, &mut Words),
     resolve: impl Fn(&Place<'_>, &Group, &mut [f32]) -> bool,
 ) -> bool {
-    let (len, s, edge) = (out.len(), centre.cells, edge(centre.cells));
-    let group =
-        &mut Group { random: [0; 2 * PAIRS], normals: [[0.0; PAIRS]; 2], distances: [[0.0; PAIRS]; 2] };
+    let (len, s, tolerance) = (out.len(), centre.cells, Tolerance::new(centre.cells));
+    let group = &mut Group {
+        random: [0; 2 * PAIRS],
+        normals: [[0.0; PAIRS]; 2],
+        squares: [0.0; PAIRS],
+        nearness: [[0.0; PAIRS]; 2],
+    };
     let mut decided = true;
     for (number, first) in (0..len).step_by(2 * PAIRS).enumerate() {
-        let Group { random, normals: [cosines, sines], .. } = group;
+        let Group { random, normals: [cosines, sines], squares, .. } = group;
         words((number * chacha::BLOCKS) as u64, random);
         let (a, b) = random.split_at(PAIRS);
         // The last group may need fewer pairs, or no sines.
         let wanted = PAIRS.min(len - first);
         // Index loops that do one thing each: compilers vectorise these.
         for p in 0..wanted {
-            (cosines[p], sines[p]) = pair(a[p], b[p]);
+            let radius = radius(a[p]);
+            squares[p] = radius * radius;
+            (cosines[p], sines[p]) = turned(radius, b[p]);
         }
-        let mut open = a[..wanted].iter().fold(0, |rare, &a| rare | u32::from(is_rare(a)));
-        for (half, (normals, distances)) in group.normals.iter().zip(&mut group.distances).enumerate() {
+        let mut open = a[..wanted].iter().fold(0, |wide, &a| wide | u32::from(is_wide(a)));
+        for (half, (normals, nearness)) in group.normals.iter().zip(&mut group.nearness).enumerate() {
             let at = first + half * PAIRS;
             if at >= len {
                 break;
             }
             let count = PAIRS.min(len - at);
-            let (normals, distances, out) =
-                (&normals[..count], &mut distances[..count], &mut out[at..at + count]);
+            let (normals, nearness, out) =
+                (&normals[..count], &mut nearness[..count], &mut out[at..at + count]);
+            let squares = &group.squares[..count];
             let (whole, fraction) = (&centre.whole[at..at + count], &centre.fraction[at..at + count]);
             let (gain, shift) = (&centre.gain[at..at + count], &centre.shift[at..at + count]);
             let mut each = |i: usize, gain: f32, shift: f32| {
                 let t = s.mul_add(normals[i], fraction[i]);
                 let k = t.round_ties_even();
-                let distance = (t - k).abs();
-                distances[i] = distance;
-                // Written so that NaN is open.
-                #[allow(clippy::neg_cmp_op_on_partial_ord)]
-                let is_open = !(distance <= edge);
-                open |= u32::from(is_open);
+                nearness[i] = tolerance.nearness((t - k).abs(), squares[i]);
+                open |= u32::from(tolerance.is_open(nearness[i]));
                 out[i] = gain.mul_add(whole[i] + k, shift);
             };
             if centre.even[at / PAIRS] {
@@ -177,7 +209,7 @@ pub(super) fn fill(
             }
         }
         if open != 0 {
-            let place = Place { key, stream, number, centre, edge };
+            let place = Place { key, stream, number, centre, tolerance };
             decided &= resolve(&place, group, out);
         }
     }
@@ -191,7 +223,7 @@ pub(super) struct Place<'a> {
     /// Of the group.
     number: usize,
     centre: &'a Centre,
-    edge: f32,
+    tolerance: Tolerance,
 }
 
 impl Place<'_> {
@@ -201,9 +233,11 @@ impl Place<'_> {
         const STEP: usize = 16;
         let first = 2 * PAIRS * self.number;
         let wanted = PAIRS.min(out.len() - first);
-        let (radii, [cosines, sines]) = (&group.random[..PAIRS], &group.distances);
+        let (radii, [cosines, sines]) = (&group.random[..PAIRS], &group.nearness);
         let open = |cosine: f32, sine: f32, a: u32| {
-            u32::from(self.is_open(cosine)) | u32::from(self.is_open(sine)) | u32::from(is_rare(a))
+            u32::from(self.tolerance.is_open(cosine))
+                | u32::from(self.tolerance.is_open(sine))
+                | u32::from(is_wide(a))
         };
         let mut decided = true;
         // Arrays of a known length: compilers vectorise the search, which finds nothing in most of them.
@@ -228,23 +262,16 @@ impl Place<'_> {
         decided
     }
 
-    /// Whether a distance from the nearest whole number leaves open which cell it is; NaN does.
-    #[inline(always)]
-    #[allow(clippy::neg_cmp_op_on_partial_ord)]
-    fn is_open(&self, distance: f32) -> bool {
-        !(distance <= self.edge)
-    }
-
     /// The same for one pair.
     #[inline(always)]
     fn resolve_pair(&self, group: &Group, p: usize, out: &mut [f32]) -> bool {
         let (a, b) = (group.random[p], group.random[PAIRS + p]);
-        let (rare, first) = (is_rare(a), 2 * PAIRS * self.number + p);
+        let (wide, first) = (is_wide(a), 2 * PAIRS * self.number + p);
         let open = [0, 1].map(|half| {
             let at = first + half * PAIRS;
-            at < out.len() && (rare || self.is_open(group.distances[half][p]))
+            at < out.len() && (wide || self.tolerance.is_open(group.nearness[half][p]))
         });
-        let mut found = if rare { None } else { self.second(a, b, first, open) };
+        let mut found = if is_rare(a) { None } else { self.second(a, b, first, open) };
         if found.is_none() {
             found = self.third(a, b, first, open, p);
         }
