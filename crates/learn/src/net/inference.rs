@@ -50,6 +50,8 @@ pub struct Inference {
     together: usize,
     /// How images are given.
     rows: RowLayout,
+    /// Whether images lie as the first layer wants them, and are read where they are.
+    as_given: bool,
     idle: Mutex<Vec<Memory>>,
 }
 
@@ -158,6 +160,15 @@ impl Inference {
             })
             .collect();
         places.shrink_to_fit();
+        let (shape, first) = (architecture.input, places[0]);
+        let as_given = rows == RowLayout::ChannelsLast
+            && first.channels == shape.channels
+            && first.is_dense(shape.height, shape.width)
+            && plan.is_alone(0)
+            && matches!(&layers[0], Folded::Convolution { plan, .. } if plan.shortcut.is_none());
+        if as_given {
+            buffers[first.buffer] = 0;
+        }
         let architecture = architecture.clone();
         let values = buffers.iter().sum::<usize>().max(1);
         let together = together(values, &layers);
@@ -180,6 +191,7 @@ impl Inference {
             lines,
             together,
             rows,
+            as_given,
             idle: Mutex::new(Vec::new()),
         })
     }
@@ -240,7 +252,7 @@ impl Inference {
     /// At most as many images as go together.
     fn some(&self, x: &[f32], scores: &mut [f32], memory: &mut Memory) {
         let images = x.len() / self.architecture.input.len();
-        if !matches!(self.layers[0], Folded::Planes { .. }) {
+        if !self.as_given && !matches!(self.layers[0], Folded::Planes { .. }) {
             self.take(x, memory);
         }
         for (at, layer) in self.layers.iter().enumerate() {
@@ -258,6 +270,13 @@ impl Inference {
                             self.isa, planes, line, taps, weights, scratch, bias, *relu, y, layout.row,
                         );
                     }
+                }
+                Folded::Convolution { plan, weights, bias, .. } if at == 0 && self.as_given => {
+                    let layout = Layout { image: self.architecture.input.len(), ..from.layout() };
+                    let Memory { buffers, scratch, .. } = memory;
+                    let y = (&mut buffers[to.buffer][..], to.layout());
+                    let epilogue = Epilogue { bias: Some(bias), shortcut: None, relu: plan.relu };
+                    plan.forward_into(self.isa, weights, images, (x, layout), y, epilogue, scratch);
                 }
                 Folded::Convolution { plan, weights, bias, subsampling } => {
                     self.convolve(plan, (weights, bias), *subsampling, (from, to), images, memory);
@@ -346,7 +365,7 @@ impl Inference {
             }
             _ => self.places[shortcut.from].buffer,
         });
-        memory.scratch.x = std::mem::take(&mut memory.buffers[from.buffer]);
+        let x = std::mem::take(&mut memory.buffers[from.buffer]);
         let added =
             shortcut.map(|buffer| if buffer == from.buffer { &[][..] } else { &memory.buffers[buffer][..] });
         // The layer is closed on the way, unless the shortcut is the very value that is convolved, or is added to direct sums.
@@ -360,10 +379,10 @@ impl Inference {
             Epilogue::default()
         };
         let scratch = &mut memory.scratch;
-        plan.forward_into(self.isa, weights, images, Layout { first, ..lx }, (&mut y, ly), epilogue, scratch);
+        let from_x = (&x[..], Layout { first, ..lx });
+        plan.forward_into(self.isa, weights, images, from_x, (&mut y, ly), epilogue, scratch);
         if !fused {
-            let added =
-                added.map_or(&[][..], |added| if added.is_empty() { &memory.scratch.x } else { added });
+            let added = added.map_or(&[][..], |added| if added.is_empty() { &x } else { added });
             let width = plan.to.width * plan.outputs;
             for image in 0..images {
                 for r in 0..plan.to.height {
@@ -373,7 +392,7 @@ impl Inference {
                 }
             }
         }
-        memory.buffers[from.buffer] = std::mem::take(&mut memory.scratch.x);
+        memory.buffers[from.buffer] = x;
         memory.buffers[to.buffer] = y;
     }
 }

@@ -241,10 +241,14 @@ impl Plan {
     /// Whether scores of images that come plane by plane are computed from planes in a layer: it alone reads the image, and few
     /// channels make few, which would leave registers half empty where a line of pixels fills them.
     pub(crate) fn is_planar(&self, layer: usize) -> bool {
-        let alone = self.values[0].readers == [Reader { layer, as_shortcut: false }];
         let few =
             |plan: &ConvolutionPlan| plan.inputs < LANES && plan.outputs == LANES && plan.to.width >= LANES;
-        alone && self.convolutions[layer].as_ref().is_some_and(few)
+        self.is_alone(layer) && self.convolutions[layer].as_ref().is_some_and(few)
+    }
+
+    /// Whether a layer is the only one that takes the image.
+    pub(crate) fn is_alone(&self, layer: usize) -> bool {
+        self.values[0].readers == [Reader { layer, as_shortcut: false }]
     }
 }
 

@@ -23,7 +23,29 @@ pub(super) enum Level {
     Avx2,
     /// AVX-512 F and VL.
     #[cfg(target_arch = "x86_64")]
-    Avx512,
+    Avx512(Units),
+}
+
+/// How a machine computes with registers of 512 bits. It decides which of two loops is the faster one, never a result.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Units {
+    /// All at once.
+    Whole,
+    /// One half after the other.
+    Halves,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Units {
+    /// Zen 4, AMD's family 19h, is the only one with halves.
+    fn detect() -> Self {
+        use std::arch::x86_64::__cpuid;
+        let (vendor, version) = (__cpuid(0), __cpuid(1).eax);
+        let is_amd = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).concat() == b"AuthenticAMD";
+        let family = (version >> 8 & 0xf) + (version >> 20 & 0xff);
+        if is_amd && family == 0x19 { Self::Halves } else { Self::Whole }
+    }
 }
 
 impl Isa {
@@ -41,7 +63,7 @@ impl Isa {
             let avx512 = std::arch::is_x86_feature_detected!("avx512f")
                 && std::arch::is_x86_feature_detected!("avx512vl");
             if avx2 && avx512 {
-                return Isa(Level::Avx512);
+                return Isa(Level::Avx512(Units::detect()));
             }
             if avx2 {
                 return Isa(Level::Avx2);
@@ -59,8 +81,8 @@ impl Isa {
             if best != Isa::PORTABLE {
                 all.push(Isa(Level::Avx2));
             }
-            if best == Isa(Level::Avx512) {
-                all.push(best);
+            if matches!(best.0, Level::Avx512(_)) {
+                all.extend([Units::Whole, Units::Halves].map(|units| Isa(Level::Avx512(units))));
             }
         }
         all

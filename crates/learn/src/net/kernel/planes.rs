@@ -88,26 +88,30 @@ versions! {
         let Planes { channels, height, width, stride, padding, .. } = *planes;
         let (rows, phases) = (planes.rows(), planes.phases());
         assert!(line == planes.line() && x.len() >= channels * height * width && scratch.len() >= planes.scratch(), "one image");
+        // Rows below are met by no kernel.
+        let met = height.min(rows.saturating_sub(padding));
+        if met == 0 {
+            return;
+        }
+        let at_once = stride == 2 && phases == 2 && width.is_multiple_of(2 * L::WIDTH) && padding.div_ceil(2) + width / 2 <= line;
         for i in 0..channels {
-            // Rows below are met by no kernel.
-            for r in 0..height.min(rows.saturating_sub(padding)) {
-                let from = &x[(i * height + r) * width..][..width];
-                let lines = &mut scratch[(i * rows + r + padding) * phases * line..][..phases * line];
-                match (phases, padding % 2) {
-                    (1, _) if stride == 1 => put(from, &mut lines[padding..]),
-                    (2, odd) if stride == 2 => {
-                        let (even, uneven) = lines.split_at_mut(line);
-                        // The first column belongs to the second line where it comes after an odd number of zeros.
-                        let (first, second) = if odd == 0 { (even, uneven) } else { (uneven, even) };
-                        part::<L>(from, &mut first[padding / 2..], &mut second[padding.div_ceil(2)..]);
-                    }
-                    _ => {
-                        for (q, x) in from.iter().enumerate() {
-                            let (place, phase) = ((q + padding) / stride, (q + padding) % stride);
-                            if place < line && phase < phases {
-                                lines[phase * line + place] = *x;
-                            }
-                        }
+            let from = &x[i * height * width..][..met * width];
+            let lines = &mut scratch[(i * rows + padding) * phases * line..][..met * phases * line];
+            if at_once {
+                // SAFETY: `met` rows of each; a line has room for half of a row after its zeros.
+                unsafe { part_rows::<L>(from, lines, met, width, line, padding) };
+                continue;
+            }
+            for (from, lines) in from.chunks_exact(width).zip(lines.chunks_exact_mut(phases * line)) {
+                if stride == 1 {
+                    let most = width.min(line - padding);
+                    lines[padding..padding + most].copy_from_slice(&from[..most]);
+                    continue;
+                }
+                for (q, x) in from.iter().enumerate() {
+                    let (place, phase) = ((q + padding) / stride, (q + padding) % stride);
+                    if place < line && phase < phases {
+                        lines[phase * line + place] = *x;
                     }
                 }
             }
@@ -115,28 +119,35 @@ versions! {
     }
 }
 
-/// As much as there is room for.
+/// Rows of whole registers, even columns parted from odd ones, after half of the padding each.
+///
+/// # Safety
+/// `x` must hold `met` rows of `width` numbers, a multiple of two registers, and `out` as many pairs of lines with room for
+/// half of the padding, rounded up, and of the width.
 #[inline(always)]
-fn put(x: &[f32], out: &mut [f32]) {
-    let most = x.len().min(out.len());
-    out[..most].copy_from_slice(&x[..most]);
-}
-
-/// Even and odd numbers, as many as there is room for.
-#[inline(always)]
-fn part<L: Lanes>(x: &[f32], even: &mut [f32], odd: &mut [f32]) {
-    let whole = (x.len() / 2).min(even.len()).min(odd.len()) / L::WIDTH * L::WIDTH;
-    for at in (0..whole).step_by(L::WIDTH) {
-        let [first, second] = L::parted(L::of(&x[2 * at..]), L::of(&x[2 * at + L::WIDTH..]));
-        first.put(&mut even[at..]);
-        second.put(&mut odd[at..]);
-    }
-    // Index loops: iterators with steps divide before they begin.
-    for at in whole..x.len().div_ceil(2).min(even.len()) {
-        even[at] = x[2 * at];
-    }
-    for at in whole..(x.len() / 2).min(odd.len()) {
-        odd[at] = x[2 * at + 1];
+unsafe fn part_rows<L: Lanes>(
+    x: &[f32],
+    out: &mut [f32],
+    met: usize,
+    width: usize,
+    line: usize,
+    padding: usize,
+) {
+    // The first column belongs to the second line where it comes after an odd number of zeros.
+    let (even, odd) = match padding % 2 {
+        0 => (padding / 2, line + padding / 2),
+        _ => (line + padding / 2, padding.div_ceil(2)),
+    };
+    for r in 0..met {
+        for at in (0..width / 2).step_by(L::WIDTH) {
+            // SAFETY: the caller's.
+            unsafe {
+                let (x, out) = (x.as_ptr().add(r * width + 2 * at), out.as_mut_ptr().add(2 * r * line + at));
+                let [first, second] = L::parted(L::load(x), L::load(x.add(L::WIDTH)));
+                first.store(out.add(even));
+                second.store(out.add(odd));
+            }
+        }
     }
 }
 
@@ -237,6 +248,8 @@ mod tests {
             (4, 11, 5, 2, 2, 3, 24),
             (3, 6, 6, 1, 4, 0, 8),
             (2, 20, 20, 3, 7, 2, 8),
+            (2, 2, 64, 2, 2, 4, 8),
+            (2, 1, 40, 1, 20, 5, 8),
         ] {
             let size = |size: usize| (size + 2 * padding - kernel) / stride + 1;
             let (down, across) = (size(height), size(width));

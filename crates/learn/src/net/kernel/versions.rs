@@ -54,7 +54,7 @@ macro_rules! versions {
                 $crate::net::kernel::isa::Level::Avx2 => unsafe { avx2($($argument),*) },
                 #[cfg(target_arch = "x86_64")]
                 // SAFETY: as before, with AVX-512 F and VL.
-                $crate::net::kernel::isa::Level::Avx512 => unsafe { avx512($($argument),*) },
+                $crate::net::kernel::isa::Level::Avx512(_) => unsafe { avx512($($argument),*) },
             }
         }
     };

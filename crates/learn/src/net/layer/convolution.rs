@@ -119,7 +119,9 @@ impl ConvolutionPlan {
             image: self.to.height * self.to.width * self.outputs,
             row: self.to.width * self.outputs,
         };
-        self.forward_into(isa, &weights.forward, images, from, (y, to), Epilogue::default(), scratch);
+        let x = std::mem::take(&mut scratch.x);
+        self.forward_into(isa, &weights.forward, images, (&x, from), (y, to), Epilogue::default(), scratch);
+        scratch.x = x;
     }
 
     /// The same from and into any layout, with an epilogue; `from.first` is the first number that the kernel meets.
@@ -129,12 +131,12 @@ impl ConvolutionPlan {
         isa: Isa,
         weights: &[f32],
         images: usize,
-        from: Layout,
+        (x, from): (&[f32], Layout),
         (y, to): (&mut [f32], Layout),
         epilogue: Epilogue<'_>,
         scratch: &mut Scratch,
     ) {
-        let Scratch { x, v, m, .. } = scratch;
+        let Scratch { v, m, .. } = scratch;
         match self.forward {
             Algorithm::Winograd => {
                 let tiles = Tiles { images, height: self.to.height, width: self.to.width };
@@ -155,7 +157,7 @@ impl ConvolutionPlan {
                 let tiles = Tiles { images, height: self.to.height, width: self.to.width };
                 let v = room(v, phases::scratch(phases::PHASES * self.inputs));
                 let m = room(m, phases::scratch(self.outputs));
-                let (x, y) = ((&x[..], from, self.inputs), (y, to, self.outputs));
+                let (x, y) = ((x, from, self.inputs), (y, to, self.outputs));
                 phases::convolve(isa, tiles, x, weights, y, epilogue, v, m);
             }
             Algorithm::Direct => {

@@ -159,8 +159,12 @@ fn planes_and_pixels_give_the_same_scores() {
             assert!((a - b).abs() <= 2e-6 * largest, "{input}, {kernel} by {stride}: {a} and {b} at {at}");
         }
         // Nor does an image depend on those before it.
-        let alone = scores(&of_rows(Layout::ChannelsFirst), &planes[6 * input.len()..]);
-        assert_eq!(bits(&alone), bits(&by_planes[30..]));
+        for (layout, x, all) in
+            [(Layout::ChannelsFirst, &planes, &by_planes), (Layout::ChannelsLast, &turned, &by_pixels)]
+        {
+            let alone = scores(&of_rows(layout), &x[6 * input.len()..]);
+            assert_eq!(bits(&alone), bits(&all[30..]), "{layout:?}");
+        }
     }
 }
 

@@ -22,6 +22,8 @@ mod plain;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+#[cfg(target_arch = "x86_64")]
+use super::isa::Units;
 use super::isa::{Isa, LANES, Level, NATIVE_FMA};
 pub(super) use block::PANEL;
 use block::{Block, GROUP, GROUPS, MOST};
@@ -225,7 +227,7 @@ impl Isa {
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => 6,
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => MOST,
+            Level::Avx512(_) => MOST,
         }
     }
 
@@ -295,10 +297,21 @@ impl Isa {
                     heights!(call, 1 2 3 4 5 6);
                 }
                 #[cfg(target_arch = "x86_64")]
-                Level::Avx512 => {
+                Level::Avx512(units) => {
                     macro_rules! call {
                         ($h:literal) => {
-                            widths!(x86::avx512_whole::<$h>, x86::avx512_half::<$h>, x86::avx512_pairs::<$h>)
+                            match units {
+                                Units::Whole => widths!(
+                                    x86::avx512_whole::<$h>,
+                                    x86::avx512_half::<$h>,
+                                    x86::avx512_pairs::<$h>
+                                ),
+                                Units::Halves => widths!(
+                                    x86::avx512_whole::<$h>,
+                                    x86::avx512_half::<$h>,
+                                    x86::avx512_parted::<$h>
+                                ),
+                            }
                         };
                     }
                     heights!(call, 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);

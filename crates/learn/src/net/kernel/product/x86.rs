@@ -4,7 +4,7 @@ use super::block::{Block, GROUP, GROUPS};
 use std::arch::x86_64::{
     __m256, __m512, _mm256_add_ps, _mm256_castpd_ps, _mm256_castps_pd, _mm256_castsi256_ps, _mm256_fmadd_ps,
     _mm256_hadd_ps, _mm256_loadu_ps, _mm256_max_ps, _mm256_permute4x64_pd, _mm256_set1_epi64x,
-    _mm256_set1_ps, _mm256_setzero_ps, _mm256_storeu_ps, _mm512_add_ps, _mm512_castps_pd,
+    _mm256_set1_ps, _mm256_setzero_ps, _mm256_shuffle_ps, _mm256_storeu_ps, _mm512_add_ps, _mm512_castps_pd,
     _mm512_castps512_ps256, _mm512_castsi512_ps, _mm512_extractf64x4_pd, _mm512_fmadd_ps, _mm512_loadu_ps,
     _mm512_max_ps, _mm512_set1_epi64, _mm512_set1_ps, _mm512_setzero_ps, _mm512_storeu_ps,
 };
@@ -194,4 +194,92 @@ fn added_256([low, high]: [__m256; 2]) -> __m256 {
 fn added_512([all]: [__m512; 1]) -> __m256 {
     let high = _mm256_castpd_ps(_mm512_extractf64x4_pd::<1>(_mm512_castps_pd(all)));
     added_256([_mm512_castps512_ps256(all), high])
+}
+
+/// As [`avx512_pairs`], to the bit, in registers of half the width: sums over even terms apart from those over odd ones.
+///
+/// # Safety
+/// As [`Isa::block`](super::Isa), with AVX2 and FMA, and AVX-512's registers.
+#[target_feature(enable = "avx2,fma,avx512f,avx512vl")]
+pub(super) unsafe fn avx512_parted<const ROWS: usize>(
+    a: *const f32,
+    b: *const f32,
+    c: *mut f32,
+    block: &Block,
+) {
+    macro_rules! rest {
+        ($($rows:literal)*) => {
+            match ROWS - PARTED {
+                $($rows => parted::<$rows>(a, b, c, block, PARTED / GROUP),)*
+                _ => unreachable!("no block is higher"),
+            }
+        };
+    }
+    // SAFETY: the caller's.
+    unsafe {
+        if ROWS <= PARTED {
+            parted::<ROWS>(a, b, c, block, 0);
+        } else {
+            parted::<PARTED>(a, b, c, block, 0);
+            rest!(1 2 3 4 5 6 7 8);
+        }
+    }
+}
+
+/// Rows whose two sums each leave registers for B.
+const PARTED: usize = 8;
+
+/// Rows of the groups from the first on.
+///
+/// # Safety
+/// As [`avx512_parted`].
+#[target_feature(enable = "avx2,fma,avx512f,avx512vl")]
+unsafe fn parted<const ROWS: usize>(a: *const f32, b: *const f32, c: *mut f32, block: &Block, first: usize) {
+    let mut sums = [[_mm256_setzero_ps(); 2]; ROWS];
+    // SAFETY: the caller's, for every load and store below.
+    unsafe {
+        for s in 0..block.segments {
+            let (a, mut b) = (a.add(s * block.a_segment), b.add(s * block.b_segment));
+            let mut a: [*const f32; PARTED / GROUP] =
+                std::array::from_fn(|g| a.wrapping_add(block.a_groups[first + g]));
+            for _ in 0..block.depth / 2 {
+                let (low, high) = (_mm256_loadu_ps(b), _mm256_loadu_ps(b.add(8)));
+                // Of columns 0, 1, 4, 5, 2, 3, 6, 7.
+                let even = _mm256_shuffle_ps::<0b10_00_10_00>(low, high);
+                let odd = _mm256_shuffle_ps::<0b11_01_11_01>(low, high);
+                for p in 0..ROWS {
+                    let x = a[p / GROUP].add(p % GROUP * block.a_row);
+                    sums[p][0] = _mm256_fmadd_ps(_mm256_set1_ps(*x), even, sums[p][0]);
+                    sums[p][1] = _mm256_fmadd_ps(_mm256_set1_ps(*x.add(1)), odd, sums[p][1]);
+                }
+                for g in 0..ROWS.div_ceil(GROUP) {
+                    a[g] = a[g].add(2);
+                }
+                b = b.wrapping_add(block.b_term);
+            }
+            if block.depth % 2 == 1 {
+                let (low, high) = (_mm256_loadu_ps(b), _mm256_loadu_ps(b.add(8)));
+                let even = _mm256_shuffle_ps::<0b10_00_10_00>(low, high);
+                for p in 0..ROWS {
+                    let x = _mm256_set1_ps(*a[p / GROUP].add(p % GROUP * block.a_row));
+                    sums[p][0] = _mm256_fmadd_ps(x, even, sums[p][0]);
+                }
+            }
+        }
+        for p in 0..ROWS {
+            let c = c.add(block.c_groups[first + p / GROUP] + p % GROUP * block.c_row);
+            let sum = _mm256_add_ps(sums[p][0], sums[p][1]);
+            let sum = _mm256_castpd_ps(_mm256_permute4x64_pd::<0b11_01_10_00>(_mm256_castps_pd(sum)));
+            let sum = closed!(
+                sum,
+                block.bias,
+                block,
+                _mm256_setzero_ps,
+                _mm256_loadu_ps,
+                _mm256_add_ps,
+                _mm256_max_ps
+            );
+            _mm256_storeu_ps(c, sum);
+        }
+    }
 }
