@@ -149,6 +149,14 @@ impl TopEigenspace {
         }
     }
 
+    /// The leading Ritz pairs for D = Diag(weights), decreasing.
+    pub(crate) fn leading(&mut self, weights: &[f64], count: usize) -> Vec<(f64, Vec<f64>)> {
+        self.orthonormalise(weights);
+        let (values, vectors) = self.ritz();
+        let pairs = values.into_iter().zip(vectors).take(count);
+        pairs.map(|(value, coefficients)| (value, combine(&self.basis, &coefficients))).collect()
+    }
+
     /// The top eigenvalue from another start vector. The vector found joins the space, so that it is not missed again.
     pub fn solve_afresh(
         &mut self,

@@ -8,12 +8,14 @@ use crate::linalg::unit_rows::UnitRows;
 use crate::observe::Observer;
 use crate::parameter::ParameterError;
 use crate::sdp::attempt::{Solved, Totals, solve};
+use crate::sdp::burer_monteiro::BurerMonteiroParams;
 pub use crate::sdp::params::{BoundParams, GRACE, Solver};
 use crate::sdp::plan::ProofLimits;
 pub use crate::sdp::plan::{Paid, ProofCost, ProofPlan};
 use crate::sdp::problem::{Norm, Problem, Unit};
 pub use crate::sdp::progress::Stop;
 use crate::sdp::progress::{Progress, RunMonitor, StopReason, relative_gap};
+use crate::sdp::repair::repaired;
 use crate::sdp::upper::{CertifiedUpper, certificate_with_proof};
 pub use crate::sdp::upper::{Upper, prove, prove_as_planned};
 use crate::sdp::vertex::best_vertex;
@@ -35,6 +37,9 @@ const LARGEST_MARGIN: f64 = 2e-3;
 const PROOF_PART: f64 = 0.35;
 /// What a proof may take at most, relative to the time limit, before it is given up for a trivial one.
 const OVERRUN: f64 = 1.5;
+/// Steps of the low-rank factorisation where a proof takes long, unless the caller says how many: the gap of a graph with so
+/// many rows falls ever more slowly.
+const LONG_ENOUGH: usize = 1500;
 /// Vertices tried by rounding.
 const ROUNDING_TRIALS: usize = 16;
 
@@ -118,6 +123,12 @@ fn solve_and_prove(
     let limits = ProofLimits { seconds: part, bytes: params.memory_limit };
     let planned = |most: f64| part.is_some_and(|part| started.elapsed().as_secs_f64() > most * part);
     let plan = ProofPlan::within(problem, &limits, params.threads, &|| planned(1.0))?;
+    let mut params = params.clone();
+    if plan.is_long() && params.burer_monteiro.max_iterations == BurerMonteiroParams::default().max_iterations
+    {
+        params.burer_monteiro.max_iterations = LONG_ENOUGH;
+    }
+    let params = &params;
     // The solver gets what is proven in full.
     let reduced = plan.reduced(problem);
     let solved_for = reduced.as_ref().unwrap_or(problem);
@@ -164,7 +175,20 @@ fn solve_and_prove(
             solve(&operator, params, start.as_ref(), &mut rng, &mut monitor)?
         };
         total.add(&found);
-        let weights: Vec<f64> = found.weights.iter().map(|&weight| unit.of(weight)).collect();
+        let is_time = |deadline: Option<Instant>| deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let mut weights = found.weights.clone();
+        if plan.is_long() && !operator.is_zero() {
+            let late = || is_time(deadline) || stop.asks();
+            weights = repaired(&operator, &weights, 0.02 * params.gap, &mut rng, &late);
+            let upper = scale * (weights.iter().sum::<f64>() + constant);
+            let far = relative_gap(upper, monitor.lower) > params.gap;
+            let left = total.iterations < params.burer_monteiro.max_iterations && !late();
+            if far && total.stop == Stop::Gap && ambitions.len() > 0 && left {
+                start = Some(found.point);
+                continue; // a proof would show that, and take long
+            }
+        }
+        weights.iter_mut().for_each(|weight| *weight = unit.of(*weight));
         let solved = Instant::now();
         // After an early stop a margin as small as the requested gap would be wasted effort.
         let gap = monitor.reached.clamp(params.gap.min(LARGEST_MARGIN), LARGEST_MARGIN);
@@ -189,7 +213,7 @@ fn solve_and_prove(
             _ => (point, value),
         };
         let reached = relative_gap(upper.value(), scale * sdp_lower.value()) <= params.gap;
-        let time_is_left = deadline.is_none_or(|deadline| Instant::now() < deadline) && !stop.asks();
+        let time_is_left = !is_time(deadline) && !stop.asks();
         let left =
             total.iterations < params.burer_monteiro.max_iterations && time_is_left && best.paid.is_nothing();
         if !reached && total.stop == Stop::Gap && ambitions.len() > 0 && left {

@@ -2,7 +2,7 @@
 //!
 //! A [`problem`] is a matrix with a question. [`bracket`](mod@bracket) runs a solver (an `attempt`, by its `params`: [`mwu`],
 //! Algorithm 2 of the paper, with its [`primal`] candidate, or [`burer_monteiro`](mod@burer_monteiro), the faster one), has
-//! the checker prove the `upper` end as its [`plan`] says, and finds a good [`vertex`] for the lower one. [`progress`] is what
+//! the checker prove the `upper` end as its [`plan`] says (after a `repair`, where that takes long), and finds a good [`vertex`] for the lower one. [`progress`] is what
 //! solvers report. [`certificate`] is the proof as a file, [`instance`] the random matrices of the paper.
 
 mod attempt;
@@ -16,6 +16,7 @@ pub mod plan;
 pub mod primal;
 pub mod problem;
 pub mod progress;
+mod repair;
 pub mod scale;
 mod upper;
 pub mod vertex;

@@ -134,6 +134,13 @@ impl ProofPlan {
         }
     }
 
+    /// Whether a failed proof is worth avoiding by a long look at the spectrum: from some 10¹¹ operations on. Not a question
+    /// of seconds, which would make results depend on the machine.
+    pub(crate) fn is_long(&self) -> bool {
+        const ROWS: usize = 6000;
+        self.order.as_ref().is_some_and(|order| order.dense >= ROWS)
+    }
+
     /// What is paid in each row of the matrix, rounded up; none where nothing is.
     pub(crate) fn payments(&self, problem: &Problem) -> Option<Vec<f64>> {
         let Quadratic::Sparse { dim, offsets, indices, values } = problem.quadratic() else { return None };

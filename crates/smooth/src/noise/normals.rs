@@ -4,7 +4,7 @@
 //! * **u** is the middle of one of 2³⁰ cells of (0, 1): (2⌊a/4⌋ + 1)/2³¹.
 //! * **θ**: the two highest bits of b are the signs, the others, as a signed number c, the place π/4 + c·(π/4)/2²⁹ in
 //!   a quarter turn.
-//! * **Rare words.** Where u < 2⁻¹³ or 1 − u < 2⁻²³ a cell is wide on the scale of the radius: there 64 more random bits
+//! * **Rare words.** Where u < 2⁻¹³ or 1 − u < 2⁻²³ a cell is too wide for single precision: there 64 more random bits
 //!   e say where in it, (⌊a/4⌋ + (e + ½)/2⁶⁴)/2³⁰. One pair in 8,000, in double precision.
 //!
 //! Polynomials of least maximal error (`tests/fixtures/make_polynomials.py`), written without tables or branches so that

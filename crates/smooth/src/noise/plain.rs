@@ -1,6 +1,6 @@
 //! A stream of single-precision normals, for training: fast, reproducible, nearly Gaussian, and no part of any proof.
 //!
-//! Normals are those of `normals.rs`; where a cell is wide (rare words, one pair in 8,000) 64 more bits say where in it.
+//! Normals are those of `normals.rs`; where a cell is too wide for single precision (rare words, one pair in 8,000) 64 more bits say where in it.
 //! The normals of a draw of r coordinates can be coupled to exactly Gaussian ones with ‖difference‖_∞ < 2.3·10⁻⁶, except
 //! with a probability of r·2⁻⁷². Streams and order are those of [`noise`](super), under a name of their own.
 //!

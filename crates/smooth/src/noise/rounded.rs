@@ -8,8 +8,8 @@
 //! an algorithm that returns its value has the exact joint law, however many bits it reads. Coordinates are decided one by
 //! one: further bits of a pair stand at fixed positions, are the same for both coordinates, and each stage extends the bits
 //! of the one before.
-//! 1. Single precision (`normals.rs`), t = fl(s·n + φ): decided unless t is within the proven error of s·N + φ of a
-//!    half-integer ([`Tolerance`]), which grows with the radius. Words whose cells are wide are always left open.
+//! 1. Single precision (`normals.rs`), t = fl(s·n + φ): decided unless a half-integer is nearer to t than s·N + φ is proven
+//!    to be ([`Tolerance`]), a distance that grows with the radius. Wide words are always left open.
 //! 2. The same 60 bits in double precision (`refine.rs`); then the cell itself is nearly all of the tolerance.
 //! 3. 64 more bits each for radius and angle. Not decided: a half-integer within s·2⁻⁴⁶ (and a rounding), or u < 2⁻⁴⁶, at
 //!    most 2s·2⁻⁴⁶ + 2⁻⁴⁷ a coordinate.
@@ -61,16 +61,16 @@ pub(super) struct Tolerance {
 }
 
 impl Tolerance {
-    /// For s cells per standard deviation, s ≥ ½.
+    /// For s cells per standard deviation. Where s is so large that the edge is negative, all is open.
     ///
     /// t = fl(s·n + φ) with |φ| ≤ ½ is within s·(LEAST + GROWTH·r²) + 2⁻²⁵ of every s·N + φ of its cells (`normals.rs`);
-    /// t − k is exact. The growth is rounded up by more than what r² lost to rounding, and the sum, below 1, loses 2⁻²⁵.
+    /// t − k is exact. r² is meant as it is computed, as it was enumerated, and the sum, below 1, loses 2⁻²⁵.
     #[allow(clippy::cast_possible_truncation)] // rounded to the safe side right after
     pub(super) fn new(cells: f32) -> Self {
         const PLACE: f64 = 1.0 / 16_777_216.0; // 2⁻²⁴
         let s = f64::from(cells);
         Self {
-            growth: ((s * normals::GROWTH * (1.0 + 4.0 * PLACE)) as f32).next_up(),
+            growth: ((s * normals::GROWTH) as f32).next_up(),
             // Two units below, for the roundings of this line.
             edge: ((0.5 - s * normals::LEAST - PLACE) as f32).next_down().next_down(),
         }

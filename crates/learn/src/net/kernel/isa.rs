@@ -38,10 +38,13 @@ pub(super) enum Units {
 
 #[cfg(target_arch = "x86_64")]
 impl Units {
-    /// Zen 4, AMD's family 19h, is the only one with halves.
+    /// Zen 4: the machines of AMD's family 19h that have AVX-512. Others with halves are taken as whole ones, which is slower
+    /// and not wrong.
+    #[allow(unsafe_code, unused_unsafe)] // safe from Rust 1.94 on
     fn detect() -> Self {
         use std::arch::x86_64::__cpuid;
-        let (vendor, version) = (__cpuid(0), __cpuid(1).eax);
+        // SAFETY: every x86-64 has this instruction.
+        let (vendor, version) = unsafe { (__cpuid(0), __cpuid(1).eax) };
         let is_amd = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).concat() == b"AuthenticAMD";
         let family = (version >> 8 & 0xf) + (version >> 20 & 0xff);
         if is_amd && family == 0x19 { Self::Halves } else { Self::Whole }

@@ -93,11 +93,11 @@ versions! {
         if met == 0 {
             return;
         }
-        let at_once = stride == 2 && phases == 2 && width.is_multiple_of(2 * L::WIDTH) && padding.div_ceil(2) + width / 2 <= line;
+        let halves = stride == 2 && phases == 2 && padding.div_ceil(2) + width.div_ceil(2) <= line;
         for i in 0..channels {
             let from = &x[i * height * width..][..met * width];
             let lines = &mut scratch[(i * rows + padding) * phases * line..][..met * phases * line];
-            if at_once {
+            if halves {
                 // SAFETY: `met` rows of each; a line has room for half of a row after its zeros.
                 unsafe { part_rows::<L>(from, lines, met, width, line, padding) };
                 continue;
@@ -119,11 +119,11 @@ versions! {
     }
 }
 
-/// Rows of whole registers, even columns parted from odd ones, after half of the padding each.
+/// Rows with even columns parted from odd ones, after half of the padding each.
 ///
 /// # Safety
-/// `x` must hold `met` rows of `width` numbers, a multiple of two registers, and `out` as many pairs of lines with room for
-/// half of the padding, rounded up, and of the width.
+/// `x` must hold `met` rows of `width` numbers, and `out` as many pairs of lines, each with room for half of the padding and
+/// half of the width, both rounded up.
 #[inline(always)]
 unsafe fn part_rows<L: Lanes>(
     x: &[f32],
@@ -138,14 +138,22 @@ unsafe fn part_rows<L: Lanes>(
         0 => (padding / 2, line + padding / 2),
         _ => (line + padding / 2, padding.div_ceil(2)),
     };
+    let whole = width / 2 / L::WIDTH * L::WIDTH;
     for r in 0..met {
-        for at in (0..width / 2).step_by(L::WIDTH) {
-            // SAFETY: the caller's.
-            unsafe {
-                let (x, out) = (x.as_ptr().add(r * width + 2 * at), out.as_mut_ptr().add(2 * r * line + at));
-                let [first, second] = L::parted(L::load(x), L::load(x.add(L::WIDTH)));
-                first.store(out.add(even));
-                second.store(out.add(odd));
+        // SAFETY: the caller's.
+        unsafe {
+            let (x, out) = (x.as_ptr().add(r * width), out.as_mut_ptr().add(2 * r * line));
+            for at in (0..whole).step_by(L::WIDTH) {
+                let from = x.add(2 * at);
+                let [first, second] = L::parted(L::load(from), L::load(from.add(L::WIDTH)));
+                first.store(out.add(even + at));
+                second.store(out.add(odd + at));
+            }
+            for at in whole..width.div_ceil(2) {
+                *out.add(even + at) = *x.add(2 * at);
+            }
+            for at in whole..width / 2 {
+                *out.add(odd + at) = *x.add(2 * at + 1);
             }
         }
     }
@@ -250,6 +258,8 @@ mod tests {
             (2, 20, 20, 3, 7, 2, 8),
             (2, 2, 64, 2, 2, 4, 8),
             (2, 1, 40, 1, 20, 5, 8),
+            (1, 28, 28, 4, 2, 1, 8),
+            (3, 5, 45, 2, 2, 1, 8),
         ] {
             let size = |size: usize| (size + 2 * padding - kernel) / stride + 1;
             let (down, across) = (size(height), size(width));

@@ -10,9 +10,9 @@
 //! one fused multiply-add per term. Blocks therefore change nothing about the result, nor does the instruction set
 //! (unless it lacks fused multiply-adds).
 //!
-//! **Half a panel** of packed columns is as much work as a whole one, done in half the time: its terms come in pairs. A
-//! register holds, for each of its columns, the sum over even k beside that over odd k, and the two are added at the end,
-//! on every machine.
+//! **Half a panel** of packed columns is as much work as a whole one, done in half the time: its terms come in pairs. For
+//! each column the sum over even k is kept apart from that over odd k, beside each other or in two registers, and the two are
+//! added at the end, on every machine.
 
 #![allow(unsafe_code)]
 

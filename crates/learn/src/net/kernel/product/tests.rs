@@ -78,3 +78,35 @@ fn numbers_beyond_a_segment_are_not_met() {
         assert!(c.iter().all(|x| x.is_nan()), "{isa:?}: {c:?}");
     }
 }
+
+/// Every instruction set with fused multiply-adds gives the same bits, zeros with their signs, infinite numbers and NaN
+/// included.
+#[test]
+fn products_have_the_same_bits_everywhere() {
+    let odd = [1e-30_f32, -1e-30, 0.0, -0.0, 1.5, -0.7, f32::INFINITY, 3e30, -2e-3];
+    for (rows, columns, depth, kinds) in
+        [(9, 8, 3, 4), (16, 24, 7, 9), (13, 8, 5, 6), (10, 40, 12, 9), (5, 8, 1, 2)]
+    {
+        let (row, segments) = (depth + 1, 2);
+        let number = |i: usize| odd[(i * 7 + i / 5) % kinds];
+        let a: Vec<f32> = (0..segments * rows * row).map(number).collect();
+        let b: Vec<f32> = (0..segments * depth * columns).map(|i| number(3 * i + 1)).collect();
+        let bias: Vec<f32> = (0..columns).map(|i| if i % 2 == 0 { -0.0 } else { 0.5 }).collect();
+        let mut packed = Vec::new();
+        pack(&b, depth, columns, &mut packed);
+        let sizes = Sizes { rows, columns, segments, depth, out_row: columns };
+        let at = Rows { row, segment: rows * row, term: 1 };
+        for end in
+            [End::Store, End::Close { bias: &bias, relu: true }, End::Close { bias: &bias, relu: false }]
+        {
+            let mut first: Option<Vec<u32>> = None;
+            for isa in Isa::all().into_iter().filter(|isa| *isa != Isa::PORTABLE) {
+                let mut c = vec![0.0; rows * columns];
+                product(isa, sizes, (&a, at), (&packed, Columns::Packed), &mut c, end);
+                // Which NaN it is depends on the machine.
+                let bits: Vec<u32> = c.iter().map(|x| if x.is_nan() { 1 } else { x.to_bits() }).collect();
+                assert_eq!(*first.get_or_insert_with(|| bits.clone()), bits, "{isa:?}, {end:?}, {rows} rows");
+            }
+        }
+    }
+}

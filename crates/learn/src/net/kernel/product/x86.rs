@@ -207,26 +207,24 @@ pub(super) unsafe fn avx512_parted<const ROWS: usize>(
     c: *mut f32,
     block: &Block,
 ) {
-    macro_rules! rest {
-        ($($rows:literal)*) => {
-            match ROWS - PARTED {
-                $($rows => parted::<$rows>(a, b, c, block, PARTED / GROUP),)*
-                _ => unreachable!("no block is higher"),
+    macro_rules! parts {
+        ($($rows:literal: $first:literal, $rest:literal;)*) => {
+            match ROWS {
+                $($rows => {
+                    parted::<$first>(a, b, c, block, 0);
+                    parted::<$rest>(a, b, c, block, $first / GROUP);
+                })*
+                _ => parted::<ROWS>(a, b, c, block, 0),
             }
         };
     }
-    // SAFETY: the caller's.
+    // SAFETY: the caller's. Whole groups first, and no thin rest.
     unsafe {
-        if ROWS <= PARTED {
-            parted::<ROWS>(a, b, c, block, 0);
-        } else {
-            parted::<PARTED>(a, b, c, block, 0);
-            rest!(1 2 3 4 5 6 7 8);
-        }
+        parts! { 9: 4, 5; 10: 4, 6; 11: 8, 3; 12: 8, 4; 13: 8, 5; 14: 8, 6; 15: 8, 7; 16: 8, 8; }
     }
 }
 
-/// Rows whose two sums each leave registers for B.
+/// Rows at a time: sixteen sums.
 const PARTED: usize = 8;
 
 /// Rows of the groups from the first on.
@@ -260,9 +258,12 @@ unsafe fn parted<const ROWS: usize>(a: *const f32, b: *const f32, c: *mut f32, b
             if block.depth % 2 == 1 {
                 let (low, high) = (_mm256_loadu_ps(b), _mm256_loadu_ps(b.add(8)));
                 let even = _mm256_shuffle_ps::<0b10_00_10_00>(low, high);
+                let odd = _mm256_shuffle_ps::<0b11_01_11_01>(low, high);
                 for p in 0..ROWS {
                     let x = _mm256_set1_ps(*a[p / GROUP].add(p % GROUP * block.a_row));
                     sums[p][0] = _mm256_fmadd_ps(x, even, sums[p][0]);
+                    // As a pair with zero, which makes 0 of −0.
+                    sums[p][1] = _mm256_fmadd_ps(_mm256_setzero_ps(), odd, sums[p][1]);
                 }
             }
         }
