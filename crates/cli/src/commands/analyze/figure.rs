@@ -7,7 +7,7 @@ use gambeson_smooth::analysis::{RadiusNorm, Scores, best_at};
 /// Points of a curve: more than pixels are wide would not be seen.
 const POINTS: usize = 500;
 /// Logs that get a colour of their own; the others are dashed.
-const COLOURS: usize = 6;
+const COLOURS: usize = 7;
 
 pub(super) fn draw(analysis: &Analysis, envelope: bool) -> anyhow::Result<Figure> {
     let mut panels = vec![accuracy(analysis, envelope)?];

@@ -10,13 +10,14 @@ pub(super) const BLACK: Colour = Colour(0x22, 0x22, 0x22);
 pub(super) const GRID: Colour = Colour(0xe6, 0xe6, 0xe6);
 pub(super) const WHITE: Colour = Colour(0xff, 0xff, 0xff);
 /// Okabe and Ito's colours, which the colour-blind can tell apart.
-pub(super) const PALETTE: [Colour; 6] = [
+pub(super) const PALETTE: [Colour; 7] = [
     Colour(0xd5, 0x5e, 0x00),
     Colour(0x00, 0x72, 0xb2),
     Colour(0x00, 0x9e, 0x73),
     Colour(0xcc, 0x79, 0xa7),
     Colour(0xe6, 0x9f, 0x00),
     Colour(0x56, 0xb4, 0xe9),
+    BLACK,
 ];
 /// For numbers quoted from elsewhere.
 const GREYS: [Colour; 2] = [Colour(0x77, 0x77, 0x77), Colour(0x44, 0x44, 0x44)];
