@@ -5,10 +5,11 @@
 //! follow that order, with zeros where x has only filling.
 
 use crate::net::architecture::Linear;
-use crate::net::kernel::product::{Columns, End, Rows, Sizes, pack, product};
+use crate::net::kernel::product::{Columns, End, Rows, Sizes, pack_from, product};
 use crate::net::kernel::{Isa, padded};
 use crate::net::plan::Value;
 use gambeson_data::dataset::Shape;
+use rayon::prelude::*;
 
 /// A linear layer's sizes.
 #[derive(Clone, Copy, Debug)]
@@ -55,27 +56,28 @@ impl LinearPlan {
 
     /// Where number (channel, row, column) of x is stored.
     fn feature(self, index: usize) -> usize {
-        self.place(index, self.stored)
+        let plane = self.from.height * self.from.width;
+        index % plane * self.stored + index / plane
     }
 
-    fn place(self, index: usize, stored: usize) -> usize {
+    /// For every place of x or dx as stored, with so many channels a pixel, which number it holds; `None` for filling.
+    fn numbers(self, stored: usize) -> Vec<Option<usize>> {
         let plane = self.from.height * self.from.width;
-        index % plane * stored + index / plane
+        let number =
+            |place| (place % stored < self.from.channels).then(|| place % stored * plane + place / stored);
+        (0..plane * stored).map(number).collect()
     }
 
     pub(crate) fn load(self, weight: &[f32], bias: &[f32], to: &mut LinearWeights) {
-        let (features, outputs, gradient) =
-            (self.features(), self.outputs_stored(), self.gradient_features());
-        let mut forward = vec![0.0; features * outputs];
-        let mut by_data = vec![0.0; outputs * gradient];
-        for (o, row) in weight.chunks_exact(self.from.len()).enumerate() {
-            for (i, &w) in row.iter().enumerate() {
-                forward[self.feature(i) * outputs + o] = w;
-                by_data[o * gradient + self.place(i, self.gradient)] = w;
-            }
-        }
-        pack(&forward, features, outputs, &mut to.forward);
-        pack(&by_data, outputs, gradient, &mut to.by_data);
+        let (outputs, each) = (self.outputs_stored(), self.from.len());
+        let number = |output: usize, of: Option<usize>| match of {
+            Some(index) if output < self.outputs => weight[output * each + index],
+            _ => 0.0,
+        };
+        let numbers = self.numbers(self.stored);
+        pack_from(numbers.len(), outputs, |place, output| number(output, numbers[place]), &mut to.forward);
+        let numbers = self.numbers(self.gradient);
+        pack_from(outputs, numbers.len(), |output, place| number(output, numbers[place]), &mut to.by_data);
         to.bias.clear();
         to.bias.extend_from_slice(bias);
         to.bias.resize(outputs, 0.0);
@@ -113,28 +115,59 @@ impl LinearPlan {
         product(isa, sizes, (dy, at), (&weights.by_data, Columns::Packed), dx, End::Store);
     }
 
+    /// Whether sums over a batch are made feature by feature, over all its images in order, instead of chunk by chunk of
+    /// images: where the weights are so many that a sum of them for each chunk would cost more than the products.
+    pub(crate) fn is_wide(self) -> bool {
+        const MANY: usize = 1 << 16;
+        self.features() * self.outputs_stored() >= MANY
+    }
+
     /// Features × outputs, then the bias: ← the sum over some images.
     pub(crate) fn by_weights(self, isa: Isa, x: &[f32], dy: &[f32], dw: &mut [f32]) {
+        let (dw, db) = dw.split_at_mut(self.features() * self.outputs_stored());
+        self.by_features(isa, (x, 0), dy, dw);
+        self.by_bias(dy, db);
+    }
+
+    /// The same for a wide layer, on all threads. No sum is shared, so their number changes nothing.
+    pub(crate) fn by_weights_wide(self, isa: Isa, x: &[f32], dy: &[f32], dw: &mut [f32]) {
+        /// Features at a time: with the panel they meet, x and dy of a batch stay in the second-level cache.
+        const BLOCK: usize = 64;
+        let (dw, db) = dw.split_at_mut(self.features() * self.outputs_stored());
+        dw.par_chunks_mut(BLOCK * self.outputs_stored())
+            .enumerate()
+            .for_each(|(at, dw)| self.by_features(isa, (x, at * BLOCK), dy, dw));
+        self.by_bias(dy, db);
+    }
+
+    /// Rows of dW, of the features from `first` on.
+    fn by_features(self, isa: Isa, (x, first): (&[f32], usize), dy: &[f32], dw: &mut [f32]) {
         let (features, outputs) = (self.features(), self.outputs_stored());
-        let images = dy.len() / outputs;
-        let (dw, db) = dw.split_at_mut(features * outputs);
-        let sizes = Sizes { rows: features, columns: outputs, segments: 1, depth: images, out_row: outputs };
+        let (rows, depth) = (dw.len() / outputs, dy.len() / outputs);
+        let sizes = Sizes { rows, columns: outputs, segments: 1, depth, out_row: outputs };
         let at = Rows { row: 1, segment: 0, term: features };
-        product(isa, sizes, (x, at), (dy, Columns::Strided { segment: 0, term: outputs }), dw, End::Store);
+        let columns = Columns::Strided { segment: 0, term: outputs };
+        product(isa, sizes, (&x[first..], at), (dy, columns), dw, End::Store);
+    }
+
+    fn by_bias(self, dy: &[f32], db: &mut [f32]) {
         db.fill(0.0);
-        for row in dy.chunks_exact(outputs) {
+        for row in dy.chunks_exact(self.outputs_stored()) {
             db.iter_mut().zip(row).for_each(|(db, dy)| *db += dy);
         }
     }
 
     /// From the layout of [`by_weights`](Self::by_weights) to that of the parameters.
     pub(crate) fn unload(self, dw: &[f32], weight: &mut [f32], bias: &mut [f32]) {
-        let (features, outputs) = (self.features(), self.outputs_stored());
-        for (o, row) in weight.chunks_exact_mut(self.from.len()).enumerate() {
-            for (i, w) in row.iter_mut().enumerate() {
-                *w = dw[self.feature(i) * outputs + o];
+        /// Outputs that stand side by side in a line of the cache.
+        const BLOCK: usize = 16;
+        let (features, outputs, each) = (self.features(), self.outputs_stored(), self.from.len());
+        weight.par_chunks_mut(BLOCK * each).enumerate().for_each(|(at, rows)| {
+            for i in 0..each {
+                let from = &dw[self.feature(i) * outputs + at * BLOCK..];
+                rows.iter_mut().skip(i).step_by(each).zip(from).for_each(|(w, &dw)| *w = dw);
             }
-        }
+        });
         let all = bias.len();
         bias.copy_from_slice(&dw[features * outputs..][..all]);
     }

@@ -302,12 +302,19 @@ impl Pass {
             let mut partial = std::mem::take(&mut self.partial);
             let x = &self.kept[input];
             let isa = self.isa;
-            room(&mut partial, count * length)
-                .par_chunks_mut(length)
-                .zip(dy[..images * outputs].par_chunks(chunk * outputs))
-                .zip(x[..images * features].par_chunks(chunk * features))
-                .for_each(|((dw, dy), x)| plan.by_weights(isa, x, dy, dw));
-            let total = sum_of(&mut partial, count, length);
+            let (x, dy) = (&x[..images * features], &dy[..images * outputs]);
+            let total = if plan.is_wide() {
+                let total = room(&mut partial, length);
+                plan.by_weights_wide(isa, x, dy, total);
+                &*total
+            } else {
+                room(&mut partial, count * length)
+                    .par_chunks_mut(length)
+                    .zip(dy.par_chunks(chunk * outputs))
+                    .zip(x.par_chunks(chunk * features))
+                    .for_each(|((dw, dy), x)| plan.by_weights(isa, x, dy, dw));
+                sum_of(&mut partial, count, length)
+            };
             let place = self.places.layers[layer].clone();
             let mut bias = vec![0.0; place.bias.len()];
             plan.unload(total, &mut self.parameter_gradient[place.weight], &mut bias);

@@ -231,19 +231,22 @@ fn stacks_with_shortcuts_and_pools() {
 #[test]
 fn whole_models() {
     let input = Shape { channels: 3, height: 8, width: 8 };
-    for (at, model) in
-        [Model::ResNet { depth: 8, width: 6 }, Model::Cnn { width: 5 }, Model::Mlp { hidden: vec![11, 7] }]
-            .iter()
-            .enumerate()
-    {
+    let models = [
+        Model::ResNet { depth: 8, width: 6 },
+        Model::Cnn { width: 5 },
+        Model::Mlp { hidden: vec![11, 7] },
+        // So wide that its sums are made feature by feature, and with half a panel of outputs.
+        Model::Mlp { hidden: vec![345] },
+    ];
+    for (at, model) in models.iter().enumerate() {
         let architecture = model.architecture(input, 10).expect("a model");
         // Of two images the last normalisation would have two numbers per channel, and gradients that all but cancel.
         everywhere(&architecture, 3, 2000 + 10 * at as u64);
     }
 }
 
-/// Networks for hashes: channels by eights, odd ones that are filled up, and matrices only.
-fn hashed() -> [Architecture; 3] {
+/// Networks for hashes: channels by eights, odd ones that are filled up, and matrices only, small and wide.
+fn hashed() -> [Architecture; 4] {
     let (image, small) =
         (Shape { channels: 3, height: 16, width: 16 }, Shape { channels: 5, height: 9, width: 7 });
     let whole = Model::ResNet { depth: 8, width: 8 }.architecture(image, 10).expect("a model");
@@ -260,8 +263,8 @@ fn hashed() -> [Architecture; 3] {
             linear(5, 10),
         ],
     };
-    let matrices = Model::Mlp { hidden: vec![30, 13] }.architecture(small, 10).expect("a model");
-    [whole, odd, matrices]
+    let matrices = |hidden| Model::Mlp { hidden }.architecture(small, 10).expect("a model");
+    [whole, odd, matrices(vec![30, 13]), matrices(vec![345, 13])]
 }
 
 /// Hashes of scores, losses and gradients of a step.

@@ -28,7 +28,7 @@ use super::isa::{Isa, LANES, Level, NATIVE_FMA};
 pub(super) use block::PANEL;
 use block::{Block, GROUP, GROUPS, MOST};
 use pack::packed_len;
-pub(crate) use pack::{pack, packed_pair};
+pub(crate) use pack::{pack, pack_from, packed_pair};
 
 /// Where the numbers of A lie: A[p, s, k] at `p·row + s·segment + k·term`.
 #[derive(Clone, Copy, Debug)]

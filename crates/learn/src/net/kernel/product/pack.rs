@@ -5,6 +5,7 @@
 
 use super::block::PANEL;
 use crate::net::kernel::isa::LANES;
+use rayon::prelude::*;
 
 /// Numbers of packed columns.
 pub(super) fn packed_len(segments: usize, depth: usize, columns: usize) -> usize {
@@ -34,6 +35,32 @@ pub(crate) fn pack(b: &[f32], depth: usize, columns: usize, out: &mut Vec<f32>) 
                         out[packed_pair(k, j)] = value;
                     }
                 }
+            }
+        }
+    }
+}
+
+/// Packs B of one segment from its numbers, asked for by term and column, panels side by side on all threads.
+pub(crate) fn pack_from(
+    depth: usize,
+    columns: usize,
+    number: impl Fn(usize, usize) -> f32 + Sync,
+    out: &mut Vec<f32>,
+) {
+    assert!(columns.is_multiple_of(LANES) && depth > 0);
+    // Every place is written below but the partner of an odd last term.
+    out.resize(packed_len(1, depth, columns), 0.0);
+    let whole = columns / PANEL * PANEL;
+    let (panels, half) = out.split_at_mut(depth * whole);
+    panels.par_chunks_mut(depth * PANEL).enumerate().for_each(|(at, panel)| {
+        for (k, row) in panel.chunks_exact_mut(PANEL).enumerate() {
+            row.iter_mut().enumerate().for_each(|(j, out)| *out = number(k, at * PANEL + j));
+        }
+    });
+    if !half.is_empty() {
+        for k in 0..depth.next_multiple_of(2) {
+            for j in 0..columns - whole {
+                half[packed_pair(k, j)] = if k < depth { number(k, whole + j) } else { 0.0 };
             }
         }
     }
