@@ -119,7 +119,7 @@ impl LinearPlan {
     /// images: where the weights are so many that a sum of them for each chunk would cost more than the products.
     pub(crate) fn is_wide(self) -> bool {
         const MANY: usize = 1 << 16;
-        self.features() * self.outputs_stored() >= MANY
+        self.from.len() * self.outputs >= MANY
     }
 
     /// Features × outputs, then the bias: ← the sum over some images.
@@ -129,14 +129,16 @@ impl LinearPlan {
         self.by_bias(dy, db);
     }
 
-    /// The same for a wide layer, on all threads. No sum is shared, so their number changes nothing.
+    /// The same for a wide layer, on all threads. No sum is shared, so neither their number nor the blocks change anything.
     pub(crate) fn by_weights_wide(self, isa: Isa, x: &[f32], dy: &[f32], dw: &mut [f32]) {
-        /// Features at a time: with the panel they meet, x and dy of a batch stay in the second-level cache.
-        const BLOCK: usize = 64;
-        let (dw, db) = dw.split_at_mut(self.features() * self.outputs_stored());
-        dw.par_chunks_mut(BLOCK * self.outputs_stored())
+        /// Most features at a time, so that threads end together.
+        const MOST: usize = 64;
+        let (features, outputs) = (self.features(), self.outputs_stored());
+        let block = features.div_ceil(rayon::current_num_threads()).next_multiple_of(8).min(MOST);
+        let (dw, db) = dw.split_at_mut(features * outputs);
+        dw.par_chunks_mut(block * outputs)
             .enumerate()
-            .for_each(|(at, dw)| self.by_features(isa, (x, at * BLOCK), dy, dw));
+            .for_each(|(at, dw)| self.by_features(isa, (x, at * block), dy, dw));
         self.by_bias(dy, db);
     }
 

@@ -6,7 +6,8 @@
 //! ([`update_statistics`](Pass::update_statistics)).
 //!
 //! Every layer is one parallel loop over chunks of images. Which images make a chunk is fixed by the shape of the input, and
-//! sums over chunks are added in their order: the same bits on any number of threads.
+//! sums over chunks are added in their order: the same bits on any number of threads. Only the weights of wide linear layers
+//! have their gradients computed feature by feature, each over all images in order.
 
 mod arena;
 mod backward;
@@ -65,7 +66,7 @@ pub struct Pass {
     gradients: arena::Arena,
     /// Sums over the images of each chunk, per channel.
     sums: Vec<f64>,
-    /// Gradients of weights of each chunk.
+    /// Gradients of weights of each chunk; of a wide linear layer, of all of them.
     partial: Vec<f32>,
     scratch: Mutex<Vec<Scratch>>,
     scores: Vec<f32>,
@@ -89,12 +90,14 @@ impl Pass {
     ) -> Result<Self, ArchitectureError> {
         let (plan, places) = (Plan::new(architecture, choice)?, Places::new(architecture)?);
         let batch = batch.max(1);
-        // Known before anything is taken: values as computed and as read, and at most as much again for gradients.
+        // Known before anything is taken: values as computed and as read, and at most as much again for gradients; weights
+        // as forward and backward products want them, their gradients as summed and as handed over.
         let each = |value: &Value| {
             (value.shape.height * value.shape.width * value.stored.max(value.gradient)) as u64
         };
         let numbers: u64 = plan.values.iter().map(each).fold(0, u64::saturating_add);
         let needed = numbers.saturating_mul(3 * 4).saturating_mul(batch as u64);
+        let needed = needed.saturating_add((places.parameters as u64).saturating_mul(4 * 4));
         let limit = memory_limit();
         if needed > limit {
             return Err(ArchitectureError::Memory { images: batch, needed, limit });

@@ -213,6 +213,8 @@ fn stacks_with_shortcuts_and_pools() {
             layer(1, Convolution { bias: true, relu: true, ..conv(0, 5, 3, 1, 1) }),
             linear(2, 4),
         ],
+        // A wide linear layer on channels that are filled up.
+        vec![plain(0, 13, 1), linear(1, 71), linear(2, 4)],
         // Pools of both kinds.
         vec![
             plain(0, 5, 1),
@@ -236,7 +238,7 @@ fn whole_models() {
         Model::Cnn { width: 5 },
         Model::Mlp { hidden: vec![11, 7] },
         // So wide that its sums are made feature by feature, and with half a panel of outputs.
-        Model::Mlp { hidden: vec![345] },
+        Model::Mlp { hidden: vec![343] },
     ];
     for (at, model) in models.iter().enumerate() {
         let architecture = model.architecture(input, 10).expect("a model");
@@ -264,7 +266,7 @@ fn hashed() -> [Architecture; 4] {
         ],
     };
     let matrices = |hidden| Model::Mlp { hidden }.architecture(small, 10).expect("a model");
-    [whole, odd, matrices(vec![30, 13]), matrices(vec![345, 13])]
+    [whole, odd, matrices(vec![30, 13]), matrices(vec![343, 13])]
 }
 
 /// Hashes of scores, losses and gradients of a step.

@@ -42,7 +42,7 @@ pub(crate) struct Rows {
 /// Where the numbers of B lie.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Columns {
-    /// As [`pack`] lays them.
+    /// As [`pack`] and [`pack_from`] lay them.
     Packed,
     /// B[s, k, j] at `s·segment + k·term + j`.
     Strided { segment: usize, term: usize },

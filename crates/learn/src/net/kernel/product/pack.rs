@@ -48,7 +48,7 @@ pub(crate) fn pack_from(
     out: &mut Vec<f32>,
 ) {
     assert!(columns.is_multiple_of(LANES) && depth > 0);
-    // Every place is written below but the partner of an odd last term.
+    // Every place is written below.
     out.resize(packed_len(1, depth, columns), 0.0);
     let whole = columns / PANEL * PANEL;
     let (panels, half) = out.split_at_mut(depth * whole);

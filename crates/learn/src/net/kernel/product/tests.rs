@@ -110,3 +110,16 @@ fn products_have_the_same_bits_everywhere() {
         }
     }
 }
+
+#[test]
+fn columns_are_packed_from_numbers_as_from_rows() {
+    let mut from = vec![7.0; 5000];
+    for (depth, columns) in [(7, 24), (4, 8), (1, 16), (5, 40), (3, 8)] {
+        let b: Vec<f32> = (0..depth * columns).map(|i| 1.0 + i as f32).collect();
+        let mut packed = Vec::new();
+        pack(&b, depth, columns, &mut packed);
+        // What an earlier, longer one left must not show.
+        pack_from(depth, columns, |k, j| b[k * columns + j], &mut from);
+        assert_eq!(from, packed, "{depth} x {columns}");
+    }
+}
