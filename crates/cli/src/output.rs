@@ -32,6 +32,10 @@ pub(crate) fn writable(path: &Path) -> anyhow::Result<()> {
     if path.exists() && !path.is_file() {
         bail!("{}: exists and is not a regular file", path.display());
     }
+    // Renaming another file into its place would not ask.
+    if path.metadata().is_ok_and(|file| file.permissions().readonly()) {
+        bail!("{}: is read-only", path.display());
+    }
     let place = gambeson_lowrank::file::followed(path);
     let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {

@@ -126,17 +126,18 @@ pub fn part_of(place: &Path) -> io::Result<tempfile::NamedTempFile> {
     prefix.push(".");
     remove_abandoned(folder, &prefix, PART);
     loop {
-        let file = tempfile::Builder::new().prefix(&prefix).suffix(PART).tempfile_in(folder)?;
+        let mut builder = tempfile::Builder::new();
+        // Who may read it is who may read what it replaces, or what the user's mask says: temporary files are private.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder.prefix(&prefix).suffix(PART).tempfile_in(folder)?;
         // Another program may have taken it for an abandoned one before it was locked. Not every system has locks.
         let locked = file.as_file().lock().is_ok();
         if locked && !file.path().exists() {
             continue;
         }
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            let readable = std::fs::Permissions::from_mode(0o644); // temporary files are private by default
-            file.as_file().set_permissions(readable)?;
+        if let Ok(replaced) = std::fs::metadata(place) {
+            file.as_file().set_permissions(replaced.permissions())?;
         }
         return Ok(file);
     }

@@ -5,6 +5,7 @@ use super::data::SplitName;
 use super::figure::FigureArguments;
 use super::shared::OUTPUT;
 use clap::{Args, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 pub(super) const HELP: &str = "\
@@ -35,7 +36,7 @@ pub(crate) struct AttackArguments {
     pub(crate) model: Option<PathBuf>,
     /// Name or path of a data set, as in `gambeson data`.
     #[arg(long, value_name = "NAME|PATH", help_heading = MODEL)]
-    pub(crate) data: String,
+    pub(crate) data: OsString,
     /// Which split, for data sets that have two.
     #[arg(long, value_enum, default_value_t = SplitName::Test, help_heading = MODEL)]
     pub(crate) split: SplitName,

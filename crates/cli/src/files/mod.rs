@@ -15,10 +15,13 @@ use crate::output::writable;
 use anyhow::bail;
 use gambeson_data::dataset::Split;
 use gambeson_data::{source, store};
+use gambeson_learn::train::TrainSpec;
 use gambeson_learn::train::checkpoint::{CHECKPOINT, PREVIOUS};
+use gambeson_learn::train::load::found_beside;
 use gambeson_learn::train::run::{METRICS, NETWORK, SPEC};
 use gambeson_learn::train::setup::PROJECTION;
 use gambeson_lowrank::projection::certificate::certificate_path;
+use gambeson_smooth::analysis::find_logs;
 use identity::Identity;
 use kind::Kind;
 use std::path::{Path, PathBuf};
@@ -65,13 +68,13 @@ impl Files {
             Command::Predict(predict) => files.of_smoothing(&predict.smooth, Kind::Predictions),
             Command::Analyze(analyze) => files.of_analysis(analyze),
             Command::Export(export) => {
-                files.read("the network", Some(&export.network));
+                files.read_network("the network", &export.network);
                 files.write("OUT", Some(&export.out), Kind::network(&export.out));
             }
             Command::Train(train) => files.of_training(train),
             Command::Attack(attack) => {
-                files.read("--model", attack.model.as_ref());
-                files.read_data(std::ffi::OsStr::new(&attack.data));
+                attack.model.iter().for_each(|path| files.read_network("--model", path));
+                files.read_data(&attack.data);
                 files.read("--certified", attack.certified.as_ref());
                 files.read_projection(attack.projection.as_ref(), attack.certificate.as_ref());
                 files.write("--out", attack.out.as_ref(), Kind::Array);
@@ -122,7 +125,9 @@ impl Files {
     }
 
     fn of_analysis(&mut self, analyze: &AnalyzeArguments) {
-        analyze.logs.iter().for_each(|log| self.read("a log", Some(log)));
+        // What cannot be found is refused by the command.
+        let found = find_logs(&analyze.logs).unwrap_or_default();
+        analyze.logs.iter().chain(&found).for_each(|log| self.read("a log", Some(log)));
         for (at, projection) in analyze.projection.iter().enumerate() {
             self.read_projection(Some(projection), analyze.certificate.get(at));
         }
@@ -148,10 +153,18 @@ impl Files {
             self.read("the spec", Some(spec));
             self.write_in_folder("the run's spec", own, Kind::Spec);
         }
-        if let Some(projection) = projection_of_spec(spec) {
-            self.read_projection(Some(&projection), None);
-        }
+        self.read_named_in_spec(train);
         self.write_run(&out);
+    }
+
+    /// The data and the projection of a spec; a spec that is none is refused by the command.
+    fn read_named_in_spec(&mut self, train: &TrainArguments) {
+        let text =
+            gambeson_lowrank::file::read_file(&train.spec).ok().and_then(|it| String::from_utf8(it).ok());
+        let Some(spec) = text.and_then(|text| TrainSpec::parse(&text, &train.set).ok()) else { return };
+        self.read_data(spec.data.name.as_ref());
+        let file = spec.projection.as_ref().and_then(|projection| projection.file.as_deref());
+        self.read_projection(file.map(|file| found_beside(file, train.spec.parent())).as_ref(), None);
     }
 
     fn of_quickstart(&mut self, out: &Path) {
@@ -182,7 +195,7 @@ impl Files {
             self.write_in_folder("a file of the run", out.join(name), kind);
         }
         for name in [CHECKPOINT, PREVIOUS] {
-            self.write_in_folder("a file of the run", out.join(name), Kind::Network);
+            self.write_in_folder("a file of the run", out.join(name), Kind::Checkpoint);
         }
     }
 
@@ -232,7 +245,7 @@ impl Files {
         self.read("the certificate", certificate.or(beside.as_ref()));
     }
 
-    /// A network's file with those its graph refers to, or the vector of a toy.
+    /// A network, or the vector of a toy.
     fn read_model(&mut self, model: &std::ffi::OsStr) {
         let text = model.to_string_lossy();
         if let Some(toy) = text.strip_prefix("toy:") {
@@ -240,9 +253,14 @@ impl Files {
             self.read("the vector of the toy", vector.map(PathBuf::from).as_ref());
             return;
         }
-        self.read("--model", Some(&model.into()));
-        let referred = gambeson_learn::onnx::external_files(Path::new(model)).unwrap_or_default();
-        referred.iter().for_each(|path| self.read("a file of --model", Some(path)));
+        self.read_network("--model", Path::new(model));
+    }
+
+    /// A network's file with those its graph refers to.
+    fn read_network(&mut self, name: &'static str, path: &Path) {
+        self.read(name, Some(&path.to_owned()));
+        let referred = gambeson_learn::onnx::external_files(path).unwrap_or_default();
+        referred.iter().for_each(|path| self.read("a file of the network", Some(path)));
     }
 
     /// The files of a data set: its own, or those in its folder.
@@ -278,13 +296,4 @@ impl Files {
         }
         Ok(())
     }
-}
-
-/// The projection that a spec names, beside it; none where that cannot be told.
-fn projection_of_spec(spec: &Path) -> Option<PathBuf> {
-    let text = String::from_utf8(gambeson_lowrank::file::read_file(spec).ok()?).ok()?;
-    let table: toml::Table = text.parse().ok()?;
-    let file = Path::new(table.get("projection")?.get("file")?.as_str()?);
-    let beside = spec.parent().map(|folder| folder.join(file)).filter(|path| path.exists());
-    Some(beside.unwrap_or_else(|| file.to_owned()))
 }

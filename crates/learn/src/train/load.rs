@@ -7,7 +7,7 @@ use gambeson_data::dataset::{Dataset, Split};
 use gambeson_data::progress::LoadProgress;
 use gambeson_data::source::{LoadOptions, find};
 use gambeson_lowrank::observe::Observer;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// Why a spec cannot be made ready.
@@ -32,16 +32,19 @@ pub fn prepare(
     observer: &mut dyn Observer<LoadProgress>,
 ) -> Result<Setup, PrepareError> {
     let mut spec = spec.clone();
-    if let Some(file) = spec.projection.as_mut().and_then(|projection| projection.file.as_mut())
-        && file.is_relative()
-        && let Some(found) = beside.map(|folder| folder.join(&*file)).filter(|path| path.exists())
-    {
-        *file = found;
+    if let Some(file) = spec.projection.as_mut().and_then(|projection| projection.file.as_mut()) {
+        *file = found_beside(file, beside);
     }
     let (train, test) = both_parts(&spec.data.name, data_dir, observer)?;
     let train = samples(&spec, train);
     let projection = projection(&spec, &train, threads).map_err(Box::new)?;
     Ok(Setup::new(&spec, train, test, projection).map_err(Box::new)?)
+}
+
+/// A file that a spec names: a relative one in the folder of the spec if it is there, else as it is.
+pub fn found_beside(file: &Path, folder: Option<&Path>) -> PathBuf {
+    let beside = folder.filter(|_| file.is_relative()).map(|folder| folder.join(file));
+    beside.filter(|path| path.exists()).unwrap_or_else(|| file.to_owned())
 }
 
 /// Both parts of a data set; the second where there is one.

@@ -4,7 +4,8 @@
 //! - [`setup`]: from a spec and data to a network, its view of inputs, and a projection; [`load`]: the same from the names
 //!   of data.
 //! - [`trainer`]: one step, which reads like Algorithm 1 of the paper; [`batches`], [`schedule`] and [`sgd`] are its parts.
-//! - [`checkpoint`]: everything a run needs to go on as if it had never stopped. [`clock`]: how long it took.
+//! - [`checkpoint`]: everything a run needs to go on as if it had never stopped. [`clock`]: how long it took,
+//!   [`cost`]: how long it would take.
 //! - [`run`]: a folder with spec, network, checkpoints and metrics, and the loop over epochs.
 //!
 //! Everything random is a function of the seed and of the place in the run, so a resumed run and one on another number of
@@ -14,6 +15,7 @@ pub mod batches;
 pub mod check;
 pub mod checkpoint;
 pub mod clock;
+pub mod cost;
 pub mod load;
 pub mod run;
 pub mod schedule;

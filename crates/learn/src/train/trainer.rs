@@ -50,6 +50,24 @@ pub struct State {
     pub mean: Option<Weights>,
 }
 
+impl State {
+    /// At the beginning of a run.
+    fn initial(setup: &Setup) -> Result<Self, ArchitectureError> {
+        let places = Places::new(&setup.architecture)?;
+        let mut rng = ChaCha8Rng::seed_from_u64(setup.spec.seed ^ WEIGHTS);
+        let weights = Weights::initial(&places, &mut rng);
+        let mean = setup.spec.optimiser.average.map(|_| weights.clone());
+        let velocity = vec![0.0; weights.parameters.len()];
+        Ok(Self { step: 0, weights, velocity, mean })
+    }
+}
+
+/// Room for the passes of a step.
+fn room(setup: &Setup) -> Result<Pass, ArchitectureError> {
+    let rows = setup.spec.optimiser.batch * setup.spec.objective.draws();
+    Pass::new(&setup.architecture, rows, Choice::ByShape, Isa::detect())
+}
+
 /// What a step did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepReport {
@@ -83,21 +101,19 @@ pub struct Trainer<'a> {
 impl<'a> Trainer<'a> {
     /// At the beginning of a run.
     pub fn new(setup: &'a Setup) -> Result<Self, ArchitectureError> {
-        let places = Places::new(&setup.architecture)?;
-        let mut rng = ChaCha8Rng::seed_from_u64(setup.spec.seed ^ WEIGHTS);
-        let weights = Weights::initial(&places, &mut rng);
-        let mean = setup.spec.optimiser.average.map(|_| weights.clone());
-        let velocity = vec![0.0; weights.parameters.len()];
-        Self::resume(setup, State { step: 0, weights, velocity, mean })
+        let pass = room(setup)?; // refuses what does not fit into memory before any weight is made
+        Ok(Self::with(setup, pass, State::initial(setup)?))
     }
 
     /// Anywhere in a run. The state must be one of this setup.
     pub fn resume(setup: &'a Setup, state: State) -> Result<Self, ArchitectureError> {
-        let batch = setup.spec.optimiser.batch;
-        let rows = batch * setup.spec.objective.draws();
-        let pass = Pass::new(&setup.architecture, rows, Choice::ByShape, Isa::detect())?;
-        Ok(Self {
-            per_epoch: (setup.train.len() / batch).max(1),
+        Ok(Self::with(setup, room(setup)?, state))
+    }
+
+    /// With a pass that has room for the batches of the setup.
+    pub(super) fn with(setup: &'a Setup, pass: Pass, state: State) -> Self {
+        Self {
+            per_epoch: (setup.train.len() / setup.spec.optimiser.batch).max(1),
             pass,
             order: (usize::MAX, Vec::new()),
             noisy: Noisy::default(),
@@ -107,7 +123,12 @@ impl<'a> Trainer<'a> {
             by_scores: Vec::new(),
             setup,
             state,
-        })
+        }
+    }
+
+    /// What another can go on with.
+    pub(super) fn into_parts(self) -> (Pass, State) {
+        (self.pass, self.state)
     }
 
     /// Where it is.

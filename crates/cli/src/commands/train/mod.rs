@@ -8,18 +8,20 @@ use crate::commands::data::data_dir;
 use crate::ended::Ended;
 use crate::live_data::LiveData;
 use crate::progress::{catch_interrupts, duration, say};
+use crate::report::decimal::down;
 use crate::screen::{command, wrapped};
 use anyhow::{Context, bail};
 use gambeson_learn::net::parameters::Places;
 use gambeson_learn::train::clock::Spent;
+use gambeson_learn::train::cost::{Timed, cost};
 use gambeson_learn::train::run::{Metrics, NETWORK};
 use gambeson_learn::train::setup::{self, Setup};
-use gambeson_learn::train::{Outcome, TrainSpec, Trainer, load, train};
+use gambeson_learn::train::{Outcome, TrainSpec, load, train};
 pub(crate) use live::LiveTraining;
 use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::Duration;
 
 /// What `train --json` prints.
 #[derive(Serialize)]
@@ -51,12 +53,14 @@ struct Cost {
     rank: usize,
     epochs: usize,
     steps: usize,
-    /// Inputs per second, after a few steps.
+    /// Inputs per second.
     rate: f64,
     /// Of an epoch.
     seconds_epoch: f64,
     /// Of the run.
     seconds: f64,
+    /// Whether less than a step of the run was timed.
+    extrapolated: bool,
 }
 
 pub(super) fn run(
@@ -75,7 +79,7 @@ pub(super) fn run(
     };
     let setup = prepare(&spec, path, threads)?;
     if arguments.dry_run {
-        return dry_run(&setup, arguments.json, stdout);
+        return dry_run(setup, arguments.json, stdout);
     }
     catch_interrupts("stopping after this step; the run can go on later (press Ctrl-C again to quit)");
     let parameters = Places::new(&setup.architecture)?.parameters;
@@ -126,41 +130,40 @@ fn describe(setup: &Setup, parameters: usize) -> String {
     )
 }
 
-fn dry_run(setup: &Setup, json: bool, stdout: &mut impl Write) -> anyhow::Result<Ended> {
-    const SECONDS: f64 = 3.0;
-    let mut trainer = Trainer::new(setup)?;
-    let mut started = Instant::now();
-    let mut inputs = trainer.step().inputs;
-    if trainer.steps() > 1 {
-        (started, inputs) = (Instant::now(), 0); // memory was touched for the first time
-    }
-    while started.elapsed().as_secs_f64() < SECONDS && trainer.state().step < trainer.steps() {
-        inputs += trainer.step().inputs;
-    }
-    let rate = inputs as f64 / started.elapsed().as_secs_f64();
-    let seconds_epoch = (trainer.per_epoch() * setup.spec.optimiser.batch) as f64 / rate;
-    let epochs = setup.spec.optimiser.epochs;
+fn dry_run(setup: Setup, json: bool, stdout: &mut impl Write) -> anyhow::Result<Ended> {
+    const TIME: Duration = Duration::from_secs(4);
+    let (sigma, rank, epochs) = (setup.sigma, setup.view.rank(), setup.spec.optimiser.epochs);
+    let batch = setup.spec.optimiser.batch;
+    let parameters = Places::new(&setup.architecture)?.parameters;
+    let about = describe(&setup, parameters);
+    let measured = cost(setup, TIME)?;
+    let seconds_epoch = measured.seconds_step * measured.per_epoch as f64;
     let cost = Cost {
-        parameters: trainer.state().weights.parameters.len(),
-        sigma: setup.sigma,
-        rank: setup.view.rank(),
+        parameters,
+        sigma,
+        rank,
         epochs,
-        steps: trainer.steps(),
-        rate,
+        steps: measured.steps,
+        rate: batch as f64 / measured.seconds_step,
         seconds_epoch,
         seconds: seconds_epoch * epochs as f64,
+        extrapolated: measured.extrapolated.is_some(),
     };
     if json {
         writeln!(stdout, "{}", serde_json::to_string(&cost)?)?;
     } else {
-        writeln!(stdout, "{}", wrapped(&describe(setup, cost.parameters), 2))?;
-        writeln!(stdout, "rate         {rate:.0} inputs per second")?;
+        writeln!(stdout, "{}", wrapped(&about, 2))?;
+        writeln!(stdout, "rate         {} inputs per second", down(cost.rate, 3))?;
         writeln!(
             stdout,
             "time         {} per epoch, {} in all",
-            duration(seconds_epoch),
+            duration(cost.seconds_epoch),
             duration(cost.seconds)
         )?;
+        if let Some(Timed { batch, attack }) = measured.extrapolated {
+            let attack = if attack > 0 { format!(", {attack} of the attack") } else { String::new() };
+            writeln!(stdout, "             extrapolated from steps of {batch} inputs{attack}")?;
+        }
     }
     stdout.flush()?;
     Ok(Ended::AsAsked)

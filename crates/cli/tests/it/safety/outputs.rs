@@ -2,6 +2,11 @@
 
 use crate::support::{Bench, Run};
 
+/// A spec without a file.
+const PLAIN: &str = "[data]\nname = \"fashion\"\n[model]\nfamily = \"mlp\"\nhidden = [3]\n[noise]\nsigma = 0.25\n\
+    [projection]\nfit = { method = \"axis\", rank = 3 }\n[objective]\nkind = \"gaussian\"\n\
+    [optimiser]\nepochs = 1\nlearning_rate = 0.1\n";
+
 /// A bench with one file of each kind.
 fn bench() -> Bench {
     let bench = Bench::with_own_data();
@@ -59,16 +64,36 @@ fn outputs_never_destroy_inputs() {
     refused(&bench, "project spectrum --data x.png --figure x.png", destroys);
     std::fs::copy(bench.path("notes.txt"), bench.path("net.onnx")).expect("copied");
     refused(&bench, "export net.onnx net.onnx", destroys);
-    bench
-        .write("spec.toml", "[data]\nname = \"fashion\"\n[projection]\nfile = \"run/network.safetensors\"\n");
+    let fit = "fit = { method = \"axis\", rank = 3 }";
+    bench.write("spec.toml", PLAIN.replace(fit, "file = \"run/network.safetensors\""));
     std::fs::create_dir(bench.path("run")).expect("a folder");
     std::fs::copy(bench.path("p.safetensors"), bench.path("run/network.safetensors")).expect("copied");
     refused(&bench, "train spec.toml --out run", destroys);
+    // Named by --set, and as data.
+    let data = "train plain.toml --out run --set data.name=run/network.safetensors";
+    let set = "train spec.toml --out run --set projection.file=./run/network.safetensors --force";
+    bench.write("plain.toml", PLAIN);
+    refused(&bench, data, destroys);
+    refused(&bench, set, destroys);
+    assert_eq!(bench.read_bytes("run/network.safetensors"), bench.read_bytes("p.safetensors"));
     let attack = "attack --data x.npy --model net.onnx --epsilon 0.1 --norm l2 --method fgsm";
     refused(&bench, &format!("{attack} --out x.npy"), destroys);
     refused(&bench, &format!("{attack} --out net.onnx --force"), destroys);
     refused(&bench, &format!("{attack} --projection p.safetensors --out p.cert.json"), destroys);
     refused(&bench, &format!("{attack} --figure x.png --data x.png"), "cannot be used multiple times");
+    // Files behind a graph, and behind a pattern.
+    for name in ["beside.onnx", "beside.weights"] {
+        let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../learn/tests/fixtures/");
+        std::fs::copy(format!("{fixture}{name}"), bench.path(name)).expect("copied");
+    }
+    refused(&bench, "export beside.onnx beside.weights --force", destroys);
+    refused(
+        &bench,
+        "attack --data x.npy --model beside.onnx --epsilon 0.1 --out beside.weights --force",
+        destroys,
+    );
+    std::fs::copy(bench.path("r.jsonl"), bench.path("r2.jsonl")).expect("copied");
+    refused(&bench, "analyze r?.jsonl --csv r2.jsonl --force", destroys);
 }
 
 #[test]
@@ -135,6 +160,24 @@ fn files_of_another_kind_are_replaced_only_by_force() {
         let line = "analyze r.jsonl --csv t.csv --markdown t.md --latex t.tex --figure t";
         assert_eq!(bench.run(line).code, 0);
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn who_may_read_a_file_stays_as_it_was() {
+    use std::os::unix::fs::PermissionsExt;
+    let bench = bench();
+    let mode = || bench.path("c.json").metadata().expect("a file").permissions().mode() & 0o777;
+    let set =
+        |mode| std::fs::set_permissions(bench.path("c.json"), PermissionsExt::from_mode(mode)).expect("set");
+    assert_eq!(bench.run("bound m.npy --certificate c.json").code, 0);
+    for private in [0o600, 0o660] {
+        set(private);
+        assert_eq!(bench.run("bound m.npy --certificate c.json").code, 0);
+        assert_eq!(mode(), private);
+    }
+    set(0o400);
+    refused(&bench, "bound m.npy --certificate c.json", "is read-only");
 }
 
 #[cfg(unix)]

@@ -68,6 +68,15 @@ fn a_stopped_run_says_so_and_goes_on() {
         run.json()["steps"] == 30 && run.json()["rate"].as_f64().is_some_and(|rate| rate > 0.0),
         "{run:?}"
     );
+    // A single step of this takes minutes: what it would cost is known before.
+    let run = bench.run("train s.toml --dry-run --set objective.steps=10000000 --set objective.warm_up=9");
+    let said = run.stdout.contains("days in all") && run.stdout.contains("extrapolated from steps of");
+    assert!(run.code == 0 && said, "{run:?}");
+    // Weights of 8 GB are refused before they are made.
+    let wide = SPEC.replace("\"cnn\"\nwidth = 4", "\"mlp\"\nhidden = [65536, 32767]");
+    bench.write("wide.toml", &wide);
+    let run = bench.run("train wide.toml --dry-run --memory-limit 500M");
+    assert!(run.code == 2 && run.stderr.contains("memory limit"), "{run:?}");
 }
 
 #[test]

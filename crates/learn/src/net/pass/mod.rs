@@ -91,13 +91,14 @@ impl Pass {
         let (plan, places) = (Plan::new(architecture, choice)?, Places::new(architecture)?);
         let batch = batch.max(1);
         // Known before anything is taken: values as computed and as read, and at most as much again for gradients; weights
-        // as forward and backward products want them, their gradients as summed and as handed over.
+        // as forward and backward products want them, their gradients as summed and as handed over; and what training keeps
+        // outside: the weights, the last step, and their running mean.
         let each = |value: &Value| {
             (value.shape.height * value.shape.width * value.stored.max(value.gradient)) as u64
         };
         let numbers: u64 = plan.values.iter().map(each).fold(0, u64::saturating_add);
         let needed = numbers.saturating_mul(3 * 4).saturating_mul(batch as u64);
-        let needed = needed.saturating_add((places.parameters as u64).saturating_mul(4 * 4));
+        let needed = needed.saturating_add((places.parameters as u64).saturating_mul(7 * 4));
         let limit = memory_limit();
         if needed > limit {
             return Err(ArchitectureError::Memory { images: batch, needed, limit });
