@@ -228,6 +228,20 @@ pub enum ArchitectureError {
         /// Which.
         layer: usize,
     },
+    /// More layers than any network has.
+    #[error("{found} layers; at most {most} are taken")]
+    Layers {
+        /// How many.
+        found: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// An input beyond what memory could hold.
+    #[error("an input of {input} is too large")]
+    Input {
+        /// Its shape.
+        input: Shape,
+    },
     /// Numbers beyond what memory could hold.
     #[error("layer {layer}: too large")]
     TooLarge {
@@ -238,6 +252,8 @@ pub enum ArchitectureError {
 
 /// Numbers of a value, weights of a layer: more is refused.
 const MOST: usize = 1 << 31;
+/// Layers of a network: more is refused.
+pub(crate) const MOST_LAYERS: usize = 1 << 14;
 
 impl Architecture {
     /// The shapes of all values, the input first, if everything fits together.
@@ -245,21 +261,27 @@ impl Architecture {
         if self.input.is_empty() || self.classes == 0 || self.layers.is_empty() {
             return Err(ArchitectureError::Empty);
         }
+        if self.layers.len() > MOST_LAYERS {
+            return Err(ArchitectureError::Layers { found: self.layers.len(), most: MOST_LAYERS });
+        }
+        if self.input.len() > MOST {
+            return Err(ArchitectureError::Input { input: self.input });
+        }
         let mut shapes = vec![self.input];
+        let mut taken = vec![false; self.layers.len() + 1];
         for (layer, Layer { input, kind }) in self.layers.iter().enumerate() {
             let value =
                 |value: usize| shapes.get(value).copied().ok_or(ArchitectureError::Forward { layer, value });
             let from = value(*input)?;
+            taken[*input] = true;
             let shape = kind.output(layer, from)?;
             if let LayerKind::Convolution(convolution) = kind
                 && let Some(shortcut) = convolution.shortcut
             {
                 shortcut.check(layer, shape, value(shortcut.from)?)?;
+                taken[shortcut.from] = true;
             }
-            let size = [shape.channels, shape.height, shape.width]
-                .iter()
-                .try_fold(1_usize, |a, &b| a.checked_mul(b));
-            if size.is_none_or(|size| size > MOST) {
+            if shape.len() > MOST {
                 return Err(ArchitectureError::TooLarge { layer });
             }
             shapes.push(shape);
@@ -268,22 +290,10 @@ impl Architecture {
         if found != self.classes {
             return Err(ArchitectureError::Scores { found, classes: self.classes });
         }
-        match (1..self.layers.len()).find(|&value| self.consumers(value).next().is_none()) {
+        match (1..self.layers.len()).find(|&value| !taken[value]) {
             Some(value) => Err(ArchitectureError::Unused { layer: value - 1 }),
             None => Ok(shapes),
         }
-    }
-
-    /// The layers that take a value, in order.
-    pub(crate) fn consumers(&self, value: ValueIndex) -> impl Iterator<Item = usize> {
-        let takes = move |layer: &Layer| {
-            let added = match &layer.kind {
-                LayerKind::Convolution(convolution) => convolution.shortcut.map(|shortcut| shortcut.from),
-                _ => None,
-            };
-            layer.input == value || added == Some(value)
-        };
-        self.layers.iter().enumerate().filter(move |(_, layer)| takes(layer)).map(|(at, _)| at)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The networks that are trained here.
 
 use super::architecture::{
-    Architecture, Convolution, Layer, LayerKind, Linear, Shortcut, ShortcutKind, Window,
+    Architecture, Convolution, Layer, LayerKind, Linear, MOST_LAYERS, Shortcut, ShortcutKind, Window,
 };
 use gambeson_data::dataset::Shape;
 use serde::{Deserialize, Serialize};
@@ -41,6 +41,14 @@ pub enum ModelError {
         /// What was asked for.
         depth: usize,
     },
+    /// Deeper than any network.
+    #[error("a depth of {depth}: must be at most {most}")]
+    Deep {
+        /// What was asked for.
+        depth: usize,
+        /// What there may be.
+        most: usize,
+    },
     /// A width of 0, or an odd one where option A needs an even number.
     #[error("a width of {width}: must be even and at least 2")]
     Width {
@@ -77,6 +85,9 @@ fn scores(input: usize, classes: usize) -> Layer {
 fn resnet(depth: usize, width: usize, classes: usize) -> Result<Vec<Layer>, ModelError> {
     if depth < 8 || !(depth - 2).is_multiple_of(6) {
         return Err(ModelError::Depth { depth });
+    }
+    if depth > MOST_LAYERS {
+        return Err(ModelError::Deep { depth, most: MOST_LAYERS });
     }
     if width == 0 || !width.is_multiple_of(2) {
         return Err(ModelError::Width { width });

@@ -13,17 +13,21 @@ use gambeson_lowrank::file::sha256;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
+const MODEL_TRAINING: u64 = 20;
 const MODEL_FUNCTION: u64 = 25;
+const TRAINING_GRAPHS: [u64; 2] = [1, 2];
 const FUNCTION_NODE: u64 = 7;
+const FUNCTION_ATTRIBUTE: u64 = 11;
 const GRAPH_SPARSE_INITIALIZER: u64 = 15;
 const SPARSE_PARTS: [u64; 2] = [1, 2];
 const ATTRIBUTE_GRAPH: u64 = 6;
 const ATTRIBUTE_TENSORS: u64 = 10;
 const ATTRIBUTE_GRAPHS: u64 = 11;
+const ATTRIBUTE_SPARSE: [u64; 2] = [22, 23];
 const TENSOR_EXTERNAL: u64 = 13;
 const TENSOR_LOCATION: u64 = 14;
-/// Graphs within graphs, at most: deeper ones are no networks.
-const DEEPEST: usize = 32;
+/// Messages within messages, at most: deeper files are no networks, and other programs do not read them either.
+const DEEPEST: usize = 100;
 
 /// A graph with all its weights in it.
 pub(crate) struct WholeGraph {
@@ -44,8 +48,7 @@ pub(crate) fn whole_graph(path: &Path, bytes: Vec<u8>) -> Result<WholeGraph, Onn
     let mut all = own;
     for location in locations {
         let file = place(path, &location)?;
-        let content = gambeson_lowrank::file::read_file(&file)
-            .map_err(|reason| OnnxError::Read { path: file.clone(), reason })?;
+        let content = read_regular(&file).map_err(|reason| OnnxError::Read { path: file.clone(), reason })?;
         all.push('\n');
         all.push_str(&sha256(location.as_bytes()));
         all.push_str(&sha256(&content));
@@ -60,10 +63,17 @@ pub(crate) fn whole_graph(path: &Path, bytes: Vec<u8>) -> Result<WholeGraph, Onn
     Ok(WholeGraph { bytes: joined, sha256: sha256(all.as_bytes()) })
 }
 
+/// Weights are read from files only: a pipe may have no end.
+fn read_regular(path: &Path) -> std::io::Result<Vec<u8>> {
+    if !path.metadata()?.is_file() {
+        return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "is not a file"));
+    }
+    gambeson_lowrank::file::read_file(path)
+}
+
 /// The files that the graph at a path refers to; none where it is no graph or refers to none.
 pub fn external_files(path: &Path) -> Result<Vec<PathBuf>, OnnxError> {
-    let bytes = gambeson_lowrank::file::read_file(path)
-        .map_err(|reason| OnnxError::Read { path: path.to_path_buf(), reason })?;
+    let bytes = read_regular(path).map_err(|reason| OnnxError::Read { path: path.to_path_buf(), reason })?;
     let locations = locations(&bytes).unwrap_or_default();
     locations.iter().map(|location| place(path, location)).collect()
 }
@@ -89,7 +99,7 @@ fn place(graph: &Path, location: &str) -> Result<PathBuf, OnnxError> {
 /// What tensors of a model refer to, each once, in order.
 fn locations(model: &[u8]) -> Result<Vec<String>, WireError> {
     let mut found = BTreeSet::new();
-    walk_model(model, &mut |tensor| {
+    walk(Part::Model, Message::whole(model), 0, &mut |tensor| {
         if let Some(external) = External::of(tensor)? {
             found.insert(external.location);
         }
@@ -109,8 +119,9 @@ impl External {
     /// None where the tensor has its bytes itself.
     fn of(tensor: Message<'_>) -> Result<Option<Self>, WireError> {
         let fields = tensor.fields()?;
-        let elsewhere =
-            fields.iter().any(|field| field.number == TENSOR_LOCATION && field.value == Value::Varint(1));
+        // Of an enumeration's number other programs keep the lower 32 bits.
+        let external = |value: Value<'_>| matches!(value, Value::Varint(value) if value & 0xffff_ffff == 1);
+        let elsewhere = fields.iter().any(|field| field.number == TENSOR_LOCATION && external(field.value));
         if !elsewhere {
             return Ok(None);
         }
@@ -151,7 +162,7 @@ struct Inside<'a> {
 
 impl Inside<'_> {
     fn model(&mut self, model: &[u8]) -> Result<Vec<u8>, WireError> {
-        walk_model(model, &mut |tensor| {
+        walk(Part::Model, Message::whole(model), 0, &mut |tensor| {
             let Some(external) = External::of(tensor)? else { return Ok(None) };
             let Some((file, content)) = self.files.get(&external.location) else { return Ok(None) };
             let Some(bytes) = external.bytes(content) else {
@@ -173,64 +184,111 @@ impl Inside<'_> {
 /// What becomes of a tensor: new bytes, or none to leave it.
 type Change<'c> = dyn FnMut(Message<'_>) -> Result<Option<Vec<u8>>, WireError> + 'c;
 
-/// A model with its tensors changed, wherever they stand.
-fn walk_model(model: &[u8], change: &mut Change<'_>) -> Result<Vec<u8>, WireError> {
-    Message::whole(model).rewritten(|field| match (field.number, field.value) {
-        (MODEL_GRAPH, Value::Bytes(inner)) => field_of(MODEL_GRAPH, &graph(inner, change, 0)?),
-        (MODEL_FUNCTION, Value::Bytes(inner)) => {
-            let body = inner.rewritten(|field| match (field.number, field.value) {
-                (FUNCTION_NODE, Value::Bytes(inner)) => field_of(FUNCTION_NODE, &node(inner, change, 0)?),
-                _ => Ok(None),
-            })?;
-            field_of(MODEL_FUNCTION, &body)
+/// The messages of onnx.proto on the way to a tensor.
+#[derive(Clone, Copy)]
+enum Part {
+    Model,
+    Training,
+    Function,
+    Graph,
+    Node,
+    Attribute,
+    Sparse,
+    Tensor,
+}
+
+impl Part {
+    /// What a field of it holds, where there may be tensors in it.
+    fn field(self, number: u64) -> Option<Self> {
+        match (self, number) {
+            (Self::Model, MODEL_GRAPH) => Some(Self::Graph),
+            (Self::Model, MODEL_TRAINING) => Some(Self::Training),
+            (Self::Model, MODEL_FUNCTION) => Some(Self::Function),
+            (Self::Training, number) if TRAINING_GRAPHS.contains(&number) => Some(Self::Graph),
+            (Self::Function, FUNCTION_NODE) | (Self::Graph, GRAPH_NODE) => Some(Self::Node),
+            (Self::Function, FUNCTION_ATTRIBUTE) | (Self::Node, NODE_ATTRIBUTE) => Some(Self::Attribute),
+            (Self::Graph, GRAPH_INITIALIZER) | (Self::Attribute, ATTRIBUTE_TENSOR | ATTRIBUTE_TENSORS) => {
+                Some(Self::Tensor)
+            }
+            (Self::Graph, GRAPH_SPARSE_INITIALIZER) => Some(Self::Sparse),
+            (Self::Attribute, ATTRIBUTE_GRAPH | ATTRIBUTE_GRAPHS) => Some(Self::Graph),
+            (Self::Attribute, number) if ATTRIBUTE_SPARSE.contains(&number) => Some(Self::Sparse),
+            (Self::Sparse, number) if SPARSE_PARTS.contains(&number) => Some(Self::Tensor),
+            _ => None,
         }
-        _ => Ok(None),
-    })
+    }
 }
 
-#[allow(clippy::unnecessary_wraps)] // what `rewritten` asks for
-fn field_of(number: u64, bytes: &[u8]) -> Result<Option<Vec<u8>>, WireError> {
-    Ok(Some(bytes_field(number, bytes)))
-}
-
-fn graph(message: Message<'_>, change: &mut Change<'_>, depth: usize) -> Result<Vec<u8>, WireError> {
+/// A message with its tensors changed, wherever they stand.
+fn walk(
+    part: Part,
+    message: Message<'_>,
+    depth: usize,
+    change: &mut Change<'_>,
+) -> Result<Vec<u8>, WireError> {
+    if depth > DEEPEST {
+        return Err(WireError::Deep { offset: message.offset });
+    }
     message.rewritten(|field| {
         let Value::Bytes(inner) = field.value else { return Ok(None) };
-        match field.number {
-            GRAPH_INITIALIZER => Ok(change(inner)?.map(|tensor| bytes_field(GRAPH_INITIALIZER, &tensor))),
-            GRAPH_NODE => field_of(GRAPH_NODE, &node(inner, change, depth)?),
-            GRAPH_SPARSE_INITIALIZER => {
-                let sparse = inner.rewritten(|field| match field.value {
-                    Value::Bytes(inner) if SPARSE_PARTS.contains(&field.number) => {
-                        Ok(change(inner)?.map(|tensor| bytes_field(field.number, &tensor)))
-                    }
-                    _ => Ok(None),
-                })?;
-                field_of(GRAPH_SPARSE_INITIALIZER, &sparse)
-            }
-            _ => Ok(None),
-        }
+        let bytes = match part.field(field.number) {
+            None => None,
+            Some(Part::Tensor) => change(inner)?,
+            Some(part) => Some(walk(part, inner, depth + 1, change)?),
+        };
+        Ok(bytes.map(|bytes| bytes_field(field.number, &bytes)))
     })
 }
 
-fn node(message: Message<'_>, change: &mut Change<'_>, depth: usize) -> Result<Vec<u8>, WireError> {
-    message.rewritten(|field| {
-        let Value::Bytes(inner) = field.value else { return Ok(None) };
-        if field.number != NODE_ATTRIBUTE {
-            return Ok(None);
-        }
-        let attribute = inner.rewritten(|field| {
-            let Value::Bytes(inner) = field.value else { return Ok(None) };
-            match field.number {
-                ATTRIBUTE_TENSOR | ATTRIBUTE_TENSORS => {
-                    Ok(change(inner)?.map(|tensor| bytes_field(field.number, &tensor)))
-                }
-                ATTRIBUTE_GRAPH | ATTRIBUTE_GRAPHS if depth < DEEPEST => {
-                    field_of(field.number, &graph(inner, change, depth + 1)?)
-                }
-                _ => Ok(None),
+#[cfg(test)]
+mod tests {
+    use super::super::wire::integer_field;
+    use super::*;
+
+    /// A tensor whose bytes are in a file, with the number that says so.
+    fn tensor(location: &str, elsewhere: u64) -> Vec<u8> {
+        let entry = [bytes_field(ENTRY_KEY, b"location"), bytes_field(ENTRY_VALUE, location.as_bytes())];
+        [bytes_field(TENSOR_EXTERNAL, &entry.concat()), integer_field(TENSOR_LOCATION, elsewhere)].concat()
+    }
+
+    /// A message around a message, from the outermost field to the innermost.
+    fn within(fields: &[u64], inner: Vec<u8>) -> Vec<u8> {
+        fields.iter().rev().fold(inner, |inner, &field| bytes_field(field, &inner))
+    }
+
+    #[test]
+    fn a_tensor_is_found_wherever_one_may_stand() {
+        let attribute = [MODEL_GRAPH, GRAPH_NODE, NODE_ATTRIBUTE];
+        let places: [&[u64]; 9] = [
+            &[MODEL_GRAPH, GRAPH_INITIALIZER],
+            &[MODEL_GRAPH, GRAPH_SPARSE_INITIALIZER, SPARSE_PARTS[1]],
+            &[MODEL_TRAINING, TRAINING_GRAPHS[0], GRAPH_INITIALIZER],
+            &[MODEL_FUNCTION, FUNCTION_NODE, NODE_ATTRIBUTE, ATTRIBUTE_TENSOR],
+            &[MODEL_FUNCTION, FUNCTION_ATTRIBUTE, ATTRIBUTE_TENSORS],
+            &[&attribute[..], &[ATTRIBUTE_TENSOR]].concat(),
+            &[&attribute[..], &[ATTRIBUTE_SPARSE[0], SPARSE_PARTS[0]]].concat(),
+            &[&attribute[..], &[ATTRIBUTE_SPARSE[1], SPARSE_PARTS[0]]].concat(),
+            &[&attribute[..], &[ATTRIBUTE_GRAPHS, GRAPH_NODE, NODE_ATTRIBUTE, ATTRIBUTE_TENSOR]].concat(),
+        ];
+        for place in places {
+            for elsewhere in [1, (1 << 32) + 1] {
+                let model = within(place, tensor("w.bin", elsewhere));
+                assert_eq!(locations(&model), Ok(vec!["w.bin".to_owned()]), "{place:?}");
+                let files =
+                    BTreeMap::from([("w.bin".to_owned(), (PathBuf::from("w.bin"), vec![1, 2, 3, 4]))]);
+                let mut inside = Inside { files: &files, problem: None };
+                let joined = inside.model(&model).expect("a model");
+                assert_eq!(joined, within(place, bytes_field(TENSOR_RAW, &[1, 2, 3, 4])), "{place:?}");
             }
-        })?;
-        field_of(NODE_ATTRIBUTE, &attribute)
-    })
+            assert_eq!(locations(&within(place, tensor("w.bin", 0))), Ok(Vec::new()));
+        }
+    }
+
+    #[test]
+    fn graphs_too_deep_to_be_looked_through_are_refused() {
+        let once = [ATTRIBUTE_GRAPH, GRAPH_NODE, NODE_ATTRIBUTE];
+        let deep = [&[MODEL_GRAPH, GRAPH_NODE, NODE_ATTRIBUTE][..], &once.repeat(40)].concat();
+        assert!(matches!(locations(&within(&deep, Vec::new())), Err(WireError::Deep { .. })));
+        assert!(locations(&within(&deep[..60], Vec::new())).is_ok());
+    }
 }

@@ -10,6 +10,7 @@ use gambeson_data::dataset::Shape;
 use gambeson_smooth::input_map::Layout;
 use ort::session::Session;
 use ort::value::{TensorElementType, ValueType};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// Larger fixed batches are not believed, since memory is reserved for what a file says.
@@ -18,13 +19,13 @@ const LARGEST_BATCH: i64 = 4096;
 /// The dimensions that a file declares for its first input that is no constant, −1 where they are free.
 pub(crate) fn declared_dimensions(model: &[u8]) -> Result<Vec<i64>, WireError> {
     let Some(graph) = Message::whole(model).bytes_of(MODEL_GRAPH)? else { return Ok(Vec::new()) };
-    let mut constants = Vec::new();
+    let mut constants = HashSet::new();
     for tensor in graph.all_bytes_of(GRAPH_INITIALIZER)? {
         constants.extend(tensor.bytes_of(TENSOR_NAME)?.map(|name| name.bytes));
     }
     for input in graph.all_bytes_of(GRAPH_INPUT)? {
         let name = input.bytes_of(VALUE_NAME)?.map_or(&[][..], |name| name.bytes);
-        if constants.contains(&name) {
+        if constants.contains(name) {
             continue;
         }
         let mut shape = Some(input);

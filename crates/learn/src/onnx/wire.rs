@@ -14,6 +14,12 @@ pub enum WireError {
         /// Start of the field.
         offset: usize,
     },
+    /// Messages within messages, further than any network goes.
+    #[error("more than a hundred messages within each other around byte {offset}")]
+    Deep {
+        /// Of the innermost.
+        offset: usize,
+    },
     /// No field begins like that.
     #[error("byte {offset} begins no field of a protocol buffer")]
     Malformed {

@@ -23,7 +23,7 @@ pub fn learning_rate(spec: &OptimiserSpec, place: Place) -> f64 {
             spec.learning_rate * factor.powi(times)
         }
         Schedule::OneCycle { warm_up } => {
-            let all = (spec.epochs * per_epoch) as f64;
+            let all = spec.epochs as f64 * per_epoch as f64;
             // The middle of the step: neither the first nor the last has a rate of 0.
             let at = (step as f64 + 0.5) / all;
             let share = if at < warm_up {

@@ -143,7 +143,7 @@ impl<'a> Trainer<'a> {
 
     /// Steps of the whole run.
     pub fn steps(&self) -> usize {
-        self.per_epoch * self.setup.spec.optimiser.epochs
+        self.per_epoch.saturating_mul(self.setup.spec.optimiser.epochs)
     }
 
     /// The weights that are kept in the end: the running mean, or the last.

@@ -43,6 +43,12 @@ pub enum Unsupported {
         /// What it would be given.
         images: Shape,
     },
+    /// It takes larger images than there are.
+    #[error("an input of {images}, which is too large")]
+    Large {
+        /// As declared.
+        images: Shape,
+    },
     /// Scores are not what it ends with.
     #[error("an output `{output}` that is {what}")]
     Output {

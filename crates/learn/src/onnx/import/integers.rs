@@ -22,12 +22,23 @@ pub(super) struct Integers {
 }
 
 impl Integers {
+    /// Short along every axis, also where another axis has no length at all.
+    fn new(shape: Vec<usize>, values: Vec<Extent>) -> Option<Self> {
+        let short = shape.iter().all(|&size| size <= LONGEST) && values.len() <= LONGEST;
+        let count = shape.iter().try_fold(1_usize, |count, &size| count.checked_mul(size));
+        (short && count == Some(values.len())).then_some(Self { shape, values })
+    }
+
+    /// A list.
+    fn list(values: Vec<Extent>) -> Option<Self> {
+        Self::new(vec![values.len()], values)
+    }
+
     /// From a constant, if it is a short one of integers.
     pub(super) fn from_constant(constant: &Constant) -> Option<Self> {
         match &constant.values {
             Numbers::Integers(values) if values.len() <= LONGEST => {
-                let values = values.iter().map(|&value| Extent::Number(value)).collect();
-                Some(Self { shape: constant.shape.clone(), values })
+                Self::new(constant.shape.clone(), values.iter().map(|&value| Extent::Number(value)).collect())
             }
             _ => None,
         }
@@ -40,8 +51,7 @@ impl Integers {
         values.extend(rest.collect::<Result<Vec<_>, _>>().ok()?);
         let count = values.len();
         let range = along(count, node.integer("start", 0), node.integer("end", i64::MAX), 1)?;
-        let values: Vec<Extent> = range.into_iter().map(|at| values[at]).collect();
-        Some(Self { shape: vec![values.len()], values })
+        Self::list(range.into_iter().map(|at| values[at]).collect())
     }
 
     /// All values, where none is the number of images.
@@ -56,8 +66,7 @@ impl Integers {
     /// Picks values: `shape` of the result, and where each of them stands.
     fn picked(&self, shape: Vec<usize>, at: impl Iterator<Item = usize>) -> Option<Self> {
         let values: Option<Vec<Extent>> = at.map(|at| self.values.get(at).copied()).collect();
-        let values = values?;
-        (values.len() == shape.iter().product::<usize>()).then_some(Self { shape, values })
+        Self::new(shape, values?)
     }
 }
 
@@ -75,8 +84,9 @@ pub(super) fn compute(node: &Node, inputs: &[Option<Integers>]) -> Option<Intege
             let parts: Option<Vec<&Integers>> = inputs.iter().map(Option::as_ref).collect();
             let parts = parts?;
             let flat = parts.iter().all(|part| part.shape.len() == 1) && node.integer("axis", 0) == 0;
-            let values: Vec<Extent> = parts.iter().flat_map(|part| part.values.clone()).collect();
-            (flat && values.len() <= LONGEST).then_some(Integers { shape: vec![values.len()], values })
+            let short = parts.iter().map(|part| part.values.len()).sum::<usize>() <= LONGEST;
+            let values = parts.iter().flat_map(|part| part.values.clone());
+            if flat && short { Integers::list(values.collect()) } else { None }
         }
         "ConstantOfShape" => {
             let Some(Attribute::Constant(value)) = node.attributes.get("value") else { return None };
@@ -85,7 +95,7 @@ pub(super) fn compute(node: &Node, inputs: &[Option<Integers>]) -> Option<Intege
                 first.numbers()?.into_iter().map(|size| usize::try_from(size).ok()).collect();
             let shape = shape?;
             let count = shape.iter().try_fold(1_usize, |count, &size| count.checked_mul(size))?;
-            (count <= LONGEST).then(|| Integers { shape, values: vec![value; count] })
+            if count <= LONGEST { Integers::new(shape, vec![value; count]) } else { None }
         }
         "Gather" => {
             let (indices, &[length]) = (input(1)?, &first.shape[..]) else { return None };
@@ -101,7 +111,7 @@ pub(super) fn compute(node: &Node, inputs: &[Option<Integers>]) -> Option<Intege
             let (a, b) = (first.numbers()?, second.numbers()?);
             let shape = if first.shape.len() >= second.shape.len() { &first.shape } else { &second.shape };
             let ([a], [b]) = (&a[..], &b[..]) else { return None };
-            Some(Integers { shape: shape.clone(), values: vec![Extent::Number(a.checked_mul(*b)?)] })
+            Integers::new(shape.clone(), vec![Extent::Number(a.checked_mul(*b)?)])
         }
         "Reshape" => {
             let shape = filled(&input(1)?.numbers()?, first.values.len())?;

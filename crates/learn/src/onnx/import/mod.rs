@@ -22,6 +22,8 @@ mod integers;
 mod joins;
 mod known;
 mod layers;
+#[cfg(test)]
+mod tests;
 mod window;
 
 pub use error::{ImportError, Unsupported};
@@ -36,6 +38,9 @@ use gambeson_data::dataset::Shape;
 use importer::Importer;
 use integers::Integers;
 use known::{Known, Line};
+
+/// Numbers of an input: more is refused, since memory is reserved for what a file says.
+const LARGEST: usize = 1 << 24;
 
 /// A graph as a network.
 #[derive(Clone, Debug)]
@@ -82,6 +87,9 @@ fn translate(graph: &Graph, shape: Shape) -> Result<Imported, ImportError> {
     let ([input], [last]) = (&graph.inputs[..], &graph.outputs[..]) else {
         return Err(Unsupported::Ends { inputs: graph.inputs.len(), outputs: graph.outputs.len() }.into());
     };
+    if shape.len() > LARGEST {
+        return Err(Unsupported::Large { images: shape }.into());
+    }
     let (first, input_last) = seen(input, shape)?;
     let mut importer = Importer::new(graph, &input.name, first, input_last);
     importer.batch = input.axes.as_ref().and_then(|axes| axes.first().copied().flatten());
