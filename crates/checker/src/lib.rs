@@ -117,7 +117,7 @@ pub use encoding::product::{
 pub use error::{CheckError, MatrixProblem, Rejected};
 pub use quadratic::check::{
     InfToOneBound, InfToTwoBound, QuadraticBound, RelaxationValue, SpectralBound, VertexValue,
-    relaxation_value, verify, vertex_value,
+    relaxation_value, triangle_bound, verify, vertex_value,
 };
 pub use quadratic::form::Quadratic;
 pub use quadratic::gram::{PreparedBasis, PreparedFactor, WeightedGram};

@@ -232,7 +232,7 @@ impl Dataset {
                 return Err(DatasetError::Label { sample, label: labels[sample], classes });
             }
         }
-        let found = parts.sources.iter().map(|source| source.samples).sum();
+        let found = parts.sources.iter().fold(0, |sum: usize, source| sum.saturating_add(source.samples));
         if !parts.sources.is_empty() && found != samples {
             return Err(DatasetError::SourceCount { found, samples });
         }

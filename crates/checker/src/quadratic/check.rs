@@ -1,12 +1,13 @@
 //! Proven numbers about matrices: their types, and the few functions that make them.
 
 use crate::quadratic::definite::{dominates, dominates_with};
-use crate::quadratic::gram::{PreparedBasis, PreparedFactor, WeightedGram};
+use crate::quadratic::gram::{PreparedBasis, PreparedFactor, WeightedGram, row_norms_up};
 use crate::quadratic::lower::{inner_product_down, row_squares};
 use crate::quadratic::prepared::PreparedForm;
 use crate::rounding::{
     add_up, below, div_down, div_up, ensure_ieee, mul_down, mul_up, sqrt_up, sub_down, sum_down, sum_up,
 };
+use crate::threads::Stop;
 use crate::{Certificate, CheckError, Domain, MatrixProblem, Quadratic, Rejected};
 
 /// Proven: xᵀMx is at most this on the certificate's domain.
@@ -222,18 +223,33 @@ impl PreparedForm<'_> {
     }
 }
 
-impl PreparedFactor {
+impl PreparedFactor<'_> {
     /// Tries s: where λ_max(Uᵀ·Diag(q)²·U) ≤ s is proven, the bound is s·Σ 1/q_i².
     pub fn bound(&self, scale: f64) -> Result<QuadraticBound, Rejected> {
-        proven_of_gram(self.gram(), scale, |gram| mul_up(scale, gram.sum)).map(QuadraticBound)
+        proven_of_gram(self.gram(), scale, self.stop, |gram| mul_up(scale, gram.sum)).map(QuadraticBound)
     }
+}
+
+/// What needs no weights and no factorisation: |Uᵀx|₂ ≤ Σ |x_i|·|u_i|₂ by the triangle inequality, u_i the rows of U, so
+/// xᵀUUᵀx ≤ (Σ |u_i|₂)² on the cube. `factor` is row-major, `dim` × `rank`.
+pub fn triangle_bound(
+    factor: &[f64],
+    dim: usize,
+    rank: usize,
+    threads: usize,
+) -> Result<QuadraticBound, CheckError> {
+    ensure_ieee()?;
+    Quadratic::Gram { factor, dim, rank }.validate(Domain::Cube, threads)?;
+    let sum = row_norms_up(factor, rank);
+    Ok(finite(mul_up(sum, sum)).map(QuadraticBound)?)
 }
 
 impl PreparedBasis {
     /// Tries s² for λ_max(UᵀU), both in units of the q chosen: where it is proven, σ_max(U) ≤ s.
     pub fn bound(&self, square: f64) -> Result<SpectralBound, Rejected> {
         // q = shift for all rows, so UᵀU·shift² ⪯ square.
-        proven_of_gram(self.gram(), square, |gram| div_up(sqrt_up(square), gram.shift)).map(SpectralBound)
+        proven_of_gram(self.gram(), square, &|| false, |gram| div_up(sqrt_up(square), gram.shift))
+            .map(SpectralBound)
     }
 }
 
@@ -241,12 +257,13 @@ impl PreparedBasis {
 fn proven_of_gram(
     gram: &WeightedGram,
     scale: f64,
+    stop: Stop<'_>,
     number: impl Fn(&WeightedGram) -> f64,
 ) -> Result<f64, Rejected> {
     ensure_ieee()?;
     if gram.is_zero() {
         Ok(0.0)
-    } else if gram.is_below(scale) {
+    } else if gram.is_below(scale, stop)? {
         finite(number(gram))
     } else {
         Err(Rejected::NotDominating)

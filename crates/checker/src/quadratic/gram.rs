@@ -16,9 +16,10 @@ use crate::kernel::self_product::self_product;
 use crate::quadratic::cholesky::LowerTriangle;
 use crate::quadratic::definite::{WHOLE, lowered_diagonal};
 use crate::rounding::{
-    UNDERFLOW, add_up, div_up, ensure_ieee, exponent, gamma, mul_down, mul_up, power_of_two, sub_down, sum_up,
+    UNDERFLOW, add_up, div_up, ensure_ieee, exponent, gamma, mul_down, mul_up, power_of_two, sqrt_up,
+    sub_down, sum_up,
 };
-use crate::threads::worthwhile;
+use crate::threads::{Stop, worthwhile};
 use crate::{Certificate, CheckError, Domain, Quadratic, Rejected};
 
 /// The computed r × r matrix Ĝ ≈ Uᵀ·Diag(q)²·U, with what is known about it.
@@ -88,10 +89,10 @@ impl WeightedGram {
     }
 
     /// Proves λ_max(Uᵀ·Diag(q)²·U) ≤ scale for the stored q; false proves nothing.
-    pub(crate) fn is_below(&self, scale: f64) -> bool {
+    pub(crate) fn is_below(&self, scale: f64, stop: Stop<'_>) -> Result<bool, Rejected> {
         let (gram, rank) = (&self.entries, self.rank);
         let diagonal: Vec<f64> = (0..rank).map(|a| sub_down(scale, gram[a * rank + a])).collect();
-        let Some(diagonal) = lowered_diagonal(&diagonal, |a| a, self.error, WHOLE) else { return false };
+        let Some(diagonal) = lowered_diagonal(&diagonal, |a| a, self.error, WHOLE) else { return Ok(false) };
         let threads = worthwhile(self.threads, rank * rank * rank);
         LowerTriangle::read(rank, threads, &|a, first, out| {
             out.copy_from_slice(&gram[a * rank + first..][..out.len()]);
@@ -99,15 +100,17 @@ impl WeightedGram {
                 *entry = if a == b { diagonal[a] } else { -*entry };
             }
         })
-        .factorises(&|| false)
-        .unwrap_or(false)
+        .factorises(stop)
     }
 }
 
 /// A factor U (n × r, r ≤ n) with weights, ready for scales to be tried: see [`PreparedFactor::bound`].
-pub struct PreparedFactor(WeightedGram);
+pub struct PreparedFactor<'a> {
+    gram: WeightedGram,
+    pub(crate) stop: Stop<'a>,
+}
 
-impl PreparedFactor {
+impl<'a> PreparedFactor<'a> {
     /// Validates both. `factor` is row-major, `dim` × `rank`; the domain does not matter for a Gram form.
     pub fn new(
         factor: &[f64],
@@ -121,12 +124,18 @@ impl PreparedFactor {
         let duals = certificate.duals(dim, &kept)?;
         let rows = rows.iter().zip(duals).map(|(&(_, row), dual)| (1.0 / dual.sqrt(), row));
         let gram = WeightedGram::new(rows.collect(), rank, threads);
-        Ok(Self(gram.ok_or(Rejected::NothingProven)?))
+        Ok(Self { gram: gram.ok_or(Rejected::NothingProven)?, stop: &|| false })
+    }
+
+    /// Asks `stop` now and then during a factorisation, which it ends with [`Rejected::Stopped`].
+    #[must_use]
+    pub fn stopped_by(self, stop: Stop<'a>) -> Self {
+        Self { stop, ..self }
     }
 
     /// What scales are tried on.
     pub fn gram(&self) -> &WeightedGram {
-        &self.0
+        &self.gram
     }
 }
 
@@ -153,6 +162,12 @@ impl PreparedBasis {
     pub fn gram(&self) -> &WeightedGram {
         &self.0
     }
+}
+
+/// Σ |u_i|₂ over the rows of a factor, rounded up.
+pub(crate) fn row_norms_up(factor: &[f64], rank: usize) -> f64 {
+    let norm = |row: &[f64]| sqrt_up(sum_up(row.iter().map(|&u| mul_up(u, u))));
+    sum_up(factor.chunks_exact(rank).map(norm))
 }
 
 /// The rows of a validated factor that are not zero, with their places.

@@ -6,7 +6,7 @@ use crate::limits::{alpha, lower, tally};
 use gambeson_checker::{
     Certificate, CheckError, Domain, LatentRadius, LimitCandidate, LimitMethod, LimitTrial, LowerLimit,
     NoiseLevel, NormalQuantile, PreparedBasis, PreparedFactor, PreparedForm, Quadratic, QuantileTrial,
-    Rejected, SamplingRule, Side, verify,
+    Rejected, SamplingRule, Side, triangle_bound, verify, vertex_value,
 };
 use gambeson_lowrank::sdp::scale::{check, spectral_norm};
 
@@ -155,4 +155,44 @@ fn a_quantile_of_one_limit_proves_no_radius_of_another() {
     assert!(LatentRadius::two_sided((high, quantile), (upper, own), noise).is_some());
     assert_eq!(LatentRadius::two_sided((high, own), (upper, quantile), noise), None);
     assert_eq!(LatentRadius::two_sided((low, quantile), (upper, own), noise), None);
+}
+
+/// |Uᵀx| ≤ Σ |u_i|: rows of one number have that as their value at a vertex, exactly.
+#[test]
+fn the_lengths_of_rows_bound_a_factor() {
+    let rng = &mut generator(12);
+    let column: Vec<f64> = normals(rng, 40);
+    let bound = triangle_bound(&column, 40, 1, 2).expect("a factor").value();
+    let vertex: Vec<f64> = column.iter().map(|u| if *u < 0.0 { -1.0 } else { 1.0 }).collect();
+    let value =
+        vertex_value(Quadratic::Gram { factor: &column, dim: 40, rank: 1 }, &vertex, 1).expect("a vertex");
+    assert!(bound >= value.value() && bound <= value.value() * (1.0 + 1e-12), "{bound} for {value:?}");
+    for (rows, rank) in [(30, 7), (8, 20)] {
+        let factor = normals(rng, rows * rank);
+        let matrix = Quadratic::Gram { factor: &factor, dim: rows, rank };
+        let even = Certificate { domain: Domain::Cube, weights: vec![1.0; rows], shift: None };
+        let by_weights = check(matrix, &even, 1).expect("a factor").value();
+        let bound = triangle_bound(&factor, rows, rank, 1).expect("a factor").value();
+        let length = |row: &[f64]| row.iter().map(|u| u * u).sum::<f64>().sqrt();
+        let sum: f64 = factor.chunks(rank).map(length).sum();
+        assert!(bound >= sum * sum && bound < sum * sum * (1.0 + 1e-12), "{bound}");
+        assert!(bound > 0.5 * by_weights);
+    }
+    let least = f64::from_bits(1);
+    let bound = triangle_bound(&[least, 1e-310], 1, 2, 1).expect("a factor").value();
+    assert!(bound > 0.0 && bound < 1e-300);
+    assert!(triangle_bound(&[1e200, 1.0], 2, 1, 1).is_err(), "beyond all numbers");
+    assert!(triangle_bound(&[f64::NAN, 1.0], 2, 1, 1).is_err());
+    assert!(triangle_bound(&[1.0, 1.0], 3, 1, 1).is_err());
+}
+
+/// A proof of a factor can be stopped.
+#[test]
+fn factors_are_stopped() {
+    let factor = normals(&mut generator(13), 400 * 300);
+    let even = Certificate { domain: Domain::Cube, weights: vec![1.0; 400], shift: None };
+    let prepared = PreparedFactor::new(&factor, 400, 300, &even, 1).expect("a factor");
+    let large = prepared.gram().entries().iter().fold(0.0_f64, |most, g| most.max(g.abs())) * 300.0;
+    assert!(prepared.bound(large).is_ok());
+    assert_eq!(prepared.stopped_by(&|| true).bound(large), Err(Rejected::Stopped));
 }

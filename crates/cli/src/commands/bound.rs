@@ -32,10 +32,9 @@ pub(crate) fn run(
     let NamedMatrix { input, name, seconds } = given;
     let (natural, error) = (input.kind.natural_domain(norm, reading), input.error);
     let domain = arguments.matrix.domain.map_or(natural, Domain::from);
-    let problem = Problem::new(input.matrix, norm, reading, domain, threads)
+    let problem = Problem::enclosing(input.matrix, error, norm, reading, domain, threads)
         .map_err(matrix::explained)
-        .with_context(|| name.clone())?
-        .with_error(error);
+        .with_context(|| name.clone())?;
     let mut params = BoundParams {
         time_limit: arguments.time_limit,
         memory_limit: Some(gambeson_lowrank::file::memory_limit()),
@@ -201,11 +200,14 @@ fn print(
     )?;
     writeln!(stdout, "proof        {:.2} s", found.seconds_check)?;
     if let Some(count) = given_up(found) {
+        let why = if found.affordable {
+            "these prove more than the weights found".to_owned()
+        } else {
+            let (seconds, bytes) = (found.full_proof.seconds, found.full_proof.bytes as f64);
+            format!("the whole proof would take about {} and {} GB", duration(seconds), up(bytes / 1e9, 2))
+        };
         let text = format!(
-            "given up     {count} entries beside the diagonal, bounded by their absolute values: the whole proof would \
-             take about {} and {} GB",
-            duration(found.full_proof.seconds),
-            up(found.full_proof.bytes as f64 / 1e9, 2)
+            "given up     {count} entries beside the diagonal, bounded by their absolute values: {why}"
         );
         writeln!(stdout, "{}", wrapped(&text, 13))?;
     }

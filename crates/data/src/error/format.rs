@@ -14,6 +14,14 @@ pub enum IdxProblem {
         /// The first bytes, at most four.
         start: Vec<u8>,
     },
+    /// Its elements do not fit.
+    #[error("its {bytes} bytes are more than the memory limit of {:.2} GB allows", *limit as f64 / 1e9)]
+    TooLarge {
+        /// That it announces.
+        bytes: u64,
+        /// In bytes.
+        limit: u64,
+    },
     /// Neither images nor labels.
     #[error("{found} dimension(s) found, {expected} expected")]
     Dimensions {
@@ -96,7 +104,7 @@ pub enum ImageProblem {
     #[error("not a PNG or JPEG file")]
     UnknownFormat,
     /// Its pixels do not fit.
-    #[error("its pixels take more than the memory limit of {:.1} GB allows", *limit as f64 / 1e9)]
+    #[error("its pixels take more than the memory limit of {:.2} GB allows", *limit as f64 / 1e9)]
     TooLarge {
         /// In bytes.
         limit: u64,
@@ -138,6 +146,14 @@ pub enum ImageProblem {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum AudioProblem {
+    /// Its samples do not fit.
+    #[error("more than {samples} samples, which is more than the memory limit of {:.2} GB allows", *limit as f64 / 1e9)]
+    TooLarge {
+        /// Decoded.
+        samples: usize,
+        /// In bytes.
+        limit: u64,
+    },
     /// No bytes, or a header without any sound.
     #[error("the file holds no sound")]
     Empty,

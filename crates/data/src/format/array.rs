@@ -9,6 +9,7 @@ use crate::dataset::{Dataset, Parts, Shape, SourceFile, Values};
 use crate::error::{ArrayProblem, DataError};
 use crate::file::{CHUNK, base_name, read_error, report};
 use crate::progress::{LoadProgress, Stage};
+use gambeson_lowrank::file::memory_limit;
 use gambeson_lowrank::matrix_file::ParseError;
 use gambeson_lowrank::matrix_file::npy::{self, Header};
 use gambeson_lowrank::observe::Observer;
@@ -194,6 +195,10 @@ impl Elements<'_> {
         self.header.check_length(count, N, self.length)?;
         let mut values = Vec::new();
         let memory = |_| ParseError::OutOfMemory { entries: count };
+        // In room that doubles, or as a copy in another order.
+        if (count as u64).saturating_mul(2 * size_of::<T>() as u64) > memory_limit() {
+            return Err(ParseError::OutOfMemory { entries: count }.into());
+        }
         values.try_reserve_exact(count.min(RESERVE)).map_err(memory)?;
         let mut buffer = vec![0; CHUNK.min(count.saturating_mul(N))];
         while values.len() < count {
@@ -217,7 +222,8 @@ fn reordered<T: Copy>(values: &[T], shape: &[usize]) -> Vec<T> {
     let mut index = vec![0; shape.len()];
     let mut strides = vec![1; shape.len()];
     for axis in 1..shape.len() {
-        strides[axis] = strides[axis - 1] * shape[axis - 1];
+        // Too large only where an axis without length leaves nothing to reach.
+        strides[axis] = usize::saturating_mul(strides[axis - 1], shape[axis - 1]);
     }
     let mut ordered = Vec::with_capacity(values.len());
     for _ in 0..values.len() {

@@ -16,6 +16,7 @@ use crate::dataset::{Dataset, Parts, Shape, SourceFile, Values};
 use crate::error::{AudioProblem, DataError};
 use crate::file::{base_name, read_error, report};
 use crate::progress::{LoadProgress, Stage};
+use gambeson_lowrank::file::memory_limit;
 use gambeson_lowrank::observe::Observer;
 use rayon::prelude::*;
 use std::fs::File;
@@ -217,6 +218,11 @@ fn decode_file(file: File, path: &Path) -> Result<Sound, AudioProblem> {
         }
         rate = rate.or(Some(buffer.spec().rate()));
         append(&mut samples, &buffer)?;
+        // In room that doubles, and then as frames that overlap.
+        let limit = memory_limit();
+        if samples.len() as u64 > limit / 16 {
+            return Err(AudioProblem::TooLarge { samples: samples.len(), limit });
+        }
     }
     if decoder.finalize().verify_ok == Some(false) {
         return Err(AudioProblem::Checksum);

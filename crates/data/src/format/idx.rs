@@ -10,6 +10,7 @@ use crate::dataset::{Dataset, Parts, Shape, SourceFile, Split, Values};
 use crate::error::{DataError, IdxProblem};
 use crate::file::{base_name, gunzip, read_whole};
 use crate::progress::{LoadProgress, Stage};
+use gambeson_lowrank::file::memory_limit;
 use gambeson_lowrank::observe::Observer;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -47,6 +48,11 @@ pub fn parse(reader: &mut dyn Read, dimensions: u8) -> Result<Idx, IdxProblem> {
     let (sizes, _) = header[4..].as_chunks::<4>();
     let sizes: Vec<u32> = sizes.iter().map(|&size| u32::from_be_bytes(size)).collect();
     let count = sizes.iter().fold(1, |count: u64, &size| count.saturating_mul(size.into()));
+    // Bytes are gathered in room that doubles.
+    let limit = memory_limit();
+    if count > limit / 2 {
+        return Err(IdxProblem::TooLarge { bytes: count, limit });
+    }
     // Memory grows with what is read, not with what is claimed.
     let mut elements = Vec::new();
     reader.take(count.saturating_add(1)).read_to_end(&mut elements).map_err(failed)?;

@@ -120,8 +120,9 @@ fn stream(bytes: &[u8]) -> Result<(Object, Storages<'_>), TorchError> {
         let count = count.ok_or_else(|| truncated(8))?;
         let length = usize::try_from(count).ok().and_then(|count| count.checked_mul(element.size()));
         let length = length.ok_or_else(|| truncated(usize::MAX))?;
-        let numbers = at.checked_add(8 + length).and_then(|end| bytes.get(at + 8..end));
-        storages.insert(key.clone(), numbers.ok_or_else(|| truncated(length))?.into());
+        let end = length.checked_add(8).and_then(|length| at.checked_add(length));
+        let numbers = end.and_then(|end| bytes.get(at + 8..end)).ok_or_else(|| truncated(length))?;
+        storages.insert(key.clone(), numbers.into());
         at += 8 + length;
     }
     Ok((object, storages))

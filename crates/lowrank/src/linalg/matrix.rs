@@ -85,6 +85,12 @@ pub enum MatrixError {
         /// Number of columns.
         columns: usize,
     },
+    /// More entries than there is memory for.
+    #[error("more than {entries} entries, which is more than the memory limit of {:.2} GB allows", memory_limit() as f64 / 1e9)]
+    TooManyEntries {
+        /// How many were read.
+        entries: usize,
+    },
     /// Entries at one place whose sum no f64 equals.
     #[error("no f64 equals the sum of what is given for entry ({row}, {column}) (counting from 0)")]
     InexactSum {

@@ -32,7 +32,7 @@ impl Decimal {
     /// Whole numbers and binary fractions of up to 37 digits are exact. Of all others the nearest f64 is taken, which is
     /// half a unit in the last place off at most.
     pub(super) fn parse(text: &str) -> Result<Self, NotADecimal> {
-        let nearest = text.parse::<f64>().map_err(|_| NotADecimal::NotANumber)?;
+        let nearest = nearest(text)?;
         if !nearest.is_finite() {
             return Err(NotADecimal::NotFinite);
         }
@@ -50,12 +50,8 @@ impl Decimal {
             b'+' => (false, &text[1..]),
             _ => (false, text),
         };
-        let (digits, exponent) = match digits.split_once(['e', 'E']) {
-            Some((digits, exponent)) => (digits, exponent.parse::<i32>().ok()?),
-            None => (digits, 0),
-        };
+        let (digits, exponent) = digits.split_once(['e', 'E']).unwrap_or((digits, "0"));
         let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-        let mut tens = exponent.checked_sub(i32::try_from(fraction.len()).ok()?)?;
         let mut number: i128 = 0;
         for byte in whole.bytes().chain(fraction.bytes()) {
             number = number.checked_mul(10)?.checked_add(i128::from(byte.checked_sub(b'0')?))?;
@@ -63,6 +59,7 @@ impl Decimal {
         if number == 0 {
             return Some(Self::exact(if negative { -0.0 } else { 0.0 }));
         }
+        let mut tens = exponent.parse::<i32>().ok()?.checked_sub(i32::try_from(fraction.len()).ok()?)?;
         while tens > 0 {
             number = number.checked_mul(10)?;
             tens -= 1;
@@ -102,6 +99,34 @@ impl Decimal {
     }
 }
 
+/// The nearest f64 of a decimal, infinite beyond its range.
+///
+/// The standard library takes exponents of more than five digits for smaller ones, whatever zeros stand before them: so
+/// digits and exponent are first brought to 0.d₁d₂… · 10^order with d₁ ≠ 0, and orders out of range decided here.
+fn nearest(text: &str) -> Result<f64, NotADecimal> {
+    let plain = text.parse::<f64>().map_err(|_| NotADecimal::NotANumber)?;
+    let (number, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let digits = number.trim_start_matches(['+', '-']);
+    if plain.is_nan() || !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return Ok(plain); // a word for what is no number
+    }
+    let exponent =
+        exponent.parse::<i64>().unwrap_or(if exponent.starts_with('-') { i64::MIN } else { i64::MAX });
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let all = [whole, fraction].concat();
+    let significant = all.trim_start_matches('0');
+    let zeros = all.len() - significant.len();
+    // A text has fewer than 2⁶³ places.
+    let order = exponent.saturating_add(whole.len().cast_signed() as i64 - zeros.cast_signed() as i64);
+    let size = match order {
+        _ if significant.is_empty() => 0.0,
+        400.. => f64::INFINITY,
+        ..-400 => 0.0,
+        order => format!("0.{significant}e{order}").parse().map_err(|_| NotADecimal::NotANumber)?,
+    };
+    Ok(if text.starts_with('-') { -size } else { size })
+}
+
 /// Half a unit in the last place, rounded up.
 fn half_unit(value: f64) -> f64 {
     let size = value.abs();
@@ -133,12 +158,27 @@ mod tests {
         assert_eq!(Decimal::parse("nonsense"), Err(NotADecimal::NotANumber));
         assert_eq!(Decimal::parse("1e999"), Err(NotADecimal::NotFinite));
         assert_eq!(Decimal::parse("nan"), Err(NotADecimal::NotFinite));
+        // Exponents that the standard library does not take at their word.
+        let one = format!("1{}e-1000000", "0".repeat(1_000_000));
+        assert_eq!(parsed(&one).nearest.to_bits(), 1_f64.to_bits());
+        let small = format!("-0.{}1e700000", "0".repeat(700_000));
+        assert_eq!(parsed(&small).nearest.to_bits(), (-0.1_f64).to_bits());
+        assert_eq!(parsed("1e-99999999999999999999").nearest.to_bits(), 0);
+        assert_eq!(Decimal::parse("1e99999999999999999999"), Err(NotADecimal::NotFinite));
+        assert_eq!(parsed("0e99999999999999999999"), Decimal::exact(0.0));
+        for text in ["inf", "-Infinity", "NaN"] {
+            assert_eq!(Decimal::parse(text), Err(NotADecimal::NotFinite));
+        }
     }
 
     /// |nearest − text| ≤ error, by integers: both sides times 10^k·2^1074.
     #[test]
     fn other_decimals_are_enclosed() {
-        for text in ["0.17", "0.1", "3.3e-310", "1e-400", "123456789.123456789", "1.7e308", "1e40"] {
+        let far = format!("0.{}17e700001", "0".repeat(700_000));
+        let long = format!("17{}e-1000002", "0".repeat(1_000_000));
+        let texts =
+            ["0.17", "0.1", "3.3e-310", "1e-400", "123456789.123456789", "1.7e308", "1e40", &far, &long];
+        for text in texts {
             let parsed = Decimal::parse(text).expect("a number");
             assert!(parsed.error > 0.0 && parsed.distance() > 0.0, "{text}");
             let (digits, exponent) = text.split_once('e').unwrap_or((text, "0"));

@@ -2,7 +2,8 @@
 
 use super::decimal::Decimal;
 use super::error::ParseError;
-use crate::linalg::matrix::{DenseMatrix, Matrix, SparseMatrix, Sums};
+use crate::file::memory_limit;
+use crate::linalg::matrix::{DenseMatrix, Matrix, MatrixError, SparseMatrix, Sums};
 use gambeson_checker::rounding::{add_up, div_up, mul_up};
 
 /// What a reader returns.
@@ -29,22 +30,28 @@ pub(super) struct Triplets {
 }
 
 impl Triplets {
-    /// Room for so many.
-    pub(super) fn with_capacity(count: usize) -> Self {
-        Self { entries: Vec::with_capacity(count), ..Self::default() }
-    }
-
     /// Adds `sign` times the number to the entry, `sign` 1 or −1.
-    pub(super) fn add(&mut self, row: usize, column: usize, number: &Decimal, sign: f64) {
+    pub(super) fn add(
+        &mut self,
+        row: usize,
+        column: usize,
+        number: &Decimal,
+        sign: f64,
+    ) -> Result<(), ParseError> {
+        make_room(&mut self.entries)?;
         self.entries.push((row, column, sign * number.nearest));
-        let rests = number.rest.iter().filter(|&&rest| rest != 0.0);
-        self.rests.extend(rests.map(|rest| (row, column, sign * rest)));
+        for rest in number.rest.iter().filter(|&&rest| rest != 0.0) {
+            self.add_rest(row, column, sign * rest)?;
+        }
         self.error = add_up(self.error, number.error);
+        Ok(())
     }
 
     /// Adds what a value given before lacks.
-    pub(super) fn add_rest(&mut self, row: usize, column: usize, rest: f64) {
+    pub(super) fn add_rest(&mut self, row: usize, column: usize, rest: f64) -> Result<(), ParseError> {
+        make_room(&mut self.rests)?;
         self.rests.push((row, column, rest));
+        Ok(())
     }
 
     /// The matrix times `scale`, a power of two of at most 1.
@@ -70,6 +77,20 @@ impl Triplets {
         let (values, error) = scaled(matrix.values, error);
         Ok(Enclosed { matrix: Matrix::Sparse(SparseMatrix { values, ..matrix }), error, former })
     }
+}
+
+/// Room for one more, if there is memory for twice as many as now, and for as much again to sort them: what a file announces
+/// is not believed.
+pub(super) fn make_room<T>(list: &mut Vec<T>) -> Result<(), ParseError> {
+    if list.len() < list.capacity() {
+        return Ok(());
+    }
+    let more = list.len().max(1 << 10);
+    let bytes = 2 * (list.len() + more) as u64 * size_of::<T>() as u64;
+    if bytes > memory_limit() || list.try_reserve_exact(more).is_err() {
+        return Err(MatrixError::TooManyEntries { entries: list.len() }.into());
+    }
+    Ok(())
 }
 
 /// Σ of distances, `times` over.

@@ -4,7 +4,7 @@
 //! exactly.
 
 use super::decimal::Decimal;
-use super::enclosed::{Enclosed, Triplets, total};
+use super::enclosed::{Enclosed, Triplets, make_room, total};
 use super::error::ParseError;
 use super::limits::check_sparse_size;
 use super::problem::{BannerProblem, LineProblem};
@@ -58,7 +58,7 @@ pub(super) fn parse(text: &str) -> Result<Enclosed, ParseError> {
         let count = fields.count("the number of entries")?;
         fields.end()?;
         check_sparse_size(rows, columns, text.len())?;
-        banner.coordinate_matrix(lines, (rows, columns), count, text.len())
+        banner.coordinate_matrix(lines, (rows, columns), count)
     } else {
         fields.end()?;
         banner.array_matrix(lines, (rows, columns), text.len())
@@ -113,11 +113,8 @@ impl Banner {
         lines: impl Iterator<Item = (usize, &'a str)>,
         (rows, columns): (usize, usize),
         count: usize,
-        bytes: usize,
     ) -> Result<Enclosed, ParseError> {
-        let copies = if self.symmetry == Symmetry::General { 1 } else { 2 };
-        // The shortest entry is `1 1` and a line feed.
-        let mut triplets = Triplets::with_capacity(count.min(bytes / 4).saturating_mul(copies));
+        let mut triplets = Triplets::default();
         let mut found = 0;
         for (number, line) in lines {
             let mut fields = Fields::new(number, line.split_ascii_whitespace());
@@ -136,9 +133,9 @@ impl Banner {
             if !stored {
                 return Err(fields.error(LineProblem::WrongTriangle { row: row + 1, column: column + 1 }));
             }
-            triplets.add(row, column, &value, 1.0);
+            triplets.add(row, column, &value, 1.0)?;
             if row != column && self.symmetry != Symmetry::General {
-                triplets.add(column, row, &value, self.mirrored(1.0));
+                triplets.add(column, row, &value, self.mirrored(1.0))?;
             }
             found += 1;
         }
@@ -163,8 +160,7 @@ impl Banner {
             Symmetry::Symmetric => area / 2 + rows / 2 + rows % 2,
             Symmetry::Skew => (area - rows) / 2,
         };
-        // The shortest value is a digit and a line feed.
-        let mut values = Vec::with_capacity(count.min(bytes / 2));
+        let mut values = Vec::new();
         // Symmetric entries stand for two; counting all of them twice is no loss.
         let copies = if self.symmetry == Symmetry::General { 1.0 } else { 2.0 };
         let mut error = 0.0;
@@ -175,6 +171,7 @@ impl Banner {
             }
             let value = self.value(&mut fields)?;
             error = total(error, value.distance(), copies);
+            make_room(&mut values)?;
             values.push(value.nearest);
             fields.end()?;
         }

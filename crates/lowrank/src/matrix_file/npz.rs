@@ -15,6 +15,7 @@ use super::limits::check_sparse_size;
 use super::npy::{self, Header};
 use super::problem::SparseProblem;
 use super::text::clip;
+use crate::file::memory_limit;
 use crate::linalg::matrix::DenseMatrix;
 
 /// Elements allocated before they have been inflated.
@@ -45,6 +46,10 @@ fn sparse(archive: &mut ZipArchive<impl Read + Seek>) -> Result<Enclosed, ParseE
         check_vector(header)?;
         npy::nearest_values(reader, header, length, reserve)
     })?;
+    // Values, indices, and both once more as triplets, which are sorted.
+    if (data.len() as u64).saturating_mul(12 * 8) > memory_limit() {
+        return Err(ParseError::OutOfMemory { entries: data.len() });
+    }
     let mut numbers = data.len().saturating_mul(3);
     let (row_indices, column_indices) = if format == "coo" {
         coordinates(archive)?
@@ -61,12 +66,12 @@ fn sparse(archive: &mut ZipArchive<impl Read + Seek>) -> Result<Enclosed, ParseE
     check_range("row indices", &row_indices, rows)?;
     check_range("column indices", &column_indices, columns)?;
     check_sparse_size(rows, columns, numbers.saturating_mul(size_of::<f64>()))?;
-    let mut triplets = Triplets::with_capacity(data.len());
+    let mut triplets = Triplets::default();
     for ((&i, &j), &value) in row_indices.iter().zip(&column_indices).zip(&data) {
-        triplets.add(i, j, &Decimal::exact(value), 1.0);
+        triplets.add(i, j, &Decimal::exact(value), 1.0)?;
     }
     for (at, rest) in rests {
-        triplets.add_rest(row_indices[at], column_indices[at], rest);
+        triplets.add_rest(row_indices[at], column_indices[at], rest)?;
     }
     triplets.finish(rows, columns, 1.0)
 }

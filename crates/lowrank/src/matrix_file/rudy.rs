@@ -31,8 +31,7 @@ pub(super) fn parse(text: &str) -> Result<Enclosed, ParseError> {
     }
     check_sparse_size(vertices, vertices, text.len())?;
 
-    // The shortest edge is `1 2` and a line feed.
-    let mut triplets = Triplets::with_capacity(edges.min(text.len() / 4).saturating_mul(4));
+    let mut triplets = Triplets::default();
     let mut found = 0;
     // The first edge: its line, and whether it has a weight.
     let mut first: Option<(usize, bool)> = None;
@@ -54,7 +53,7 @@ pub(super) fn parse(text: &str) -> Result<Enclosed, ParseError> {
         }
         let weight = weight.unwrap_or(Decimal::exact(1.0));
         for (row, column, sign) in [(i, j, -1.0), (j, i, -1.0), (i, i, 1.0), (j, j, 1.0)] {
-            triplets.add(row, column, &weight, sign);
+            triplets.add(row, column, &weight, sign)?;
         }
         found += 1;
     }

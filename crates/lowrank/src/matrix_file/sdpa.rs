@@ -149,13 +149,13 @@ fn quarter_laplacian(size: usize, mut entries: Vec<Entry>) -> Result<Enclosed, P
         }
     }
     let mut rows = vec![RowSum::default(); size];
-    let mut triplets = Triplets::with_capacity(2 * entries.len());
+    let mut triplets = Triplets::default();
     for &Entry { i, j, value, line } in &entries {
         rows[i].add(value.nearest, line);
-        triplets.add(i, j, &value, 1.0);
+        triplets.add(i, j, &value, 1.0)?;
         if i != j {
             rows[j].add(value.nearest, line);
-            triplets.add(j, i, &value, 1.0);
+            triplets.add(j, i, &value, 1.0)?;
         }
     }
     for (i, row) in rows.iter().enumerate() {

@@ -7,7 +7,6 @@ use crate::linalg::operator::Operator;
 use crate::linalg::unit_rows::UnitRows;
 use crate::observe::Observer;
 use crate::parameter::ParameterError;
-use crate::sdp::attempt::{Solved, Totals, solve};
 use crate::sdp::burer_monteiro::BurerMonteiroParams;
 pub use crate::sdp::params::{BoundParams, GRACE, Solver};
 use crate::sdp::plan::ProofLimits;
@@ -15,9 +14,11 @@ pub use crate::sdp::plan::{Paid, ProofCost, ProofPlan};
 use crate::sdp::problem::{Norm, Problem, Unit};
 pub use crate::sdp::progress::Stop;
 use crate::sdp::progress::{Progress, RunMonitor, StopReason, relative_gap};
-use crate::sdp::repair::repaired;
-use crate::sdp::upper::{CertifiedUpper, certificate_with_proof};
-pub use crate::sdp::upper::{Upper, prove, prove_as_planned};
+use crate::sdp::steps::attempt::{Solved, Totals, columns_within, solve};
+use crate::sdp::steps::compact::Compact;
+use crate::sdp::steps::repair::repaired;
+use crate::sdp::steps::upper::{CertifiedUpper, certificate_with_proof};
+pub use crate::sdp::steps::upper::{Upper, prove, prove_as_planned};
 use crate::sdp::vertex::best_vertex;
 use gambeson_checker::rounding::add_up;
 use gambeson_checker::{
@@ -50,8 +51,20 @@ pub enum BoundError {
     /// A parameter is out of its range.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
+    /// More memory than there may be.
+    #[error(
+        "solving takes {:.2} GB at least, more than the memory limit of {:.2} GB",
+        *.needed as f64 / 1e9,
+        *.limit as f64 / 1e9
+    )]
+    Memory {
+        /// Bytes, the matrix included.
+        needed: u64,
+        /// Bytes.
+        limit: u64,
+    },
     /// The checker rejected the solver's own certificate.
-    #[error("the certificate found could not be proven: {0}")]
+    #[error("the certificate found could not be proven")]
     Check(#[from] CheckError),
 }
 
@@ -62,6 +75,9 @@ pub struct Bracket {
     pub certificate: Certificate,
     /// What was paid for instead of being factorised; the certificate needs it to be checked at the same price.
     pub paid: Paid,
+    /// Whether a proof with nothing given up was within the limits. Something may be given up all the same: absolute values
+    /// may prove more than weights of a solver that had no time.
+    pub affordable: bool,
     /// What a proof with nothing given up would take, by estimate.
     pub full_proof: ProofCost,
     /// Proven upper bound on the maximum and on the relaxation.
@@ -120,7 +136,10 @@ fn solve_and_prove(
     let matrix = problem.quadratic();
     let stop = Stopwatch::new(started, params);
     let part = params.time_limit.map(|limit| PROOF_PART * limit.as_secs_f64());
-    let limits = ProofLimits { seconds: part, bytes: params.memory_limit };
+    let limits = ProofLimits {
+        seconds: part,
+        bytes: params.memory_limit.map(|limit| limit.saturating_sub(problem.bytes())),
+    };
     let planned = |most: f64| part.is_some_and(|part| started.elapsed().as_secs_f64() > most * part);
     let plan = ProofPlan::within(problem, &limits, params.threads, &|| planned(1.0))?;
     let mut params = params.clone();
@@ -128,10 +147,20 @@ fn solve_and_prove(
     {
         params.burer_monteiro.max_iterations = LONG_ENOUGH;
     }
-    let params = &params;
-    // The solver gets what is proven in full.
+    // The solver gets what is proven in full, without rows of zeros.
     let reduced = plan.reduced(problem);
-    let solved_for = reduced.as_ref().unwrap_or(problem);
+    let compact = Compact::of(reduced.as_ref().unwrap_or(problem));
+    let solved_for = compact.problem(reduced.as_ref().unwrap_or(problem));
+    if let Some(limit) = params.memory_limit
+        && params.solver == Solver::BurerMonteiro
+    {
+        let columns =
+            columns_within(&params.burer_monteiro, solved_for, limit.saturating_sub(problem.bytes()));
+        let needed = |bytes: u64| bytes.saturating_add(problem.bytes());
+        let columns = columns.map_err(|bytes| BoundError::Memory { needed: needed(bytes), limit })?;
+        params.burer_monteiro.columns = Some(columns);
+    }
+    let params = &params;
     // Squares of extreme entries would overflow or vanish in the solvers: they get a copy of ordinary size.
     let rescaled = solved_for.rescaled();
     let (working, unit) = rescaled.as_ref().map_or((solved_for, Unit::ONE), |(copy, unit)| (copy, *unit));
@@ -144,8 +173,8 @@ fn solve_and_prove(
     let left = |limit: Duration| {
         (0.9 * limit.as_secs_f64() - 1.3 * plan.cost.seconds).max(0.2 * limit.as_secs_f64())
     };
-    let deadline =
-        params.time_limit.and_then(|limit| started.checked_add(Duration::from_secs_f64(left(limit))));
+    let deadline = params.time_limit.and_then(|limit| Duration::try_from_secs_f64(left(limit)).ok());
+    let deadline = deadline.and_then(|left| started.checked_add(left));
     let mut monitor = RunMonitor {
         inner: observer,
         gap: params.gap,
@@ -162,7 +191,7 @@ fn solve_and_prove(
     // A proof is a little wider than the estimate, so the solver aims at a smaller gap: a much smaller one if needed.
     let mut total = Totals::default();
     let mut ambitions = params.solver.ambitions().iter();
-    let mut start = params.start.clone();
+    let mut start = params.start.as_ref().map(|start| compact.part_of(start));
     let mut proven: Option<CertifiedUpper> = None;
     let mut raised: Option<(UnitRows, RelaxationValue)> = None;
     let (CertifiedUpper { mut certificate, mut upper, paid }, point, sdp_lower) = loop {
@@ -189,6 +218,7 @@ fn solve_and_prove(
             }
         }
         weights.iter_mut().for_each(|weight| *weight = unit.of(*weight));
+        let weights = compact.whole(weights, 0.0);
         let solved = Instant::now();
         // After an early stop a margin as small as the requested gap would be wasted effort.
         let gap = monitor.reached.clamp(params.gap.min(LARGEST_MARGIN), LARGEST_MARGIN);
@@ -207,6 +237,7 @@ fn solve_and_prove(
         let mut point = found.point;
         let steps = if total.in_a_hurry() || reduced.is_some() { 0 } else { ASCENT_STEPS };
         point.ascend(&operator, &found.weights, steps, enough);
+        let point = compact.whole_point(point);
         let value = relaxation_value(matrix, problem.domain, &point.entries, point.columns, params.threads)?;
         let (point, sdp_lower) = match raised.take() {
             Some(earlier) if earlier.1.value() >= value.value() => earlier,
@@ -217,7 +248,7 @@ fn solve_and_prove(
         let left =
             total.iterations < params.burer_monteiro.max_iterations && time_is_left && best.paid.is_nothing();
         if !reached && total.stop == Stop::Gap && ambitions.len() > 0 && left {
-            start = Some(point.clone());
+            start = Some(compact.part_of(&point));
             (proven, raised) = (Some(best), Some((point, sdp_lower)));
             continue;
         }
@@ -230,14 +261,24 @@ fn solve_and_prove(
     };
     let trivial = total.stop != Stop::Zero
         && !total.in_a_hurry()
-        && is_trivial(problem, &operator, &point, unit, &mut certificate, &mut upper, params.threads);
-    let trials = if total.in_a_hurry() { 2 } else { ROUNDING_TRIALS };
-    let whole = reduced.as_ref().map(|_| Operator::new(matrix, problem.domain));
-    let vertex = best_vertex(whole.as_ref().unwrap_or(&operator), &point, trials, &mut rng);
+        && paid.is_nothing()
+        && is_trivial(problem, &operator, &point, unit, &mut certificate, &mut upper, params.threads, &stop);
+    let trials = match total.stop {
+        Stop::Zero => 1,
+        _ if total.in_a_hurry() => 2,
+        _ => ROUNDING_TRIALS,
+    };
+    // A vertex is one of the whole problem, whatever the solver got.
+    let again = reduced.as_ref().map(|_| Compact::of(problem));
+    let compact = again.as_ref().unwrap_or(&compact);
+    let whole = again.as_ref().map(|of| Operator::new(of.problem(problem).quadratic(), problem.domain));
+    let vertex = best_vertex(whole.as_ref().unwrap_or(&operator), &compact.part_of(&point), trials, &mut rng);
+    let vertex = compact.whole(vertex, 1.0);
     let (lower, sdp_lower) = lower_ends(problem, &vertex, sdp_lower, params.threads)?;
     Ok(Bracket {
         certificate,
         paid,
+        affordable: plan.paid.is_nothing(),
         full_proof: plan.full,
         upper,
         lower,
@@ -286,7 +327,8 @@ impl Stopwatch {
     fn new(started: Instant, params: &BoundParams) -> Self {
         let deadline = params
             .time_limit
-            .and_then(|limit| started.checked_add(limit.mul_f64(OVERRUN) + Duration::from_secs(1)));
+            .and_then(|limit| Duration::try_from_secs_f64(OVERRUN * limit.as_secs_f64() + 1.0).ok())
+            .and_then(|limit| started.checked_add(limit));
         Self { deadline, interrupted: params.interrupted, seen: OnceLock::new() }
     }
 
@@ -310,12 +352,15 @@ fn is_trivial(
     certificate: &mut Certificate,
     upper: &mut Upper,
     threads: usize,
+    stop: &Stopwatch,
 ) -> bool {
     let n = operator.dim();
     match problem.quadratic() {
         Quadratic::Gram { dim, rank, .. } if rank <= dim => {
             let equal = Certificate { domain: problem.domain, weights: vec![1.0; n], shift: None };
-            let Ok(bound) = prove(problem, &equal, threads) else { return false };
+            let plan = ProofPlan::default();
+            let proof = prove_as_planned(problem, &equal, &plan, threads, &|| stop.asks());
+            let Ok(bound) = proof else { return false };
             let trivial = upper.value() > (1.0 - 1e-5) * bound.value();
             if bound.value() < upper.value() {
                 (*certificate, *upper) = (equal, bound);

@@ -1,11 +1,10 @@
 //! Bounds on quadratic forms: max xᵀMx over the cube or its vertices, from both sides, by a semidefinite relaxation.
 //!
-//! A [`problem`] is a matrix with a question. [`bracket`](mod@bracket) runs a solver (an `attempt`, by its `params`: [`mwu`],
-//! Algorithm 2 of the paper, with its [`primal`] candidate, or [`burer_monteiro`](mod@burer_monteiro), the faster one), has
-//! the checker prove the `upper` end as its [`plan`] says (after a `repair`, where that takes long), and finds a good [`vertex`] for the lower one. [`progress`] is what
-//! solvers report. [`certificate`] is the proof as a file, [`instance`] the random matrices of the paper.
+//! A [`problem`] is a matrix with a question. [`bracket`](mod@bracket) runs a solver by its `params` ([`mwu`], Algorithm 2 of
+//! the paper, with its [`primal`] candidate, or [`burer_monteiro`](mod@burer_monteiro), the faster one), has the checker prove
+//! the upper end as its [`plan`] says, with the [`scale`] it finds, and finds a good [`vertex`] for the lower one; `steps` are
+//! its parts. [`progress`] is what solvers report. [`certificate`] is the proof as a file, [`instance`] the random matrices of the paper.
 
-mod attempt;
 pub mod bracket;
 pub mod burer_monteiro;
 pub mod certificate;
@@ -16,7 +15,6 @@ pub mod plan;
 pub mod primal;
 pub mod problem;
 pub mod progress;
-mod repair;
 pub mod scale;
-mod upper;
+mod steps;
 pub mod vertex;

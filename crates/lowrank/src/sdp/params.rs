@@ -28,7 +28,8 @@ pub struct BoundParams {
     /// What everything together should take, the proof included: where a full proof does not fit, what can be proven is
     /// (see [`plan`](crate::sdp::plan)).
     pub time_limit: Option<Duration>,
-    /// Bytes that the proof may take beyond the matrix itself.
+    /// Bytes that everything together may take, the matrix included: the solver gets fewer columns, or refuses, and the
+    /// proof gives entries up.
     pub memory_limit: Option<u64>,
     /// Asked during a proof: once it says yes, the proof has [`GRACE`] left.
     pub interrupted: Option<fn() -> bool>,

@@ -107,18 +107,10 @@ impl ProofPlan {
         stop: &dyn Fn() -> bool,
     ) -> Result<Self, CheckError> {
         match problem.quadratic() {
-            // An r × r problem, or one of n × n that there is no cheaper proof for.
-            Quadratic::Gram { .. } => Ok(Self::default()),
-            Quadratic::Dense { dim, .. } => {
-                let cost = dense_cost(dim, threads);
-                let paid = if cost.fits(limits) { Paid::Nothing } else { Paid::All };
-                Ok(Self {
-                    cost: if paid.is_nothing() { cost } else { ProofCost::default() },
-                    paid,
-                    full: cost,
-                    order: None,
-                })
+            Quadratic::Gram { dim, rank, .. } => {
+                Ok(Self::all_or_nothing(gram_cost(dim, rank, threads), limits))
             }
+            Quadratic::Dense { dim, .. } => Ok(Self::all_or_nothing(dense_cost(dim, threads), limits)),
             matrix @ Quadratic::Sparse { .. } => {
                 let form = PreparedForm::new(matrix, problem.domain, threads)?;
                 let rows = Rows::of(&form);
@@ -132,6 +124,13 @@ impl ProofPlan {
                 ))
             }
         }
+    }
+
+    /// Where single entries cannot be given up.
+    fn all_or_nothing(full: ProofCost, limits: &ProofLimits) -> Self {
+        let (paid, cost) =
+            if full.fits(limits) { (Paid::Nothing, full) } else { (Paid::All, ProofCost::default()) };
+        Self { paid, cost, full, order: None }
     }
 
     /// Whether a failed proof is worth avoiding by a long look at the spectrum: from some 10¹¹ operations on. Not a question
@@ -301,6 +300,14 @@ fn ordered(rows: &Rows, threads: usize, stop: &dyn Fn() -> bool) -> (Elimination
 fn dense_cost(n: usize, threads: usize) -> ProofCost {
     let bytes = 4 * (n as u64) * (n as u64 + 400);
     ProofCost { seconds: (n as f64).powi(3) / 6.0 / dense_rate(threads), bytes }
+}
+
+/// Of the smaller of UᵀU and UUᵀ: multiplied out, and factorised twice.
+fn gram_cost(dim: usize, rank: usize, threads: usize) -> ProofCost {
+    let (small, long) = (rank.min(dim), rank.max(dim) as f64);
+    let one = dense_cost(small, threads);
+    let product = (small as f64).powi(2) * long / 2.0 / dense_rate(threads);
+    ProofCost { seconds: product + 2.0 * one.seconds, bytes: one.bytes + 8 * (small as u64).pow(2) }
 }
 
 /// Multiplications per second in a dense factorisation on this machine, measured once.

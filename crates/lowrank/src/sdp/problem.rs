@@ -1,8 +1,10 @@
 //! What is asked of a matrix: which norm, on which domain, in which storage.
 
 use crate::linalg::matrix::{DenseMatrix, Matrix, MatrixError, SparseMatrix, zeros};
+use gambeson_checker::rounding::add_up;
 use gambeson_checker::{Domain, MatrixProblem, Quadratic};
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use thiserror::Error;
 
 /// The number that is bounded, for a matrix A as given.
@@ -108,6 +110,22 @@ impl Problem {
         domain: Domain,
         threads: usize,
     ) -> Result<Self, ProblemError> {
+        Self::enclosing(matrix, 0.0, norm, reading, domain, threads)
+    }
+
+    /// The same question about every matrix whose entries are off those given by `error` at most, all together: what is
+    /// proven holds for each of them.
+    ///
+    /// Rounding may have made a matrix a little unsymmetric, or a diagonal entry negative, that was not so before. Where
+    /// the error explains that, it is taken back, and what that changes is added to the error.
+    pub fn enclosing(
+        matrix: Matrix,
+        error: f64,
+        norm: Norm,
+        reading: Reading,
+        domain: Domain,
+        threads: usize,
+    ) -> Result<Self, ProblemError> {
         let (rows, columns) = matrix.shape();
         let storage = match (norm, reading) {
             (Norm::InfToOne, Reading::Gram) => return Err(ProblemError::GramInfToOne),
@@ -128,16 +146,78 @@ impl Problem {
                 Matrix::Sparse(sparse) => Storage::Sparse(sparse),
             },
         };
-        let problem = Self { storage, norm, reading, domain, rows, error: 0.0 };
+        let mut problem = Self { storage, norm, reading, domain, rows, error };
+        if error > 0.0 && norm == Norm::Quadratic {
+            problem.take_back_rounding();
+        }
         problem.quadratic().validate(domain, threads)?;
         Ok(problem)
     }
 
-    /// The same question about every matrix whose entries are off those given by `error` at most, all together: what
-    /// is proven holds for each of them.
-    #[must_use]
-    pub fn with_error(self, error: f64) -> Self {
-        Self { error, ..self }
+    /// Makes entries equal that differ by no more than the error, and negative ones on the diagonal of the cube zero. Every
+    /// change is added to the error, so what is proven holds for all that was meant before.
+    fn take_back_rounding(&mut self) {
+        let (error, is_cube) = (self.error, self.domain == Domain::Cube);
+        let mut more = 0.0;
+        // The entry above the diagonal counts; one without a twin has a zero there.
+        let mut mend = |i: usize, j: usize, value: f64, twin: Option<f64>| {
+            let mended = match (i.cmp(&j), twin) {
+                (Ordering::Equal, _) if is_cube => value.max(0.0),
+                (Ordering::Greater, Some(twin)) => twin,
+                (Ordering::Less | Ordering::Greater, None) => 0.0,
+                _ => value,
+            };
+            let off = add_up(mended.max(value), -mended.min(value));
+            if mended == value || off > error {
+                return value;
+            }
+            more = add_up(more, off);
+            mended
+        };
+        match &mut self.storage {
+            Storage::Dense(DenseMatrix { rows: n, entries, .. }) => {
+                for (i, j) in (0..*n).flat_map(|i| (0..=i).map(move |j| (i, j))) {
+                    entries[i * *n + j] = mend(i, j, entries[i * *n + j], Some(entries[j * *n + i]));
+                }
+            }
+            Storage::Sparse(SparseMatrix { rows, offsets, indices, values, .. }) => {
+                for i in 0..*rows {
+                    for at in offsets[i]..offsets[i + 1] {
+                        let j = indices[at];
+                        let mirrored = offsets[j]..offsets[j + 1];
+                        let twin = indices[mirrored.clone()].binary_search(&i).ok();
+                        let twin = twin.map(|place| values[mirrored.start + place]);
+                        values[at] = mend(i, j, values[at], twin);
+                    }
+                }
+            }
+            Storage::Gram(_) => {}
+        }
+        self.error = add_up(error, more);
+    }
+
+    /// The problem without the rows of a sparse matrix in which nothing is stored but zeros, and the numbers of the others;
+    /// none where there are no such rows, or no others.
+    pub(crate) fn without_zero_rows(&self) -> Option<(Self, Vec<usize>)> {
+        let Storage::Sparse(matrix) = &self.storage else { return None };
+        let kept: Vec<usize> =
+            (0..matrix.rows).filter(|&i| matrix.row(i).any(|(_, value)| value != 0.0)).collect();
+        if kept.is_empty() || kept.len() == matrix.rows {
+            return None;
+        }
+        let mut place = vec![usize::MAX; matrix.rows];
+        kept.iter().enumerate().for_each(|(k, &i)| place[i] = k);
+        let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        for &i in &kept {
+            // Rows of zeros are columns of zeros.
+            for (j, value) in matrix.row(i).filter(|&(_, value)| value != 0.0) {
+                indices.push(place[j]);
+                values.push(value);
+            }
+            offsets.push(indices.len());
+        }
+        let n = kept.len();
+        Some((self.with_entries(SparseMatrix { rows: n, columns: n, offsets, indices, values }), kept))
     }
 
     /// How far all entries together may be off.
@@ -145,13 +225,13 @@ impl Problem {
         self.error
     }
 
-    /// The same question about another sparse matrix of that size.
+    /// The same question about another sparse matrix.
     pub(crate) fn with_entries(&self, matrix: SparseMatrix) -> Self {
         Self { storage: Storage::Sparse(matrix), ..*self }
     }
 
     /// Whether the quadratic form is |Uᵀx|², U a factor.
-    pub(crate) fn is_factor(&self) -> bool {
+    pub fn is_factor(&self) -> bool {
         matches!(self.storage, Storage::Gram(_))
     }
 
@@ -196,9 +276,9 @@ impl Problem {
         Some((Problem { storage, ..*self }, unit))
     }
 
-    /// Absolute row sums, slightly enlarged: weights that dominate M by Gershgorin's circles. None for factors. On the
-    /// vertices the diagonal does not count.
-    pub(crate) fn row_sums(&self) -> Option<Vec<f64>> {
+    /// Absolute row sums, slightly enlarged: weights that dominate M by Gershgorin's circles. On the vertices the diagonal
+    /// does not count. Of a factor ones, which say nothing: the checker adds up the lengths of its rows.
+    pub(crate) fn row_sums(&self) -> Vec<f64> {
         let counts = |i: usize, j: usize| i != j || self.domain == Domain::Cube;
         let enlarged = |sum: f64| (sum * (1.0 + 1e-6)).max(f64::MIN_POSITIVE);
         match &self.storage {
@@ -208,16 +288,25 @@ impl Problem {
                         row.iter().enumerate().filter(|&(j, _)| counts(i, j)).map(|(_, m)| m.abs()).sum(),
                     )
                 };
-                Some(matrix.iter_rows().enumerate().map(row).collect())
+                matrix.iter_rows().enumerate().map(row).collect()
             }
             Storage::Sparse(matrix) => {
                 let row = |i: usize| {
                     enlarged(matrix.row(i).filter(|&(j, _)| counts(i, j)).map(|(_, m)| m.abs()).sum())
                 };
-                Some((0..matrix.rows).map(row).collect())
+                (0..matrix.rows).map(row).collect()
             }
-            Storage::Gram(_) => None,
+            Storage::Gram(factor) => vec![1.0; factor.rows],
         }
+    }
+
+    /// What the stored numbers take in memory.
+    pub(crate) fn bytes(&self) -> u64 {
+        let numbers = match &self.storage {
+            Storage::Dense(matrix) | Storage::Gram(matrix) => matrix.entries.len(),
+            Storage::Sparse(matrix) => 2 * matrix.values.len() + matrix.offsets.len(),
+        };
+        8 * numbers as u64
     }
 
     /// Rows of A where the quadratic form is the dilation of A.

@@ -14,7 +14,7 @@ use crate::linalg::kernel::{Isa, dot};
 use crate::sdp::plan::{Paid, ProofPlan};
 use gambeson_checker::{
     Certificate, CheckError, InfToOneBound, PreparedBasis, PreparedFactor, PreparedForm, Quadratic,
-    QuadraticBound, Rejected, SpectralBound, WeightedGram,
+    QuadraticBound, Rejected, SpectralBound, WeightedGram, triangle_bound,
 };
 use rayon::prelude::*;
 
@@ -48,10 +48,14 @@ pub fn check_as_planned(
     threads: usize,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<QuadraticBound, CheckError> {
+    if let (Quadratic::Gram { factor, dim, rank }, Paid::All) = (matrix, &plan.paid) {
+        certificate.duals(dim, &[])?; // none of the weights is needed, but their number is part of what was said
+        return triangle_bound(factor, dim, rank, threads);
+    }
     if let Quadratic::Gram { factor, dim, rank } = matrix
         && rank <= dim
     {
-        let prepared = PreparedFactor::new(factor, dim, rank, certificate, threads)?;
+        let prepared = PreparedFactor::new(factor, dim, rank, certificate, threads)?.stopped_by(stop);
         return Ok(least_of_gram(prepared.gram(), threads, |scale| prepared.bound(scale))?);
     }
     let mut form = PreparedForm::new(matrix, certificate.domain, threads)?.stopped_by(stop);

@@ -8,7 +8,7 @@ use crate::commands::matrix;
 use crate::ended::Ended;
 use crate::json::{CheckRecord, domain_name};
 use crate::machine::peak_memory;
-use crate::progress::{catch_interrupts, interrupted};
+use crate::progress::{catch_interrupts, duration, interrupted};
 use crate::report::decimal::up;
 use crate::screen::{proven, rejected, wrapped};
 use anyhow::{Context, bail};
@@ -332,9 +332,8 @@ fn verdict_of(
         ));
     }
     let Question { norm, reading, domain } = question;
-    let problem = Problem::new(matrix, norm, reading, domain, threads)
-        .map_err(super::matrix::explained)?
-        .with_error(error);
+    let problem = Problem::enclosing(matrix, error, norm, reading, domain, threads)
+        .map_err(super::matrix::explained)?;
     let started = Instant::now();
     let plan = ProofPlan::paying(&problem, file.paid.clone(), threads);
     let late = || time_limit.is_some_and(|limit| started.elapsed() > limit);
@@ -347,6 +346,13 @@ fn verdict_of(
     if planned.cost.bytes > limit {
         let (needs, has) = (up(planned.cost.bytes as f64 / 1e9, 2), up(limit as f64 / 1e9, 2));
         return rejected(format!("the proof takes about {needs} GB, more than the memory limit of {has} GB"));
+    }
+    // A factor is multiplied out before anything could be stopped.
+    if let Some(limit) = time_limit.filter(|_| problem.is_factor())
+        && planned.cost.seconds > limit.as_secs_f64()
+    {
+        let needs = duration(planned.cost.seconds);
+        return rejected(format!("the proof takes about {needs}, more than the time limit"));
     }
     let stop = || late() || interrupted();
     match prove_as_planned(&problem, &file.into_certificate(), &planned, threads, &stop) {

@@ -55,8 +55,13 @@ fn a_time_limit_bounds_the_proof() {
 fn a_memory_limit_bounds_the_proof_and_what_is_read() {
     let bench = Bench::new();
     bench.write("graph", graph(4000, 20_000));
-    let json = bench.run("bound graph --memory-limit 5M --json").json();
+    let json = bench.run("bound graph --memory-limit 20M --json").json();
     assert!(json["given_up"].is_string() && json["upper"].as_f64().expect("proven") <= 20_000.1, "{json}");
+    // A solver without room says so before it takes any, and so does a reader.
+    let run = bench.run("bound graph --memory-limit 9M");
+    assert!(run.code == 2 && run.stderr.contains("solving takes"), "{run:?}");
+    let run = bench.run("bound graph --memory-limit 2M");
+    assert!(run.code == 2 && run.stderr.contains("entries, which is more than the memory limit"), "{run:?}");
     bench.save_npy("m.npy", 300, 300, &vec![1.0; 90_000]);
     let run = bench.run("bound m.npy --memory-limit 500K");
     assert!(run.code == 2 && run.stderr.contains("more than the memory limit"), "{run:?}");
@@ -70,4 +75,61 @@ fn a_memory_limit_bounds_the_proof_and_what_is_read() {
         let run = bench.run(line);
         assert!(run.code == 2, "{line}: {run:?}");
     }
+}
+
+#[test]
+fn vertices_without_edges_cost_next_to_nothing() {
+    let bench = Bench::new();
+    bench.write("graph", "4000000 1\n1 4000000 0.1\n");
+    let started = Instant::now();
+    let run = bench.run("bound graph --memory-limit 1G --certificate c.json --json");
+    let (json, seconds) = (run.json(), started.elapsed().as_secs());
+    let (lower, upper) = (json["lower"].as_f64().expect("proven"), json["upper"].as_f64().expect("proven"));
+    assert!(lower <= 0.1 && upper >= 0.1 && upper - lower < 1e-5 && seconds < 30, "{json} in {seconds} s");
+    assert_eq!(bench.run("check graph c.json").code, 0);
+    // Others are where they were.
+    bench.write("path", "7 3\n2 4 1\n4 6 2\n6 2 -1\n");
+    let json = bench.run("bound path --json").json();
+    assert!((json["lower"].as_f64().expect("proven") - 3.0).abs() < 1e-12, "{json}");
+}
+
+#[test]
+fn every_question_ends() {
+    let bench = Bench::new();
+    // Entries that vanish beside a diagonal which does not count.
+    bench.save_npy("swamped.npy", 2, 2, &[1e18, 1.0, 1.0, 1e18]);
+    bench.save_npy("tiny.npy", 2, 2, &[-0.1, 1e-310, 1e-310, 0.1]);
+    for (name, truth) in [("swamped", 2e18 + 2.0), ("tiny", 2e-310)] {
+        let json = bench.run(&format!("bound {name}.npy --domain vertices --json")).json();
+        let bound = |end: &str| json[end].as_f64().expect("proven");
+        assert!(bound("lower") <= truth && bound("upper") >= truth, "{json}");
+    }
+    // A limit beyond all time.
+    for seconds in ["1.3e19", "1.8e19"] {
+        assert_eq!(bench.run(&format!("bound swamped.npy --time-limit={seconds}")).code, 0);
+    }
+    // A factor without a normal number has no scale that could be tried.
+    bench.save_npy("factor.npy", 1, 2, &[5e-324, 1e-310]);
+    for line in ["factor.npy --gram", "factor.npy --norm inf-to-two"] {
+        let json = bench.run(&format!("bound {line} --json")).json();
+        assert!(json["upper"].as_f64().is_some_and(|upper| upper < 1e-300), "{json}");
+    }
+}
+
+#[test]
+fn a_factor_is_proven_within_the_limits_or_bounded_by_its_rows() {
+    let bench = Bench::new();
+    let entries: Vec<f64> = (0..800 * 700).map(|k| f64::from((k * k + k / 7) % 17) - 8.0).collect();
+    bench.save_npy("u.npy", 800, 700, &entries);
+    assert_eq!(bench.run("bound u.npy --gram --certificate c.json").code, 0);
+    let run = bench.run("bound u.npy --gram --time-limit 0.001 --certificate rows.json --json");
+    let json = run.json();
+    assert!(run.code == 1 && json["given_up"] == "all", "{run:?}");
+    let rows: f64 = entries.chunks(700).map(|row| row.iter().map(|u| u * u).sum::<f64>().sqrt()).sum();
+    let upper = json["upper"].as_f64().expect("proven");
+    assert!(upper >= rows * rows && upper < rows * rows * (1.0 + 1e-9), "{json}");
+    let run = bench.run("check u.npy rows.json --gram --time-limit 0.001");
+    assert!(run.code == 0 && run.stdout.contains("PROVEN"), "{run:?}");
+    let run = bench.run("check u.npy c.json --gram --time-limit 0.001");
+    assert!(run.code == 1 && run.stdout.contains("more than the time limit"), "{run:?}");
 }

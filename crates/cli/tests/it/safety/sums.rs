@@ -40,6 +40,43 @@ fn decimals_and_large_integers_are_enclosed() {
     assert!(checked["proven"] == true && bound > 9_007_199_254_740_992.0, "{checked}");
 }
 
+/// Digits and exponents that only together are a number of ordinary size: the standard library reads 0 and infinity.
+#[test]
+fn exponents_are_taken_at_their_word() {
+    let bench = Bench::new();
+    bench.write("small", format!("2 1\n1 2 0.{}1e700000\n", "0".repeat(700_000)));
+    let (lower, upper) = bracket(&bench, "small");
+    assert!(lower <= 0.1 && upper >= 0.1 && upper - lower < 1e-5, "{lower} .. {upper}");
+    bench.write("one", format!("2 1\n1 2 1{}e-1000000\n", "0".repeat(1_000_000)));
+    let (lower, upper) = bracket(&bench, "one");
+    assert!(lower <= 1.0 && upper >= 1.0 && upper - lower < 1e-5, "{lower} .. {upper}");
+}
+
+/// Sums that rounding makes negative, or different above and below the diagonal.
+#[test]
+fn rounding_does_not_make_a_matrix_inadmissible() {
+    let bench = Bench::new();
+    let market = |kind: &str, entries: &str| {
+        let count = entries.lines().count();
+        format!("%%MatrixMarket matrix coordinate real {kind}\n2 2 {count}\n{entries}")
+    };
+    bench.write("zero.mtx", market("symmetric", "1 1 0.3\n1 1 -0.1\n1 1 -0.2\n2 1 1\n"));
+    bench.write("twins.mtx", market("general", "1 2 0.3\n2 1 0.1\n2 1 0.2\n"));
+    bench.write("alone.mtx", market("general", "1 2 0.3\n1 2 -0.1\n1 2 -0.2\n1 1 1\n"));
+    for (line, truth) in [("zero.mtx", 2.0), ("twins.mtx", 0.6), ("alone.mtx", 1.0)] {
+        let (lower, upper) = bracket(&bench, &format!("{line} --certificate c.json"));
+        assert!(lower <= truth && upper >= truth && upper - lower < 1e-4, "{line}: {lower} .. {upper}");
+        assert_eq!(bench.run(&format!("check {line} c.json")).code, 0);
+    }
+    // What no rounding explains is refused as before.
+    bench.write("other.mtx", market("general", "1 2 0.3\n2 1 0.1\n2 1 0.2001\n"));
+    let run = bench.run("bound other.mtx");
+    assert!(run.code == 2 && run.stderr.contains("not symmetric"), "{run:?}");
+    bench.write("negative.mtx", market("symmetric", "1 1 0.3\n1 1 -0.1\n1 1 -0.2001\n2 1 1\n"));
+    let run = bench.run("bound negative.mtx");
+    assert!(run.code == 2 && run.stderr.contains("diagonal entry 0"), "{run:?}");
+}
+
 #[test]
 fn certificates_of_plain_sums_are_still_checked() {
     let bench = Bench::new();

@@ -14,7 +14,7 @@ use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 /// Columns come in multiples of this, the width of a vector register.
-pub(super) const COLUMN_STEP: usize = 8;
+pub(crate) const COLUMN_STEP: usize = 8;
 /// Criticality at which the dual is first looked at.
 const FIRST_LOOK: f64 = 0.02;
 /// Steps without progress after which a Newton step is tried.
@@ -52,11 +52,15 @@ impl<'a> Ascent<'a> {
         columns: usize,
         start: Option<&UnitRows>,
         rng: &mut impl Rng,
+        observer: &mut dyn Observer<Progress>,
     ) -> Self {
         let mut evaluator = Evaluator::new(operator);
         let state = match start {
             Some(rows) => evaluator.given(rows),
-            None => evaluator.random(columns, rng),
+            None => evaluator.random(columns, rng, &mut || {
+                let nothing = Progress { iteration: 0, upper: f64::INFINITY, lower: f64::NEG_INFINITY };
+                observer.observe(&nothing).is_break()
+            }),
         };
         let probe: Vec<f64> = (0..operator.dim()).map(|_| StandardNormal.sample(rng)).collect();
         let mut probe_image = vec![0.0; operator.dim()];

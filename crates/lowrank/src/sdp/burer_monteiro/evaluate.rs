@@ -69,12 +69,20 @@ impl<'a> Evaluator<'a> {
         self.exact(v, rows.columns)
     }
 
-    /// Random rows after a few steps of V ← rows of M·V.
-    pub(crate) fn random(&mut self, columns: usize, rng: &mut impl Rng) -> State {
+    /// Random rows after a few steps of V ← rows of M·V, fewer where `stop` says so.
+    pub(crate) fn random(
+        &mut self,
+        columns: usize,
+        rng: &mut impl Rng,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> State {
         let n = self.operator.dim();
         let mut v: Vec<f64> = (0..n * columns).map(|_| StandardNormal.sample(rng)).collect();
         normalise(&mut v, columns);
         for _ in 0..5 {
+            if stop() {
+                break;
+            }
             let mut image = self.product(&v, columns);
             self.products += 1;
             // Half of the present row keeps the step from overshooting where M is indefinite.

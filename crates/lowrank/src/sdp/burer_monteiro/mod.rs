@@ -26,7 +26,8 @@ use crate::linalg::operator::Operator;
 use crate::linalg::unit_rows::UnitRows;
 use crate::observe::Observer;
 use crate::parameter::ParameterError;
-use crate::sdp::burer_monteiro::ascent::{Ascent, COLUMN_STEP, Climb};
+pub(crate) use crate::sdp::burer_monteiro::ascent::COLUMN_STEP;
+use crate::sdp::burer_monteiro::ascent::{Ascent, Climb};
 use crate::sdp::progress::{Progress, StopReason, relative_gap};
 use rand::Rng;
 
@@ -71,6 +72,22 @@ impl BurerMonteiroParams {
             return Err(ParameterError { name: "max_iterations", value: 0.0, range: "positive" });
         }
         Ok(())
+    }
+
+    /// Bytes that a run on n rows with this many columns takes besides M, about: points with their products and gradients,
+    /// the memory of L-BFGS, and an eigenspace with its products.
+    pub(crate) fn bytes(n: usize, columns: usize) -> u64 {
+        let (points, eigenspace) = (28 * columns as u64, 2 * (columns as u64 + 61));
+        (points + eigenspace).saturating_mul(8 * n as u64)
+    }
+
+    /// The columns it takes on n rows, or fewer that take at most so many bytes, if a run is possible with them.
+    pub(crate) fn columns_within(&self, n: usize, bytes: u64) -> Option<usize> {
+        let mut columns = self.columns(n);
+        while Self::bytes(n, columns) > bytes && columns > COLUMN_STEP {
+            columns -= COLUMN_STEP;
+        }
+        (Self::bytes(n, columns) <= bytes).then_some(columns)
     }
 
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a small positive number
@@ -121,8 +138,9 @@ pub fn burer_monteiro(
             return Err(ParameterError { name: "start", value, range: "finite" });
         }
     }
-    let mut ascent = Ascent::new(operator, params.columns(n), start, rng);
+    let mut ascent = Ascent::new(operator, params.columns(n), start, rng, observer);
     let mut best: Option<(f64, Vec<f64>)> = None;
+    let mut looked = false; // at the dual, whatever was seen
     // Criticality at which the dual is looked at next.
     let mut target = ascent.first_target();
     let mut stop = StopReason::IterationLimit;
@@ -134,7 +152,7 @@ pub fn burer_monteiro(
             stop = StopReason::Interrupted; // another look would not find much more
             break;
         }
-        if ascent.iterations == steps_before && best.is_some() {
+        if ascent.iterations == steps_before && looked {
             stop = StopReason::Stalled; // nothing left to climb, and that has been looked at
             break;
         }
@@ -142,6 +160,7 @@ pub fn burer_monteiro(
         let slack = SLACK * ascent.state.criticality().max(params.gap);
         let (weights, theta, violating) = ascent.dual(slack, 0.1 * target.min(1e-2));
         let upper: f64 = weights.iter().sum::<f64>() * theta;
+        looked = true;
         if upper < least {
             best = Some((upper, weights.iter().map(|y| y * theta).collect()));
         }

@@ -7,6 +7,7 @@ use super::text::{Place, Seen, clip, lines, separator, split};
 use crate::analysis::error::{LineProblem, LogError};
 use crate::analysis::logged::{Dialect, Evidence, Input, Predicted, Settings};
 use crate::limit::normal_quantile_below;
+use std::collections::HashSet;
 use std::path::Path;
 
 /// Whether the first line is the header of a table.
@@ -57,8 +58,9 @@ impl Columns {
     fn of(place: Place, header: &str) -> Result<Self, LogError> {
         let separator = separator(header);
         let names: Vec<String> = split(header, separator).into_iter().map(str::to_owned).collect();
-        if let Some(at) = (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
-            return Err(place.error(LineProblem::RepeatedColumn { column: clip(&names[at]) }));
+        let mut seen = HashSet::new();
+        if let Some(name) = names.iter().find(|name| !seen.insert(name.as_str())) {
+            return Err(place.error(LineProblem::RepeatedColumn { column: clip(name) }));
         }
         let find = |name: &str| names.iter().position(|other| other == name);
         let need = |column: &'static str| {

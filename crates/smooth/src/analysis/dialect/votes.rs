@@ -8,6 +8,7 @@ use crate::analysis::error::{LineProblem, LogError};
 use crate::analysis::logged::{Dialect, Evidence, Input, Predicted, Settings};
 use crate::record::{Sample, latent_radius};
 use gambeson_checker::SamplingRule;
+use std::collections::HashMap;
 use std::path::Path;
 
 /// Whether the first line is a header with votes.
@@ -92,7 +93,12 @@ impl Columns {
     fn of(place: Place, header: &str) -> Result<Self, LogError> {
         let separator = separator(header);
         let names: Vec<String> = split(header, separator).into_iter().map(str::to_owned).collect();
-        let find = |name: &str| names.iter().position(|other| other == name);
+        // The first of a name: a second one is counted below.
+        let mut places = HashMap::new();
+        for (at, name) in names.iter().enumerate().rev() {
+            places.insert(name.as_str(), at);
+        }
+        let find = |name: &str| places.get(name).copied();
         let of = |part: &str| (0..).map_while(|class: usize| find(&format!("{part}_{class}"))).collect();
         let (selection, estimation): (Vec<usize>, Vec<usize>) = (of("selection"), of("estimation"));
         let label = find("label");

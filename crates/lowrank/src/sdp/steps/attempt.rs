@@ -3,10 +3,12 @@
 use crate::linalg::operator::Operator;
 use crate::linalg::unit_rows::UnitRows;
 use crate::parameter::ParameterError;
-use crate::sdp::burer_monteiro::burer_monteiro;
+use crate::sdp::burer_monteiro::{BurerMonteiroParams, COLUMN_STEP, burer_monteiro};
 use crate::sdp::mwu::multiplicative_weights;
 use crate::sdp::params::{BoundParams, Solver};
+use crate::sdp::problem::Problem;
 use crate::sdp::progress::{RunMonitor, Stop};
+use gambeson_checker::Quadratic;
 use rand_chacha::ChaCha8Rng;
 
 impl Solver {
@@ -19,6 +21,20 @@ impl Solver {
             Solver::BurerMonteiro => &[0.6, 0.2, 0.05, 0.01],
         }
     }
+}
+
+/// Columns for the low-rank factorisation with which it takes at most so many bytes besides the matrix; where there are
+/// none, the bytes that the fewest take.
+pub(crate) fn columns_within(
+    params: &BurerMonteiroParams,
+    problem: &Problem,
+    bytes: u64,
+) -> Result<usize, u64> {
+    let n = problem.quadratic().dim();
+    // A copy in single precision.
+    let copy = if matches!(problem.quadratic(), Quadratic::Sparse { .. }) { 0 } else { problem.bytes() / 2 };
+    let found = params.columns_within(n, bytes.saturating_sub(copy));
+    found.ok_or_else(|| BurerMonteiroParams::bytes(n, COLUMN_STEP).saturating_add(copy))
 }
 
 /// One run of a solver.

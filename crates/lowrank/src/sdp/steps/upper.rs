@@ -42,7 +42,7 @@ impl Upper {
 /// factorisation; a fraction of the gap asked for, and then more, is tried before the scale is searched for. Gram forms
 /// leave it to that search at once, where it costs next to nothing. Where all that fails, for entries of wildly
 /// different sizes say, or is stopped, the absolute row sums dominate M whatever the solver did, and need no
-/// factorisation.
+/// factorisation; of a factor, the lengths of its rows.
 pub(crate) fn certificate_with_proof(
     problem: &Problem,
     plan: &ProofPlan,
@@ -51,7 +51,7 @@ pub(crate) fn certificate_with_proof(
     threads: usize,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<CertifiedUpper, CheckError> {
-    let (domain, n) = (problem.domain, weights.len() as f64);
+    let domain = problem.domain;
     let payments = plan.payments(problem);
     let attempt = |weights: Vec<f64>, shift: Option<f64>, plan: &ProofPlan| {
         let certificate = Certificate { domain, weights, shift };
@@ -59,12 +59,10 @@ pub(crate) fn certificate_with_proof(
         Ok(CertifiedUpper { certificate, upper, paid: plan.paid.clone() })
     };
     // What needs no factorisation: every entry is paid for.
-    let trivial = |error: CheckError| match problem.row_sums() {
-        Some(sums) => attempt(sums, Some(0.0), &ProofPlan { paid: Paid::All, ..ProofPlan::default() }),
-        None => Err(error),
-    };
+    let trivial =
+        || attempt(problem.row_sums(), Some(0.0), &ProofPlan { paid: Paid::All, ..ProofPlan::default() });
     if plan.paid == Paid::All {
-        return trivial(Rejected::Stopped.into());
+        return trivial();
     }
     // Rows of zeros have no weight, and the checker asks for none; anything positive will do.
     let enlarged = |by: f64| {
@@ -77,17 +75,18 @@ pub(crate) fn certificate_with_proof(
         }
     };
     if !matches!(problem.quadratic(), Quadratic::Gram { .. }) {
-        // Below this the proof cannot succeed for its own rounding errors.
+        // Below this the proof cannot succeed for its own rounding errors. Rows of zeros have none.
+        let n = weights.iter().filter(|&&weight| weight > 0.0).count() as f64;
         let least = 2.0 * n * n * f64::EPSILON;
         for part in [0.05, 0.2, 1.0, 10.0] {
             match attempt(enlarged((part * gap).max(part * least)), Some(0.0), plan) {
-                Ok(proven) => return Ok(better(proven, trivial(Rejected::NothingProven.into()))),
-                Err(error) if is_stopped(&error) => return trivial(error),
+                Ok(proven) => return Ok(better(proven, trivial())),
+                Err(error) if is_stopped(&error) => return trivial(),
                 Err(_) => {}
             }
         }
     }
-    attempt(enlarged(0.0), None, plan).or_else(trivial)
+    attempt(enlarged(0.0), None, plan).or_else(|_| trivial())
 }
 
 /// Weights of a solver that had no time may be worse than none: the trivial bound is taken where it is clearly smaller, by
