@@ -5,9 +5,9 @@
 //! * [`args`] is the command line: verbs, options, help;
 //! * [`screen`] is colour and the width of a page; [`progress`] and [`live_data`] the live line on stderr and Ctrl-C; [`output`] stdout and
 //!   files to be written; [`machine`] what the system reports about itself; [`ended`] the exit codes;
-//! * [`files`] knows what every command reads and writes, and refuses what would destroy an input;
 //! * [`json`] has the objects that commands print with `--json` and `reproduce` reads back;
 //! * [`report`] shows numbers: decimals rounded to the safe side, tables, figures;
+//! * [`files`] knows what every command reads and writes, and refuses what would destroy an input;
 //! * [`reproduce`] has the experiments of the paper as data: plans, records, tables and figures made from them;
 //! * [`commands`] has one file or folder per verb.
 //!
@@ -29,6 +29,7 @@ mod reproduce;
 mod screen;
 
 use clap::Parser;
+use std::io::Write;
 use std::process::ExitCode;
 
 /// The program, from the command line to an exit code.
@@ -49,8 +50,18 @@ pub fn main() -> ExitCode {
 /// Prints help, the version, or what is wrong with the command line.
 fn refused(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
-        let _ = error.print(); // a reader that has left is not an error
-        return ExitCode::SUCCESS;
+        // A reader that has left is not an error, a full disk is.
+        let mut stdout = output::Output(std::io::stdout().lock());
+        let text = error.render();
+        let coloured = screen::coloured(&std::io::stdout());
+        let text = if coloured { text.ansi().to_string() } else { text.to_string() };
+        return match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                progress::fail(&error.into());
+                ExitCode::from(2)
+            }
+        };
     }
     progress::complain(&error.render());
     ExitCode::from(2)

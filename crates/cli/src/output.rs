@@ -36,7 +36,10 @@ pub(crate) fn writable(path: &Path) -> anyhow::Result<()> {
     if path.metadata().is_ok_and(|file| file.permissions().readonly()) {
         bail!("{}: is read-only", path.display());
     }
-    let place = gambeson_lowrank::file::followed(path);
+    let place = match gambeson_lowrank::file::followed(path) {
+        Ok(place) => place,
+        Err(error) => bail!("{}: {error}", path.display()),
+    };
     let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
         bail!("{}: its folder does not exist", path.display());

@@ -6,6 +6,7 @@
 use crate::args::COLUMNS;
 use clap::builder::styling::{AnsiColor, Style};
 use std::io::IsTerminal;
+use std::path::Path;
 
 /// A verdict in green, for stdout.
 pub(crate) fn proven() -> String {
@@ -68,13 +69,32 @@ pub(crate) fn shown(text: &str) -> String {
         .collect()
 }
 
+/// A path for people, by the same rule.
+pub(crate) fn shown_path(path: &Path) -> String {
+    shown(&path.to_string_lossy())
+}
+
 /// The same for a message of several lines.
 pub(crate) fn shown_lines(text: &str) -> String {
     text.split('\n').map(shown).collect::<Vec<_>>().join("\n")
 }
 
+/// The same for a line that may have colours.
+fn shown_in_colours(text: &str) -> String {
+    let mut parts = text.split('\x1b');
+    let first = shown(parts.next().unwrap_or_default());
+    parts.fold(first, |before, part| {
+        let is_colour = |colour: &&str| colour.bytes().all(|byte| byte.is_ascii_digit() || byte == b';');
+        let colour = part.strip_prefix('[').and_then(|rest| rest.split('m').next()).filter(is_colour);
+        match colour.and_then(|colour| part.split_at_checked(colour.len() + 2)) {
+            Some((colour, rest)) => before + "\x1b" + colour + &shown(rest),
+            None => before + &shown("\x1b") + &shown(part),
+        }
+    })
+}
+
 /// Marks that change the direction of what follows, separators of lines, and letters of no width.
-fn is_invisible(letter: char) -> bool {
+pub(crate) fn is_invisible(letter: char) -> bool {
     matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
@@ -94,12 +114,17 @@ pub(crate) fn command(text: &str, indent: usize) -> String {
     lines.join(" \\\n")
 }
 
-/// A message for stderr, line by line: wrapped on a terminal, unchanged in a pipe, where programs read it.
+/// A message for stderr, line by line: wrapped on a terminal, unchanged in a pipe, where programs read it. Lines after the
+/// first are indented, so that no text from a file can pretend to be a result or another message.
 pub(crate) fn message(text: &str) -> String {
-    if !std::io::stderr().is_terminal() {
-        return text.to_owned();
-    }
-    text.lines().map(|line| wrapped(line, 0)).collect::<Vec<_>>().join("\n")
+    const INDENT: usize = 2;
+    let drawn = std::io::stderr().is_terminal();
+    let line = |(at, line): (usize, &str)| {
+        let indent = if at == 0 || line.is_empty() { 0 } else { INDENT };
+        let line = " ".repeat(indent) + &shown_in_colours(line);
+        if drawn { wrapped(&line, INDENT) } else { line }
+    };
+    text.split('\n').enumerate().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Columns of a text, colours not counted.
@@ -118,6 +143,16 @@ mod tests {
         assert_eq!(shown("a\nPROVEN\x1b[32m"), "a\\u{a}PROVEN\\u{1b}[32m");
         assert_eq!(shown("\u{202e}txt"), "\\u{202e}txt");
         assert_eq!(shown_lines("a\nb\x07"), "a\nb\\u{7}");
+        assert_eq!(shown_path(Path::new("a\nb")), "a\\u{a}b");
+        assert_eq!(
+            shown_in_colours("\x1b[1;31merror:\x1b[0m a\x1b[2Jb\x1b"),
+            "\x1b[1;31merror:\x1b[0m a\\u{1b}[2Jb\\u{1b}"
+        );
+    }
+
+    #[test]
+    fn no_line_of_a_message_looks_like_another_message() {
+        assert_eq!(message("x: bad\nPROVEN\n\nerror: y\r"), "x: bad\n  PROVEN\n\n  error: y\\u{d}");
     }
 
     #[test]

@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const PART: &str = ".part";
 /// Bytes of a name that still has room for what is put around it.
 const LONGEST: usize = 200;
+/// Letters and digits drawn for a temporary name: so many that no user's file has a name of this form by chance.
+pub const DRAWN: usize = 16;
 /// Bytes that one thing read or made may take; all there are to begin with.
 static MEMORY: AtomicU64 = AtomicU64::new(u64::MAX);
 
@@ -50,6 +52,11 @@ pub fn read_to_limit(file: &mut std::fs::File) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > most { Err(over()) } else { Ok(bytes) }
 }
 
+/// Bytes without the mark of UTF-8 that some editors put before a text.
+pub fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+}
+
 fn is_device(metadata: &std::fs::Metadata) -> bool {
     #[cfg(unix)]
     {
@@ -64,15 +71,15 @@ fn is_device(metadata: &std::fs::Metadata) -> bool {
     }
 }
 
-/// The file that a path leads to, links followed, whether it exists or not. A circle of links is left as it is.
-pub fn followed(path: &Path) -> PathBuf {
+/// The file that a path leads to, links followed, whether it exists or not; an error where they lead nowhere.
+pub fn followed(path: &Path) -> io::Result<PathBuf> {
     const MOST: usize = 40;
     let mut place = path.to_path_buf();
     for _ in 0..MOST {
-        let Ok(target) = std::fs::read_link(&place) else { return place };
+        let Ok(target) = std::fs::read_link(&place) else { return Ok(place) };
         place = place.parent().map_or(target.clone(), |folder| folder.join(&target));
     }
-    path.to_path_buf()
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "is a link that leads back to itself"))
 }
 
 /// Writes a file under a temporary name beside its place and renames it, so that nobody sees it half-written. Where the
@@ -104,7 +111,7 @@ impl PreparedFile {
 
 /// Writes a file beside its place, to be put there later: several files can be complete before the first is replaced.
 pub fn prepare_file(path: &Path, bytes: &[u8]) -> io::Result<PreparedFile> {
-    let place = followed(path);
+    let place = followed(path)?;
     let mut file = part_of(&place)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
@@ -124,40 +131,66 @@ pub fn part_of(place: &Path) -> io::Result<tempfile::NamedTempFile> {
         prefix.push(&sha256(name.as_encoded_bytes())[..16]);
     }
     prefix.push(".");
-    remove_abandoned(folder, &prefix, PART);
+    remove_abandoned(folder, &prefix, PART, Left::File);
     loop {
         let mut builder = tempfile::Builder::new();
         // Who may read it is who may read what it replaces, or what the user's mask says: temporary files are private.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.prefix(&prefix).suffix(PART).tempfile_in(folder)?;
+        let file = builder.prefix(&prefix).suffix(PART).rand_bytes(DRAWN).tempfile_in(folder)?;
         // Another program may have taken it for an abandoned one before it was locked. Not every system has locks.
         let locked = file.as_file().lock().is_ok();
         if locked && !file.path().exists() {
             continue;
         }
         if let Ok(replaced) = std::fs::metadata(place) {
+            keep_owner(file.as_file(), &replaced);
             file.as_file().set_permissions(replaced.permissions())?;
         }
         return Ok(file);
     }
 }
 
-/// Removes files and folders of this name that nobody has locked; what cannot be removed stays.
-pub fn remove_abandoned(folder: &Path, prefix: &std::ffi::OsStr, suffix: &str) {
+/// Gives a file to whom the one it replaces belongs, where the system allows that: it does for the administrator, who would
+/// otherwise take files away from their owners.
+fn keep_owner(file: &std::fs::File, replaced: &std::fs::Metadata) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        let _ = fchown(file, Some(replaced.uid()), Some(replaced.gid()));
+    }
+    #[cfg(not(unix))]
+    let _ = (file, replaced);
+}
+
+/// What a program that was killed leaves under a temporary name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// A file that was being written.
+    File,
+    /// A folder that was being filled.
+    Folder,
+}
+
+/// Removes what has a temporary name, [`DRAWN`] letters and digits between these two, and nobody has locked; what cannot be
+/// removed stays.
+pub fn remove_abandoned(folder: &Path, prefix: &std::ffi::OsStr, suffix: &str, left: Left) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let ours = name.as_encoded_bytes().starts_with(prefix.as_encoded_bytes())
-            && name.as_encoded_bytes().ends_with(suffix.as_bytes());
+        let drawn = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
+        let drawn = drawn.and_then(|rest| rest.strip_suffix(suffix.as_bytes()));
+        let ours = drawn.is_some_and(|it| it.len() == DRAWN && it.iter().all(u8::is_ascii_alphanumeric))
+            && entry.file_type().is_ok_and(|kind| match left {
+                Left::File => kind.is_file(),
+                Left::Folder => kind.is_dir(),
+            });
         let Ok(file) = (if ours { std::fs::File::open(entry.path()) } else { continue }) else { continue };
         if file.try_lock().is_err() {
             continue;
         }
-        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let _ = if is_folder {
-            std::fs::remove_dir_all(entry.path())
-        } else {
-            std::fs::remove_file(entry.path())
+        let _ = match left {
+            Left::File => std::fs::remove_file(entry.path()),
+            Left::Folder => std::fs::remove_dir_all(entry.path()),
         };
     }
 }
@@ -185,15 +218,46 @@ mod tests {
     #[test]
     fn what_a_killed_program_left_is_removed_and_what_another_writes_is_not() {
         let folder = tempfile::tempdir().expect("a folder");
-        let place = folder.path().join("x.json");
-        std::fs::write(folder.path().join(".x.json.aaaaaa.part"), "half").expect("written");
-        std::fs::write(folder.path().join(".y.json.aaaaaa.part"), "of another file").expect("written");
+        let (place, at) = (folder.path().join("x.json"), |name: &str| folder.path().join(name));
+        let left = at(".x.json.aaaaaaaaaaaaaaaa.part");
+        std::fs::write(&left, "half").expect("written");
+        let others =
+            [".y.json.aaaaaaaaaaaaaaaa.part", ".x.json.backup.part", ".x.json.my-own-copy-of-it.part"];
+        others.iter().for_each(|name| std::fs::write(at(name), "of another").expect("written"));
+        let folders = [".x.json.mine.part", ".x.json.bbbbbbbbbbbbbbbb.part"];
+        folders.iter().for_each(|name| std::fs::create_dir(at(name)).expect("a folder"));
         let being_written = part_of(&place).expect("a part");
         write_file(&place, b"whole").expect("written");
-        assert!(being_written.path().exists() && !folder.path().join(".x.json.aaaaaa.part").exists());
-        assert!(folder.path().join(".y.json.aaaaaa.part").exists());
+        assert!(being_written.path().exists() && !left.exists());
+        others.iter().chain(&folders).for_each(|name| assert!(at(name).exists(), "{name}"));
         drop(being_written);
-        let left = std::fs::read_dir(folder.path()).expect("a folder").count();
-        assert_eq!((left, std::fs::read(&place).expect("read").as_slice()), (2, &b"whole"[..]));
+        let count = std::fs::read_dir(folder.path()).expect("a folder").count();
+        assert_eq!((count, std::fs::read(&place).expect("read").as_slice()), (6, &b"whole"[..]));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_circle_of_links_is_not_replaced() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (one, other) = (folder.path().join("one"), folder.path().join("other"));
+        std::os::unix::fs::symlink("other", &one).expect("a link");
+        std::os::unix::fs::symlink("one", &other).expect("a link");
+        assert!(write_file(&one, b"whole").is_err());
+        assert!(one.is_symlink() && other.is_symlink());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn whose_a_file_was_it_stays() {
+        use std::os::unix::fs::{MetadataExt, chown};
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = folder.path().join("x.json");
+        std::fs::write(&place, "old").expect("written");
+        // Only an administrator can give files away.
+        if chown(&place, Some(12_345), Some(23_456)).is_ok() {
+            write_file(&place, b"new").expect("written");
+            let file = place.metadata().expect("a file");
+            assert_eq!((file.uid(), file.gid()), (12_345, 23_456));
+        }
     }
 }

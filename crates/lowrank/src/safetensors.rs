@@ -16,6 +16,7 @@ use safetensors::tensor::{SafeTensorError, SafeTensors, TensorInfo};
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -118,6 +119,25 @@ pub enum SafetensorsError {
 pub fn looks_like(head: &[u8]) -> bool {
     let Some((length, rest)) = head.split_first_chunk::<8>() else { return false };
     (2..=LONGEST_HEADER).contains(&u64::from_le_bytes(*length)) && rest.first() == Some(&b'{')
+}
+
+/// What the metadata of a file call its format, wherever in its header they are; none where they do not, or there is no such
+/// file. The arrays are not read.
+pub fn format_of(path: &Path) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Header {
+        __metadata__: BTreeMap<String, String>,
+    }
+    let mut file = std::fs::File::open(path).ok()?;
+    let mut length = [0; 8];
+    file.read_exact(&mut length).ok()?;
+    let length = u64::from_le_bytes(length);
+    if length > LONGEST_HEADER.min(file.metadata().ok()?.len()) {
+        return None;
+    }
+    let mut header = Vec::new();
+    file.take(length).read_to_end(&mut header).ok()?;
+    serde_json::from_slice::<Header>(&header).ok()?.__metadata__.remove("format")
 }
 
 /// An array in the bytes of a file.

@@ -12,6 +12,7 @@ mod quickstart;
 mod replay;
 mod reproduce;
 mod shared;
+mod toy;
 mod train;
 
 pub(crate) use analyze::{AnalyzeArguments, CertificationName, Radius};
@@ -31,6 +32,7 @@ pub(crate) use quickstart::{CONTENDERS, QuickstartArguments};
 pub(crate) use replay::ReplayArguments;
 pub(crate) use reproduce::{ObjectName, ReproduceArguments, ScaleName};
 pub(crate) use shared::COLUMNS;
+pub(crate) use toy::{Toy, toy};
 pub(crate) use train::TrainArguments;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};

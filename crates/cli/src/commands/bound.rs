@@ -3,11 +3,11 @@
 use crate::args::{BoundArguments, SolverName};
 use crate::commands::matrix::{self, NamedMatrix};
 use crate::ended::Ended;
-use crate::json::{BoundRecord, domain_name, stop_name};
+use crate::json::{self, BoundRecord, domain_name, stop_name};
 use crate::machine::peak_memory;
 use crate::progress::{LiveBracket, catch_interrupts, duration, interrupted};
 use crate::report::decimal::{down, up};
-use crate::screen::wrapped;
+use crate::screen::{shown_path, wrapped};
 use anyhow::Context;
 use gambeson_checker::Domain;
 use gambeson_lowrank::sdp::bracket::{BoundParams, Bracket, Paid, Solver, Stop, bracket};
@@ -81,7 +81,7 @@ pub(crate) fn run(
     if let (Some(path), Some(hash)) = (&arguments.certificate, hash) {
         CertificateFile::new(found.certificate, norm, reading, hash).paying(found.paid).write(path)?;
         if !arguments.json {
-            writeln!(stdout, "certificate  {}", path.display())?;
+            writeln!(stdout, "certificate  {}", shown_path(path))?;
         }
     }
     printed?;
@@ -131,7 +131,7 @@ fn report(
             full_proof_seconds: found.full_proof.seconds,
             full_proof_bytes: found.full_proof.bytes,
         };
-        writeln!(stdout, "{}", serde_json::to_string(&record)?)?;
+        writeln!(stdout, "{}", json::line(&record)?)?;
     } else {
         print(name, seconds_read, problem, method, found, stdout)?;
     }

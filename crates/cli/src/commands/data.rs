@@ -2,9 +2,10 @@
 
 use crate::args::{DataCommand, FetchArguments, ImportArguments, InfoArguments, SourceName};
 use crate::ended::Ended;
+use crate::json;
 use crate::live_data::LiveData;
 use crate::progress::{catch_interrupts, say};
-use crate::screen::{shown, wrapped};
+use crate::screen::{shown, shown_path, wrapped};
 use anyhow::Context;
 use gambeson_data::dataset::{Dataset, Split, Values};
 use gambeson_data::error::DataError;
@@ -171,7 +172,7 @@ fn info(arguments: &InfoArguments, stdout: &mut impl Write) -> anyhow::Result<()
     let data = LiveData::watch(|progress| source.load(&options, progress))?;
     let info = Info::new(&data, options.split, terms(&source));
     if arguments.json {
-        writeln!(stdout, "{}", serde_json::to_string(&info)?)?;
+        writeln!(stdout, "{}", json::line(&info)?)?;
     } else {
         info.print(source.has_parts(), stdout)?;
     }
@@ -199,10 +200,10 @@ fn list(data_dir: &Path, json: bool, stdout: &mut impl Write) -> anyhow::Result<
     }
     if json {
         let list = serde_json::json!({ "data_dir": data_dir.to_string_lossy(), "sets": sets });
-        writeln!(stdout, "{list}")?;
+        writeln!(stdout, "{}", json::line(&list)?)?;
         return Ok(());
     }
-    writeln!(stdout, "data folder  {}", data_dir.display())?;
+    writeln!(stdout, "data folder  {}", shown_path(data_dir))?;
     for set in sets {
         let state = match set.state {
             "built-in" => "built in".to_owned(),
@@ -210,7 +211,7 @@ fn list(data_dir: &Path, json: bool, stdout: &mut impl Write) -> anyhow::Result<
             state => state.to_owned(),
         };
         let parts = if set.parts.is_empty() { String::new() } else { format!("; {}", set.parts.join(", ")) };
-        writeln!(stdout, "  {:<20} {state}{parts}", set.name)?;
+        writeln!(stdout, "  {:<20} {state}{parts}", shown(&set.name))?;
     }
     Ok(())
 }
@@ -248,10 +249,10 @@ fn fetch(arguments: &FetchArguments, stdout: &mut impl Write) -> anyhow::Result<
         fetched.map_or((data_dir.join(set.name()), false), |fetched| (fetched.folder, true));
     if arguments.json {
         let record = serde_json::json!({ "name": set.name(), "folder": folder.to_string_lossy(), "fetched": fetched, "verified": true });
-        writeln!(stdout, "{record}")?;
+        writeln!(stdout, "{}", json::line(&record)?)?;
     } else {
         let state = if fetched { "installed and verified" } else { "was installed already; verified" };
-        writeln!(stdout, "{}: {state} in {}", set.name(), folder.display())?;
+        writeln!(stdout, "{}: {state} in {}", set.name(), shown_path(&folder))?;
     }
     Ok(())
 }
@@ -296,13 +297,14 @@ fn import(arguments: &ImportArguments, stdout: &mut impl Write) -> anyhow::Resul
                 })
             })
             .collect();
-        writeln!(stdout, "{}", serde_json::json!({ "name": arguments.name, "parts": parts }))?;
+        let record = serde_json::json!({ "name": arguments.name, "parts": parts });
+        writeln!(stdout, "{}", json::line(&record)?)?;
         return Ok(());
     }
     for (data, (path, split)) in data.iter().zip(paths.iter().zip(&splits)) {
         let (samples, shape) = (data.len(), data.shape());
         let name = &arguments.name;
-        writeln!(stdout, "{name} {}: {samples} samples of {shape} in {}", split.name(), path.display())?;
+        writeln!(stdout, "{name} {}: {samples} samples of {shape} in {}", split.name(), shown_path(path))?;
     }
     Ok(())
 }

@@ -2,6 +2,8 @@
 
 use crate::args::ExportArguments;
 use crate::ended::Ended;
+use crate::json;
+use crate::screen::shown_path;
 use anyhow::{Context, bail};
 use gambeson_learn::convert::{self, Kind, Source};
 use gambeson_learn::onnx::Normalisation;
@@ -63,7 +65,7 @@ pub(super) fn run(arguments: &ExportArguments, stdout: &mut impl Write) -> anyho
         normalised: network.normalisation.is_some(),
     };
     if arguments.json {
-        writeln!(stdout, "{}", serde_json::to_string(&exported)?)?;
+        writeln!(stdout, "{}", json::line(&exported)?)?;
     } else {
         let from = match kind {
             Kind::Own => "a file of gambeson",
@@ -77,7 +79,7 @@ pub(super) fn run(arguments: &ExportArguments, stdout: &mut impl Write) -> anyho
         if channels_last {
             writeln!(stdout, "             (channels last before, channels first now)")?;
         }
-        writeln!(stdout, "wrote        {} ({bytes} bytes)", arguments.out.display())?;
+        writeln!(stdout, "wrote        {} ({bytes} bytes)", shown_path(&arguments.out))?;
     }
     stdout.flush()?;
     Ok(Ended::AsAsked)

@@ -2,6 +2,8 @@
 
 use crate::args::ManArguments;
 use crate::ended::Ended;
+use crate::report::mark::MANUAL;
+use crate::screen::shown_path;
 use anyhow::{Context, bail};
 use clap::Command;
 use gambeson_lowrank::file::write_file;
@@ -14,7 +16,7 @@ pub(super) fn run(arguments: &ManArguments, stdout: &mut impl Write) -> anyhow::
             .with_context(|| format!("{}: cannot be created", folder.display()))?;
         for (path, command) in arguments.files().iter().zip(ManArguments::pages(&program)) {
             write_file(path, &page(command)?).with_context(|| path.display().to_string())?;
-            writeln!(stdout, "{}", path.display())?;
+            writeln!(stdout, "{}", shown_path(path))?;
         }
     } else {
         let command = arguments.verb.iter().try_fold(&program, |command, verb| below(command, verb))?;
@@ -37,7 +39,7 @@ fn below<'a>(command: &'a Command, verb: &str) -> anyhow::Result<&'a Command> {
 }
 
 fn page(command: &Command) -> anyhow::Result<Vec<u8>> {
-    let mut page = Vec::new();
+    let mut page = format!("{MANUAL}\n").into_bytes();
     let version = env!("CARGO_PKG_VERSION");
     let command = command.clone().version(version);
     clap_mangen::Man::new(command).source(format!("gambeson {version}")).render(&mut page)?;

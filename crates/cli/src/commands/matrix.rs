@@ -1,6 +1,7 @@
 //! The matrix a command works on, from a file or a generator.
 
 use crate::args::{RandomInstance, RandomKind};
+use crate::screen::shown_path;
 use anyhow::anyhow;
 use gambeson_checker::MatrixProblem;
 use gambeson_lowrank::linalg::matrix::Matrix;
@@ -35,7 +36,7 @@ pub(super) fn load(
         }
         (path, None) => {
             let path = path.unwrap_or(Path::new("")); // clap requires one of the two
-            (matrix_file::read(path)?, path.display().to_string())
+            (matrix_file::read(path)?, shown_path(path))
         }
     };
     Ok(NamedMatrix { input, name, seconds: started.elapsed().as_secs_f64() })

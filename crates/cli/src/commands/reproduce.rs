@@ -2,6 +2,7 @@
 
 use crate::args::{ObjectName, ReproduceArguments};
 use crate::ended::Ended;
+use crate::json;
 use crate::progress::say;
 use crate::reproduce::experiment::load;
 use crate::reproduce::network::{NetworkExperiment, NetworkResults, PictureExperiment, PictureResults};
@@ -9,7 +10,7 @@ use crate::reproduce::objects::{Family, object};
 use crate::reproduce::plan::{End, Planned, RecordOf, Runs};
 use crate::reproduce::projection::spectrum::{SpectrumExperiment, SpectrumResults};
 use crate::reproduce::projection::{FitExperiment, FitResults};
-use crate::reproduce::record::{Setup, Store, read};
+use crate::reproduce::record::{OWN, PEERS, Setup, Store, read};
 use crate::reproduce::rendered::{Rendered, file};
 use crate::reproduce::sdp::SdpExperiment;
 use crate::reproduce::sdp::results::Results;
@@ -40,7 +41,7 @@ pub(crate) fn run(
             let experiment: SdpExperiment = load(object.name.name(), object.toml, folder)?;
             let scale = experiment.scale(arguments.scale);
             let peers = arguments.results.join("peers-sdp.jsonl");
-            let peers = if peers.exists() { read(&peers)? } else { Vec::new() };
+            let peers = if peers.exists() { read(&peers, PEERS)? } else { Vec::new() };
             let plan = experiment.plan(scale);
             session.run(plan, |runs| render(&Results::new(&experiment, scale, runs, peers)))
         }
@@ -103,7 +104,7 @@ impl<W: Write> Session<'_, W> {
         let path = file(&self.stem(), "jsonl");
         let (mut store, mut records): (_, Vec<RecordOf<P>>) = if arguments.render_only {
             ensure!(path.exists(), "{}: no records yet; run it without --render-only", path.display());
-            (None, read(&path)?)
+            (None, read(&path, OWN)?)
         } else {
             std::fs::create_dir_all(&arguments.results)
                 .with_context(|| format!("{}: cannot be created", arguments.results.display()))?;
@@ -143,7 +144,7 @@ impl<W: Write> Session<'_, W> {
         }
         if self.arguments.json {
             for record in runs.records() {
-                writeln!(self.stdout, "{}", serde_json::to_string(record)?)?;
+                writeln!(self.stdout, "{}", json::line(record)?)?;
             }
         } else {
             write!(self.stdout, "{}", rendered.table.terminal())?;

@@ -20,7 +20,7 @@ pub(super) enum Identity {
 
 impl Identity {
     pub(super) fn of(path: &Path) -> Self {
-        let path = gambeson_lowrank::file::followed(path);
+        let path = gambeson_lowrank::file::followed(path).unwrap_or_else(|_| path.to_owned());
         if let Some(identity) = Self::of_existing(&path) {
             return identity;
         }
@@ -43,14 +43,34 @@ impl Identity {
         path.canonicalize().ok().map(Self::File)
     }
 
-    /// Whether an output is an input, or an existing file in a folder that is one.
+    /// The regular files, if any, that stdout and stderr are: what is printed would be lost with them.
+    pub(super) fn of_streams() -> Vec<Self> {
+        #[cfg(unix)]
+        {
+            use std::os::fd::AsFd;
+            use std::os::unix::fs::MetadataExt;
+            let (stdout, stderr) = (std::io::stdout(), std::io::stderr());
+            let of = |stream: std::os::fd::BorrowedFd<'_>| {
+                let file = std::fs::File::from(stream.try_clone_to_owned().ok()?).metadata().ok()?;
+                file.is_file().then(|| Self::File(file.dev(), file.ino()))
+            };
+            [of(stdout.as_fd()), of(stderr.as_fd())].into_iter().flatten().collect()
+        }
+        #[cfg(not(unix))]
+        Vec::new()
+    }
+
+    /// Whether an output is an input, or is in a folder that is one: there it would be read as a part of it, if not now,
+    /// then the next time.
     pub(super) fn is_or_is_in(&self, input: &Self, output_path: &Path, input_path: &Path) -> bool {
         if self == input {
             return true;
         }
-        let (Ok(output), Ok(folder)) = (output_path.canonicalize(), input_path.canonicalize()) else {
-            return false;
-        };
-        folder.is_dir() && output.starts_with(&folder)
+        let Ok(folder) = input_path.canonicalize() else { return false };
+        let output = gambeson_lowrank::file::followed(output_path).unwrap_or_else(|_| output_path.to_owned());
+        let output = std::path::absolute(&output).unwrap_or(output);
+        // The file need not exist yet, nor need its folder.
+        let existing = output.ancestors().find_map(|place| place.canonicalize().ok());
+        folder.is_dir() && existing.is_some_and(|place| place.starts_with(&folder))
     }
 }

@@ -1,18 +1,26 @@
 //! Kinds of files that commands write, told by content.
+//!
+//! Only what this program wrote is of a kind: other tables, figures and networks are somebody's work. Formats that have
+//! room for it carry a [`mark`]; records and certificates are told by their readers, JSON and tables by their keys.
 
+use crate::report::mark;
 use anyhow::Context;
-use gambeson_lowrank::safetensors::looks_like;
+use gambeson_lowrank::projection::certificate::ProjectionCertificate;
+use gambeson_lowrank::safetensors;
+use gambeson_lowrank::sdp::certificate::CertificateFile;
 use std::fmt;
 use std::io::Read;
 use std::path::Path;
 
-/// Bytes looked at: the header of a projection of hundreds of channels is shorter.
-const HEAD: u64 = 1 << 16;
+/// Bytes looked at for a mark.
+const HEAD: u64 = 1 << 12;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Array,
     Certificate,
+    /// One that is kept while its pair is replaced.
+    KeptCertificate,
     Projection,
     Network,
     Checkpoint,
@@ -36,26 +44,27 @@ pub(super) enum Kind {
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Array => "an .npy array",
+            Self::Array => "known as a file of gambeson, since an .npy array says nothing about itself",
             Self::Certificate => "a certificate",
+            Self::KeptCertificate => "a certificate that a pair being replaced left there",
             Self::Projection => "a projection",
             Self::Network => "a network of gambeson",
             Self::Checkpoint => "a checkpoint of a run",
-            Self::Onnx => "an ONNX graph",
+            Self::Onnx => "an ONNX graph of gambeson",
             Self::Records => "certification records",
             Self::Predictions => "records of predictions",
             Self::Tsv => "a table of idx, label, predict, ...",
             Self::Csv => "a CSV of this command",
-            Self::Markdown => "a table in Markdown of this program",
-            Self::Latex => "a table in LaTeX",
-            Self::Svg => "an SVG",
-            Self::Png => "a PNG",
+            Self::Markdown => "a table in Markdown of gambeson",
+            Self::Latex => "a table in LaTeX of gambeson",
+            Self::Svg => "an SVG of gambeson",
+            Self::Png => "a PNG of gambeson",
             Self::Spec => "a spec in TOML",
             Self::Metrics => "metrics of a run",
             Self::Experiment => "records of an experiment",
             Self::Stored => "a stored data set",
-            Self::Manual => "a manual page",
-            Self::Page => "a page of this program",
+            Self::Manual => "a manual page of gambeson",
+            Self::Page => "a page of gambeson",
         })
     }
 }
@@ -73,41 +82,43 @@ impl Kind {
         if added_to || !path.is_file() {
             return Ok(true); // there is nothing to be lost
         }
+        let name = || path.display().to_string();
         let mut head = Vec::new();
-        let file = std::fs::File::open(path).with_context(|| path.display().to_string())?;
-        file.take(HEAD).read_to_end(&mut head).with_context(|| path.display().to_string())?;
-        Ok(head.is_empty() || self.begins(&head))
+        let file = std::fs::File::open(path).with_context(name)?;
+        file.take(HEAD).read_to_end(&mut head).with_context(name)?;
+        let tensors =
+            |format: &str| safetensors::format_of(path).is_some_and(|found| found.starts_with(format));
+        let certificate = || CertificateFile::read(path).is_ok() || ProjectionCertificate::read(path).is_ok();
+        Ok(head.is_empty()
+            || match self {
+                Self::Certificate => certificate(),
+                Self::KeptCertificate => !path.is_symlink() && certificate(),
+                Self::Projection => tensors("gambeson projection "),
+                Self::Network => tensors("gambeson network "),
+                Self::Checkpoint => tensors("gambeson checkpoint "),
+                Self::Stored => tensors("gambeson dataset "),
+                // The run refuses every other spec than its own.
+                Self::Spec => true,
+                _ => self.begins(&head),
+            })
     }
 
+    /// Whether the first bytes are those of a file of this kind.
     fn begins(self, head: &[u8]) -> bool {
         let text = String::from_utf8_lossy(head);
-        let text = text.trim_start_matches('\u{feff}').trim_start();
         let first = text.lines().next().unwrap_or("");
-        let object = |keys: &[&str]| {
-            let start: String = text.chars().take(400).filter(|c| !c.is_whitespace()).collect();
-            start.starts_with('{') && keys.iter().any(|key| start.contains(key))
-        };
-        let tensors = |array: &str| looks_like(head) && String::from_utf8_lossy(head).contains(array);
         match self {
-            Self::Array => head.starts_with(b"\x93NUMPY"),
-            Self::Certificate => object(&["\"matrix_sha256\":", "\"kind\":\"projection\"", "\"domain\":"]),
-            Self::Projection => tensors("gambeson projection"),
-            Self::Network => tensors("gambeson network"),
-            Self::Checkpoint => tensors("gambeson checkpoint"),
-            // The version of the format comes first in every graph.
-            Self::Onnx => head.first() == Some(&8),
-            Self::Tsv => first.starts_with("idx\t"),
-            Self::Csv => first.starts_with("source,images,acr,abstained,"),
-            Self::Markdown => text.contains("\n|") || first.starts_with('|'),
-            Self::Latex => text.contains("\\begin{tab"),
-            Self::Svg => text.starts_with("<svg") || text.starts_with("<?xml"),
-            Self::Png => head.starts_with(b"\x89PNG\r\n\x1a\n"),
-            Self::Spec => text.parse::<toml::Table>().is_ok() || head.len() as u64 == HEAD,
+            Self::Onnx => head.starts_with(mark::ONNX),
+            Self::Tsv => first == mark::CERTIFIED || first == mark::PREDICTED,
+            Self::Csv => first.starts_with(mark::SCORES),
+            Self::Markdown => first == mark::MARKUP,
+            Self::Latex => first == mark::LATEX,
+            Self::Svg => text.starts_with("<svg ") && text.lines().nth(1) == Some(mark::MARKUP),
+            Self::Png => head.get(mark::PNG_PLACE..).is_some_and(|rest| rest.starts_with(mark::PNG)),
             Self::Metrics => first.starts_with("{\"epoch\":"),
-            Self::Stored => tensors("gambeson dataset"),
-            Self::Manual => first.starts_with(".ie ") || first.starts_with(".TH "),
-            Self::Page => text.starts_with("<!") && text.contains("gambeson"),
-            Self::Records | Self::Predictions | Self::Experiment => true,
+            Self::Manual => first == mark::MANUAL,
+            Self::Page => text.starts_with("<!doctype html>") && text.contains(mark::PAGE),
+            _ => false,
         }
     }
 }

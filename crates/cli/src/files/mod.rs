@@ -9,18 +9,18 @@ mod kind;
 
 use crate::args::{
     AnalyzeArguments, CONTENDERS, Command, DataCommand, FigureFiles, FitArguments, ProjectCommand,
-    ReproduceArguments, SmoothArguments, TrainArguments,
+    ReproduceArguments, SmoothArguments, TrainArguments, toy,
 };
 use crate::output::writable;
 use anyhow::bail;
 use gambeson_data::dataset::Split;
 use gambeson_data::{source, store};
 use gambeson_learn::train::TrainSpec;
-use gambeson_learn::train::checkpoint::{CHECKPOINT, PREVIOUS};
+use gambeson_learn::train::checkpoint::{CHECKPOINT, NEW, PREVIOUS};
 use gambeson_learn::train::load::found_beside;
 use gambeson_learn::train::run::{METRICS, NETWORK, SPEC};
 use gambeson_learn::train::setup::PROJECTION;
-use gambeson_lowrank::projection::certificate::certificate_path;
+use gambeson_lowrank::projection::certificate::{certificate_path, previous_path};
 use gambeson_smooth::analysis::find_logs;
 use identity::Identity;
 use kind::Kind;
@@ -64,7 +64,10 @@ impl Files {
                 files.read_data(&spectrum.data.data);
                 files.draw(spectrum.figure.figure.as_ref());
             }
-            Command::Certify(certify) => files.of_smoothing(&certify.smooth, Kind::Records),
+            Command::Certify(certify) => {
+                files.read("--extend", certify.extend.as_ref());
+                files.of_smoothing(&certify.smooth, Kind::Records);
+            }
             Command::Predict(predict) => files.of_smoothing(&predict.smooth, Kind::Predictions),
             Command::Analyze(analyze) => files.of_analysis(analyze),
             Command::Export(export) => {
@@ -112,6 +115,8 @@ impl Files {
             let certificate = fit.certificate.clone().unwrap_or_else(|| certificate_path(out));
             self.write("--out", Some(out), Kind::Projection);
             self.write("--certificate", Some(&certificate), Kind::Certificate);
+            let previous = previous_path(&certificate);
+            self.write("the certificate of a pair being replaced", Some(&previous), Kind::KeptCertificate);
         }
     }
 
@@ -194,7 +199,7 @@ impl Files {
         for (name, kind) in written {
             self.write_in_folder("a file of the run", out.join(name), kind);
         }
-        for name in [CHECKPOINT, PREVIOUS] {
+        for name in [CHECKPOINT, PREVIOUS, NEW] {
             self.write_in_folder("a file of the run", out.join(name), Kind::Checkpoint);
         }
     }
@@ -247,13 +252,13 @@ impl Files {
 
     /// A network, or the vector of a toy.
     fn read_model(&mut self, model: &std::ffi::OsStr) {
-        let text = model.to_string_lossy();
-        if let Some(toy) = text.strip_prefix("toy:") {
-            let vector = toy.split(',').find_map(|part| part.strip_prefix("normal="));
-            self.read("the vector of the toy", vector.map(PathBuf::from).as_ref());
-            return;
+        match toy(model) {
+            Some(toy) => {
+                let vector = toy.given.iter().find(|(key, _)| key == "normal").and_then(|(_, path)| *path);
+                self.read("the vector of the toy", vector.map(PathBuf::from).as_ref());
+            }
+            None => self.read_network("--model", Path::new(model)),
         }
-        self.read_network("--model", Path::new(model));
     }
 
     /// A network's file with those its graph refers to.
@@ -272,9 +277,13 @@ impl Files {
     }
 
     fn check(&self, force: bool) -> anyhow::Result<()> {
+        let streams = Identity::of_streams();
         for (at, (output, kind)) in self.outputs.iter().enumerate() {
             let path = output.path.display();
             let identity = Identity::of(&output.path);
+            if streams.contains(&identity) {
+                bail!("{path}: is what this command prints into, which {} would replace", output.name);
+            }
             for input in &self.inputs {
                 if identity.is_or_is_in(&Identity::of(&input.path), &output.path, &input.path) {
                     let (name, read) = (output.name, input.name);

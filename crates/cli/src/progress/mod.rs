@@ -61,7 +61,7 @@ pub(crate) fn fail(error: &anyhow::Error) {
 /// Prints what is wrong with the command line.
 pub(crate) fn complain(text: &clap::builder::StyledStr) {
     let text = if screen::coloured(&std::io::stderr()) { text.ansi().to_string() } else { text.to_string() };
-    print(screen::message(&text).trim_end());
+    print(&screen::message(text.trim_end()));
 }
 
 /// A stderr that is full or closed loses the message, and nothing else.

@@ -3,5 +3,6 @@
 pub(crate) mod base64;
 pub(crate) mod decimal;
 pub(crate) mod figure;
+pub(crate) mod mark;
 pub(crate) mod spread;
 pub(crate) mod table;

@@ -3,6 +3,7 @@
 use crate::machine::cpu_model;
 use crate::progress::say;
 use anyhow::{Context, bail};
+use gambeson_lowrank::file::without_mark;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};
@@ -95,17 +96,22 @@ struct Lines<T> {
     broken: Option<usize>,
 }
 
-fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> anyhow::Result<Lines<T>> {
+/// How records of runs begin, and those of other solvers.
+pub(crate) const OWN: &[u8] = b"{\"experiment\":";
+pub(crate) const PEERS: &[u8] = b"{\"kind\":";
+
+/// Records that begin with `start`.
+fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8], start: &[u8]) -> anyhow::Result<Lines<T>> {
     let mut lines = Lines { records: Vec::new(), good: 0, broken: None };
     let mut end = 0;
     for (at, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
         end += line.len();
         if !line.trim_ascii().is_empty() {
-            let line = line.strip_prefix(b"\xef\xbb\xbf").filter(|_| at == 0).unwrap_or(line);
+            let line = without_mark(line);
             match serde_json::from_slice(line) {
                 Ok(record) => lines.records.push(record),
-                // A writer that was stopped leaves a line that is not JSON. JSON that is not a record has another cause.
-                Err(error) if end == bytes.len() && !error.is_data() => {
+                // A writer that was stopped leaves the start of a record, or zeros. All else is somebody's text.
+                Err(error) if end == bytes.len() && !error.is_data() && broken_off(line, start) => {
                     lines.broken = Some(at + 1);
                     break;
                 }
@@ -117,10 +123,16 @@ fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> anyhow::Result<Lines
     Ok(lines)
 }
 
-/// Reads records without changing the file; a last line that was cut off is reported and ignored.
-pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Vec<T>> {
+/// Whether a line may be what is left of a record: its end is written last.
+fn broken_off(line: &[u8], start: &[u8]) -> bool {
+    let begun = line.starts_with(start) || start.starts_with(line);
+    (begun && !line.ends_with(b"\n")) || line.iter().all(|&byte| byte == 0)
+}
+
+/// Reads records that begin with `start`, without changing the file; a last line that was cut off is reported and ignored.
+pub(crate) fn read<T: DeserializeOwned>(path: &Path, start: &[u8]) -> anyhow::Result<Vec<T>> {
     let bytes = gambeson_lowrank::file::read_file(path).with_context(|| path.display().to_string())?;
-    let lines = parse(path, &bytes)?;
+    let lines = parse(path, &bytes, start)?;
     if let Some(line) = lines.broken {
         say(&format!("{}, line {line}: cut off, ignored", path.display()));
     }
@@ -144,7 +156,7 @@ impl Store {
         } // some file systems have no locks, which is all right
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).with_context(name)?;
-        let lines: Lines<R> = parse(path, &bytes)?;
+        let lines: Lines<R> = parse(path, &bytes, OWN)?;
         if let Some(line) = lines.broken {
             say(&format!("{}, line {line}: cut off and removed; that run is made again", name()));
             file.set_len(lines.good as u64).with_context(name)?;

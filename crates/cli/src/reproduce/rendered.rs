@@ -1,6 +1,7 @@
 //! Tables and figures as files.
 
 use crate::report::figure::Drawing;
+use crate::report::mark::{LATEX, MARKUP};
 use crate::report::table::Table;
 use anyhow::Context;
 use gambeson_lowrank::file::write_file;
@@ -15,8 +16,10 @@ pub(crate) struct Rendered {
 impl Rendered {
     /// Writes `STEM.md` and `STEM.tex`, for figures also `STEM.svg` and `STEM.png`; returns the paths.
     pub(crate) fn write(&self, stem: &Path) -> anyhow::Result<Vec<PathBuf>> {
-        let mut files =
-            vec![("md", self.table.markdown().into_bytes()), ("tex", self.table.latex().into_bytes())];
+        let mut files = vec![
+            ("md", format!("{MARKUP}\n{}", self.table.markdown()).into_bytes()),
+            ("tex", format!("{LATEX}\n{}", self.table.latex()).into_bytes()),
+        ];
         if let Some(figure) = &self.figure {
             files.extend([("svg", figure.svg()?), ("png", figure.png()?)]);
         }

@@ -3,6 +3,7 @@
 use crate::progress::interrupted;
 use anyhow::{Context, bail};
 use serde::de::DeserializeOwned;
+use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -36,11 +37,11 @@ fn program() -> anyhow::Result<PathBuf> {
 /// Runs this program with these words. None if interrupted: what an interrupted process returns is not a measurement.
 /// Exit 2 is an error here too.
 pub(crate) fn call<T: DeserializeOwned>(
-    mut words: Vec<String>,
+    mut words: Vec<OsString>,
     threads: usize,
 ) -> anyhow::Result<Option<Called<T>>> {
-    words.extend(["--threads".to_owned(), threads.to_string()]);
-    let name = || format!("gambeson {}", words.join(" "));
+    words.extend(["--threads".into(), threads.to_string().into()]);
+    let name = || format!("gambeson {}", words.join(OsStr::new(" ")).display());
     let program = program()?;
     let started = Instant::now();
     let mut child = Command::new(program)

@@ -6,7 +6,7 @@ use crate::error::{ArchiveProblem, DataError};
 use crate::file::{CHUNK, write_error};
 use crate::format::cifar::{Cifar, KnownFile};
 use crate::progress::LoadProgress;
-use gambeson_lowrank::file::{hex, remove_abandoned};
+use gambeson_lowrank::file::{DRAWN, Left, hex, remove_abandoned};
 use gambeson_lowrank::observe::Observer;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -127,9 +127,10 @@ fn unpack(file: &KnownFile, content: &mut dyn Read, folder: &Path, archive: &Pat
 
 /// A folder for what is not complete yet, locked by whoever fills it: those of programs that were killed are removed.
 pub(super) fn temporary(data_dir: &Path) -> Result<Incomplete, DataError> {
-    remove_abandoned(data_dir, INCOMPLETE.as_ref(), "");
+    remove_abandoned(data_dir, INCOMPLETE.as_ref(), "", Left::Folder);
+    let mut builder = tempfile::Builder::new();
     let folder =
-        tempfile::Builder::new().prefix(INCOMPLETE).tempdir_in(data_dir).map_err(write_error(data_dir))?;
+        builder.prefix(INCOMPLETE).rand_bytes(DRAWN).tempdir_in(data_dir).map_err(write_error(data_dir))?;
     // Not every system can open and lock folders.
     let lock = File::open(folder.path()).ok().filter(|folder| folder.lock().is_ok());
     Ok(Incomplete { folder, _lock: lock })

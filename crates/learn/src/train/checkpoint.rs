@@ -22,7 +22,8 @@ const FORMAT: &str = "gambeson checkpoint 1";
 pub const CHECKPOINT: &str = "checkpoint.safetensors";
 /// The one before.
 pub const PREVIOUS: &str = "checkpoint.previous.safetensors";
-const NEW: &str = "checkpoint.new.safetensors";
+/// The next one, until it is whole.
+pub const NEW: &str = "checkpoint.new.safetensors";
 
 /// Where a run is, beside its numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

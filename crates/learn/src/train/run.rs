@@ -8,7 +8,7 @@
 //! | `checkpoint.safetensors`, `checkpoint.previous.safetensors` | to go on from |
 //! | `network.safetensors` | what came out |
 
-use super::checkpoint::{CHECKPOINT, Checkpoint, CheckpointProblem, PREVIOUS, Progress};
+use super::checkpoint::{CHECKPOINT, Checkpoint, CheckpointProblem, NEW, PREVIOUS, Progress};
 use super::clock::{Clock, Spent};
 use super::setup::{PROJECTION, Setup};
 use super::trainer::{StepReport, Trainer};
@@ -165,19 +165,21 @@ pub fn train(
         Ok(_) => return Err(RunError::AnotherSpec { path: at(SPEC) }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             // What stands there without a spec is not of this run, and is not ours to replace.
-            let ours = [NETWORK, METRICS, CHECKPOINT, PREVIOUS, PROJECTION];
+            let ours = [NETWORK, METRICS, CHECKPOINT, PREVIOUS, NEW, PROJECTION];
             if let Some(path) = ours.map(at).into_iter().find(|path| path.exists()) {
                 return Err(RunError::Foreign { path });
             }
-            if let Some(used) = &setup.projection {
-                if let Some(certificate) = &used.certificate {
-                    certificate.write(&certificate_path(&at(PROJECTION)))?;
-                }
-                used.projection.write(&at(PROJECTION))?;
-            }
+            // Before all else: whatever is written from now on is of this run, also after a kill.
             write_file(&at(SPEC), spec.as_bytes()).map_err(|reason| failed(&at(SPEC), reason))?;
         }
         Err(reason) => return Err(failed(&at(SPEC), reason)),
+    }
+    // Behind its certificate: where it is, both are.
+    if let Some(used) = setup.projection.as_ref().filter(|_| !at(PROJECTION).exists()) {
+        if let Some(certificate) = &used.certificate {
+            certificate.write(&certificate_path(&at(PROJECTION)))?;
+        }
+        used.projection.write(&at(PROJECTION))?;
     }
     let found = last_checkpoint(setup, folder, &spec, observer)?;
     // A broken one is replaced: it must not push out the good one before it.

@@ -249,7 +249,8 @@ pub fn projection(
     if let Some(path) = file {
         let projection = Projection::read(path)?;
         let certificate = Some(certificate_path(path)).filter(|path| path.exists());
-        let certificate = certificate.map(|path| ProjectionCertificate::read(&path)).transpose()?;
+        let certificate =
+            certificate.map(|path| ProjectionCertificate::read_for(&projection, &path)).transpose()?;
         return Ok(Some(UsedProjection { projection, certificate }));
     }
     fit.as_ref().map(|fit| fitted(fit, train, threads)).transpose()

@@ -3,7 +3,7 @@
 //! JSON `{version, kind: "projection", channels: [certificate, …]}`; each part has the form of any certificate, for the
 //! channel's basis as the factor U of M = UUᵀ and the norm ∞→2 on the cube, and can be taken out and checked by itself.
 
-use crate::file::{followed, prepare_file, write_file};
+use crate::file::{followed, prepare_file, without_mark, write_file};
 use crate::linalg::matrix::{DenseMatrix, Matrix};
 use crate::projection::Projection;
 use crate::projection::kappa::problem;
@@ -142,7 +142,7 @@ impl ProjectionCertificate {
     pub fn read(path: &Path) -> Result<Self, CertificateFileError> {
         let bytes = crate::file::read_file(path)
             .map_err(|reason| CertificateFileError::File { path: path.to_path_buf(), reason })?;
-        let file: Self = serde_json::from_slice(&bytes)
+        let file: Self = serde_json::from_slice(without_mark(&bytes))
             .map_err(|reason| CertificateFileError::Malformed { path: path.to_path_buf(), reason })?;
         match file.channels.iter().map(|part| part.version).chain([file.version]).find(|&v| v != VERSION) {
             Some(found) => Err(CertificateFileError::Version { path: path.to_path_buf(), found }),
@@ -210,14 +210,19 @@ impl ProjectionCertificate {
         }
         certificate.put().map_err(failed(path))?;
         basis.put().map_err(failed(out))?;
-        let _ = std::fs::remove_file(&previous); // of no use any more; often there is none
+        // Of no use any more; often there is none, and what is something else is not ours to remove.
+        if std::fs::symlink_metadata(&previous).is_ok_and(|file| file.is_file())
+            && Self::read(&previous).is_ok()
+        {
+            let _ = std::fs::remove_file(&previous);
+        }
         Ok(())
     }
 }
 
 /// Where a certificate is kept while its pair is replaced.
-fn previous_path(path: &Path) -> PathBuf {
-    let mut name = followed(path).into_os_string();
+pub fn previous_path(path: &Path) -> PathBuf {
+    let mut name = followed(path).unwrap_or_else(|_| path.to_path_buf()).into_os_string();
     name.push(".previous");
     name.into()
 }

@@ -103,7 +103,7 @@ impl CertificateFile {
     pub fn read(path: &Path) -> Result<Self, CertificateFileError> {
         let bytes = crate::file::read_file(path)
             .map_err(|reason| CertificateFileError::File { path: path.to_path_buf(), reason })?;
-        let file: Self = serde_json::from_slice(&bytes)
+        let file: Self = serde_json::from_slice(crate::file::without_mark(&bytes))
             .map_err(|reason| CertificateFileError::Malformed { path: path.to_path_buf(), reason })?;
         let own = if file.paid.is_nothing() { VERSION } else { PAID_VERSION };
         if file.version != own {

@@ -8,6 +8,7 @@ mod report;
 
 use crate::args::AnalyzeArguments;
 use crate::ended::Ended;
+use crate::report::mark::{LATEX, MARKUP};
 use analysis::analyse;
 use anyhow::Context;
 use gambeson_lowrank::file::write_file;
@@ -31,11 +32,11 @@ pub(crate) fn run(arguments: &AnalyzeArguments, stdout: &mut impl Write) -> anyh
     save(&arguments.markdown, &|| {
         let made = format!("\nMade by `{}`.\n", command());
         let texts: Vec<String> = tables.iter().map(crate::report::table::Table::markdown).collect();
-        Ok((texts.join("\n") + &made).into_bytes())
+        Ok(format!("{MARKUP}\n{}{made}", texts.join("\n")).into_bytes())
     })?;
     save(&arguments.latex, &|| {
         let texts: Vec<String> = tables.iter().map(crate::report::table::Table::latex).collect();
-        Ok(texts.join("\n").into_bytes())
+        Ok(format!("{LATEX}\n{}", texts.join("\n")).into_bytes())
     })?;
     save(&arguments.csv, &|| Ok(report::csv(&analysis, arguments.envelope).into_bytes()))?;
     if let Some(files) = &arguments.figure.figure {

@@ -3,8 +3,11 @@
 use super::analysis::{AnalysedLog, Analysis, in_cosines};
 use super::more::{self, ClassObject};
 use crate::args::{AnalyzeArguments, CertificationName};
+use crate::json;
 use crate::report::decimal::down;
+use crate::report::mark::SCORES;
 use crate::report::table::Table;
+use crate::screen::shown;
 use gambeson_smooth::analysis::{Dialect, RadiusNorm};
 use gambeson_smooth::record::Run;
 use serde::Serialize;
@@ -299,7 +302,7 @@ pub(super) fn json(analysis: &Analysis, envelope: bool, stdout: &mut impl Write)
             proven_by: log.proven_by.as_deref(),
             noise_exact: log.source.run.as_deref().map(Run::noise_is_exact),
         };
-        writeln!(stdout, "{}", serde_json::to_string(&object)?)?;
+        writeln!(stdout, "{}", json::line(&object)?)?;
     }
     if envelope {
         let object = EnvelopeObject {
@@ -312,10 +315,10 @@ pub(super) fn json(analysis: &Analysis, envelope: bool, stdout: &mut impl Write)
             abstained: None,
             best: analysis.best.iter().map(|&(at, _)| analysis.logs[at].source.name()).collect(),
         };
-        writeln!(stdout, "{}", serde_json::to_string(&object)?)?;
+        writeln!(stdout, "{}", json::line(&object)?)?;
     }
     if let Some(object) = more::paired_object(analysis) {
-        writeln!(stdout, "{}", serde_json::to_string(&object)?)?;
+        writeln!(stdout, "{}", json::line(&object)?)?;
     }
     Ok(())
 }
@@ -323,7 +326,7 @@ pub(super) fn json(analysis: &Analysis, envelope: bool, stdout: &mut impl Write)
 /// A header and one line per log; shortest decimals that read back to the same numbers.
 pub(super) fn csv(analysis: &Analysis, envelope: bool) -> String {
     let radii: Vec<String> = analysis.radii.iter().map(|radius| radius.value.to_string()).collect();
-    let mut lines = vec![format!("source,images,acr,abstained,{}", radii.join(","))];
+    let mut lines = vec![format!("{SCORES}{}", radii.join(","))];
     let some = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
     let list = |values: &mut dyn Iterator<Item = f64>| -> String {
         values.map(|value| value.to_string()).collect::<Vec<_>>().join(",")
@@ -344,13 +347,11 @@ pub(super) fn csv(analysis: &Analysis, envelope: bool) -> String {
     lines.join("\n") + "\n"
 }
 
-/// A field of a CSV file.
+/// A field of a CSV file. One that a spreadsheet would compute is made a text.
 fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
+    let formula = if text.starts_with(['=', '+', '-', '@']) { "'" } else { "" };
+    let text = format!("{formula}{}", shown(text));
+    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 
 #[cfg(test)]
@@ -369,5 +370,6 @@ mod tests {
     fn fields_of_a_csv_file_are_quoted_where_they_must() {
         assert_eq!(quoted("a.tsv"), "a.tsv");
         assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
+        assert_eq!(quoted("=1+2,a\nb"), "\"'=1+2,a\\u{a}b\"");
     }
 }

@@ -7,6 +7,7 @@ mod summary;
 
 use crate::args::{AttackArguments, FigureFiles, MethodName, RadiusNormName};
 use crate::ended::Ended;
+use crate::json;
 use crate::output::writable;
 use crate::progress::{catch_interrupts, interrupted, live_line};
 use anyhow::{Context, bail, ensure};
@@ -53,7 +54,7 @@ pub(super) fn run(
         figure::draw(&summary, scene.data.shape()).draw().write(files.paths())?;
     }
     if arguments.json {
-        writeln!(stdout, "{}", serde_json::to_string(&summary)?)?;
+        writeln!(stdout, "{}", json::line(&summary)?)?;
     } else {
         summary.print(arguments, &scene, stdout)?;
     }

@@ -5,7 +5,7 @@ use super::scene::Scene;
 use crate::args::{AttackArguments, FigureFiles, MethodName, RadiusNormName};
 use crate::progress::duration;
 use crate::report::base64;
-use crate::screen::wrapped;
+use crate::screen::{shown, shown_path, wrapped};
 use gambeson_learn::attack::inputs::{Adversarial, Victim};
 use serde::{Serialize, Serializer};
 use std::io::Write;
@@ -139,11 +139,12 @@ impl Summary {
         scene: &Scene,
         stdout: &mut impl Write,
     ) -> std::io::Result<()> {
+        let data = shown(scene.data.name());
         let what = match (&arguments.model, arguments.sigma) {
-            (None, _) => scene.data.name().to_owned(),
-            (Some(path), None) => format!("{} on {}", path.display(), scene.data.name()),
+            (None, _) => data,
+            (Some(path), None) => format!("{} on {data}", shown_path(path)),
             (Some(path), Some(sigma)) => {
-                format!("{} on {}, smoothed by noise {sigma}", path.display(), scene.data.name())
+                format!("{} on {data}, smoothed by noise {sigma}", shown_path(path))
             }
         };
         writeln!(stdout, "{}", wrapped(&what, 2))?;
@@ -175,7 +176,7 @@ impl Summary {
         }
         writeln!(stdout, "changed      values by at most {:.4}", self.largest)?;
         for path in arguments.out.iter().chain(arguments.figure.figure.iter().flat_map(FigureFiles::paths)) {
-            writeln!(stdout, "wrote        {}", path.display())?;
+            writeln!(stdout, "wrote        {}", shown_path(path))?;
         }
         Ok(())
     }

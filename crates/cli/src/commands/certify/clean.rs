@@ -3,6 +3,7 @@
 use super::setup::Setup;
 use crate::args::SmoothArguments;
 use crate::ended::Ended;
+use crate::json;
 use crate::progress::{interrupted, live_line, say};
 use crate::screen::wrapped;
 use gambeson_smooth::clean::{Classified, classify_inputs};
@@ -81,7 +82,7 @@ pub(super) fn run(
         rate: answers.len() as f64 / seconds.max(1e-9),
     };
     if arguments.json {
-        writeln!(stdout, "{}", serde_json::to_string(&summary)?)?;
+        writeln!(stdout, "{}", json::line(&summary)?)?;
     } else {
         print(&summary, &setup, stdout)?;
     }

@@ -12,8 +12,9 @@ mod tsv;
 
 use crate::args::CertifyArguments;
 use crate::ended::Ended;
+use crate::json;
 use crate::report::decimal::down;
-use crate::screen::wrapped;
+use crate::screen::{shown_path, wrapped};
 use accuracy::Accuracy;
 use anyhow::{Context, bail};
 use gambeson_checker::NoiseLevel;
@@ -108,7 +109,7 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
     let accuracy = Accuracy::new(&finished.records.values(), &setup.space, noise.value(), setup.labelled());
     let summary = summary(&finished, &setup, accuracy, smooth.out.clone());
     if smooth.json {
-        writeln!(stdout, "{}", serde_json::to_string(&summary)?)?;
+        writeln!(stdout, "{}", json::line(&summary)?)?;
     } else {
         print(&summary, &setup, stdout)?;
     }
@@ -182,7 +183,7 @@ fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::
         summary.draws, summary.seconds, summary.rate, summary.mean_estimation
     )?;
     if let Some(out) = &summary.out {
-        writeln!(stdout, "records      {}", out.display())?;
+        writeln!(stdout, "records      {}", shown_path(out))?;
     }
     summary.accuracy.print(cosines(setup.space.representation()), stdout)
 }

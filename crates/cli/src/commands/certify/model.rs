@@ -1,6 +1,7 @@
 //! What `--model` names.
 
 use super::sources::Sources;
+use crate::args::{Toy, toy};
 use crate::progress::say;
 use anyhow::{Context, anyhow, bail};
 use gambeson_data::dataset::Shape;
@@ -12,6 +13,7 @@ use gambeson_lowrank::projection::representation::{Representation, Transform};
 use gambeson_smooth::classifier::Classifier;
 use gambeson_smooth::input_map::InputMap;
 use gambeson_smooth::toys::{Ball, HalfSpace};
+use std::ffi::OsStr;
 use std::path::Path;
 
 /// A classifier from the command line.
@@ -79,11 +81,11 @@ pub(super) fn load(sources: &Sources<'_>, shape: Shape, threads: usize) -> anyho
         ([], []) => None,
         (mean, std) => Some(Normalisation::new(mean, std, shape.channels).context("--mean and --std")?),
     };
-    if let Some(toy) = text.strip_prefix("toy:") {
+    if let Some(toy) = toy(sources.model) {
         if normalisation.is_some() {
             bail!("--mean and --std are for networks: a toy takes its inputs unchanged");
         }
-        let (model, name) = toy_model(toy, shape).with_context(|| format!("--model {text}"))?;
+        let (model, name) = toy_model(&toy, text, shape).with_context(|| format!("--model {text}"))?;
         return Ok(Loaded { model, name, runtime: None, shape });
     }
     let params =
@@ -117,44 +119,47 @@ fn hinted(error: ModelError) -> anyhow::Error {
     anyhow!("{error}; {hint}")
 }
 
-/// `half-space,offset=B,cosine=K` and so on.
-fn toy_model(text: &str, shape: Shape) -> anyhow::Result<(Model, String)> {
-    let mut words = text.split(',');
-    let kind = words.next().unwrap_or_default();
+/// `toy:half-space,offset=B,cosine=K` and so on, with its name in records.
+fn toy_model(toy: &Toy<'_>, text: &str, shape: Shape) -> anyhow::Result<(Model, String)> {
+    let kind = toy.kind.as_str();
     let allowed: &[&str] = match kind {
         "half-space" => &["offset", "cosine", "normal"],
         "ball" => &["radius", "centre"],
         _ => bail!("unknown toy `{kind}`: expected half-space or ball"),
     };
-    let mut given: Vec<(&str, &str)> = Vec::new();
-    for word in words {
-        let Some((key, value)) = word.split_once('=').filter(|(key, _)| allowed.contains(key)) else {
+    let mut given: Vec<(&str, &OsStr)> = Vec::new();
+    for (key, value) in &toy.given {
+        let Some(value) = value.filter(|_| allowed.contains(&key.as_str())) else {
+            let word = value.map_or_else(|| key.clone(), |value| format!("{key}={}", value.display()));
             bail!("unknown parameter `{word}`: expected {}=...", allowed.join("=..., "));
         };
-        if given.iter().any(|(other, _)| *other == key) {
+        if given.iter().any(|(other, _)| other == key) {
             bail!("{key} is given twice");
         }
         given.push((key, value));
     }
     let value = |key: &str| given.iter().find(|(other, _)| *other == key).map(|(_, value)| *value);
     let number = |key: &str| {
-        let parse =
-            |value: &str| value.parse::<f64>().with_context(|| format!("{key}={value}: not a number"));
+        let parse = |value: &OsStr| {
+            let value = value.to_string_lossy();
+            value.parse::<f64>().with_context(|| format!("{key}={value}: not a number"))
+        };
         value(key).map(parse).transpose()
     };
     if kind == "ball" {
         let Some(radius) = number("radius")? else { bail!("a ball needs radius=R") };
         let centre = vec![number("centre")?.unwrap_or(0.0); shape.len()];
-        return Ok((Model::Ball(Ball::new(centre, radius)?), format!("toy:{text}")));
+        return Ok((Model::Ball(Ball::new(centre, radius)?), text.to_owned()));
     }
-    let mut name = format!("toy:{text}");
+    let mut name = text.to_owned();
     let normal = match (value("cosine"), value("normal")) {
         (Some(_), Some(_)) => bail!("give cosine or normal, not both"),
         (None, None) => vec![1.0 / shape.len() as f64; shape.len()],
-        (Some(index), None) => cosine(index, shape)?,
+        (Some(index), None) => cosine(&index.to_string_lossy(), shape)?,
         (None, Some(path)) => {
             let normal = vector(Path::new(path))?;
             if normal.len() != shape.len() {
+                let path = path.display();
                 bail!("{path}: has {} numbers, but the inputs have {}", normal.len(), shape.len());
             }
             name = format!("{name} sha256 {}", sha256_of_numbers(&normal));

@@ -10,7 +10,9 @@ use super::setup::{self, Setup};
 use super::tsv;
 use crate::args::PredictArguments;
 use crate::ended::Ended;
-use crate::screen::wrapped;
+use crate::json;
+use crate::report::mark::PREDICTED;
+use crate::screen::{shown_path, wrapped};
 use gambeson_smooth::record::PredictionRecord;
 use gambeson_smooth::runs::predict_inputs;
 use gambeson_smooth::smoother::{Smoother, SmoothingParams};
@@ -85,14 +87,14 @@ fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize
         out: smooth.out.clone(),
     };
     if let Some(path) = &smooth.tsv {
-        let mut text = String::from("idx\tlabel\tpredict\tcorrect\ttime\n");
+        let mut text = format!("{PREDICTED}\n");
         for record in records.values() {
             tsv::line(&mut text, record.index, record.label, record.class, None, record.seconds);
         }
         tsv::write(path, &text)?;
     }
     if smooth.json {
-        writeln!(stdout, "{}", serde_json::to_string(&summary)?)?;
+        writeln!(stdout, "{}", json::line(&summary)?)?;
     } else {
         print(&summary, &setup, stdout)?;
     }
@@ -111,7 +113,7 @@ fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::
         summary.draws, summary.seconds, summary.rate
     )?;
     if let Some(out) = &summary.out {
-        writeln!(stdout, "records      {}", out.display())?;
+        writeln!(stdout, "records      {}", shown_path(out))?;
     }
     let share = |count: usize| 100.0 * count as f64 / (*done).max(1) as f64;
     match summary.correct {

@@ -1,6 +1,7 @@
 //! The tables of Cohen et al., which other programs read: tab-separated, −1 for an abstention.
 
 use crate::report::decimal::down;
+use crate::report::mark::CERTIFIED;
 use gambeson_lowrank::file::write_file;
 use gambeson_smooth::record::Record;
 use std::fmt::Write;
@@ -8,7 +9,7 @@ use std::path::Path;
 
 /// `idx label predict radius correct time`, the radius in ℓ2 and cut off after four significant digits.
 pub(super) fn certified<'a>(records: impl Iterator<Item = &'a Record>) -> String {
-    let mut text = String::from("idx\tlabel\tpredict\tradius\tcorrect\ttime\n");
+    let mut text = format!("{CERTIFIED}\n");
     for record in records {
         let radius = record.derived.l2.map_or_else(|| "0.0".to_owned(), |radius| down(radius, 4));
         line(&mut text, record.index, record.label, record.derived.class, Some(&radius), record.seconds);

@@ -6,11 +6,11 @@ mod replay;
 use crate::args::CheckArguments;
 use crate::commands::matrix;
 use crate::ended::Ended;
-use crate::json::{CheckRecord, domain_name};
+use crate::json::{self, CheckRecord, domain_name};
 use crate::machine::peak_memory;
 use crate::progress::{catch_interrupts, duration, interrupted};
 use crate::report::decimal::up;
-use crate::screen::{proven, rejected, wrapped};
+use crate::screen::{proven, rejected, shown, wrapped};
 use anyhow::{Context, bail};
 use gambeson_checker::{CheckError, Domain};
 use gambeson_lowrank::linalg::matrix::Matrix;
@@ -71,7 +71,7 @@ pub(crate) fn run(
             seconds_check: verdict.seconds,
             peak_memory: peak_memory(),
         };
-        writeln!(stdout, "{}", serde_json::to_string(&record)?)?;
+        writeln!(stdout, "{}", json::line(&record)?)?;
     } else {
         verdict.print(0, stdout)?;
     }
@@ -163,9 +163,9 @@ fn check_projection(
             seconds_check,
             peak_memory: peak_memory(),
         };
-        writeln!(stdout, "{}", serde_json::to_string(&record)?)?;
+        writeln!(stdout, "{}", json::line(&record)?)?;
     } else if let Some(reason) = &reason {
-        writeln!(stdout, "{}", wrapped(&format!("{}: {reason}", rejected()), 2))?;
+        writeln!(stdout, "{}", wrapped(&format!("{}: {}", rejected(), shown(reason)), 2))?;
     } else if let Some(bound) = bound {
         let (kappa, basis) = (up(bound.kappa.value(), 17), projection.representation().name());
         let text = format!(
@@ -276,7 +276,7 @@ impl Verdict {
     pub(crate) fn print(&self, indent: usize, stdout: &mut impl Write) -> std::io::Result<()> {
         let before = " ".repeat(indent);
         if let Some(reason) = &self.reason {
-            let text = format!("{before}{}: {reason}", rejected());
+            let text = format!("{before}{}: {}", rejected(), shown(reason));
             return writeln!(stdout, "{}", wrapped(&text, indent + 2));
         }
         let bound = up(self.upper.map_or(f64::INFINITY, Upper::value), 17);

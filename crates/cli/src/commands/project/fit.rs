@@ -5,10 +5,10 @@ use super::live::LiveFit;
 use super::method::{found, method_of};
 use crate::args::FitArguments;
 use crate::ended::Ended;
-use crate::json::{ChannelRecord, FitRecord};
+use crate::json::{self, ChannelRecord, FitRecord};
 use crate::progress::say;
 use crate::report::decimal::{down, up, up_to_places};
-use crate::screen::wrapped;
+use crate::screen::{shown_path, wrapped};
 use anyhow::{Context, bail};
 use gambeson_checker::rounding::root_below;
 use gambeson_lowrank::projection::certificate::certificate_path;
@@ -54,7 +54,7 @@ pub(super) fn run(
         (record.projection, record.certificate) = (Some(out.clone()), Some(certificate));
     }
     if arguments.json {
-        writeln!(stdout, "{}", serde_json::to_string(&record)?)?;
+        writeln!(stdout, "{}", json::line(&record)?)?;
     } else {
         print(&record, &data.describe(record.centred), stdout)?;
     }
@@ -152,7 +152,12 @@ fn print(record: &FitRecord, title: &str, stdout: &mut impl Write) -> anyhow::Re
     let rank = record.channels.iter().map(|channel| channel.rank).sum();
     line("all", rank, record.kappa, record.error, record.limit, "")?;
     if let (Some(projection), Some(certificate)) = (&record.projection, &record.certificate) {
-        writeln!(stdout, "projection   {}\ncertificate  {}", projection.display(), certificate.display())?;
+        writeln!(
+            stdout,
+            "projection   {}\ncertificate  {}",
+            shown_path(projection),
+            shown_path(certificate)
+        )?;
     }
     Ok(())
 }

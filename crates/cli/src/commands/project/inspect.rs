@@ -2,6 +2,7 @@
 
 use crate::args::InspectArguments;
 use crate::ended::Ended;
+use crate::json;
 use crate::report::decimal::{up, up_to_places};
 use crate::screen::{proven, shown, wrapped};
 use gambeson_lowrank::projection::Projection;
@@ -79,7 +80,7 @@ pub(super) fn run(
         reason: checked.as_ref().err().cloned(),
     };
     if arguments.json {
-        writeln!(stdout, "{}", serde_json::to_string(&inspected)?)?;
+        writeln!(stdout, "{}", json::line(&inspected)?)?;
     } else {
         print(&inspected, stdout)?;
     }

@@ -3,7 +3,7 @@
 use super::fittable::Fittable;
 use crate::args::SpectrumArguments;
 use crate::ended::Ended;
-use crate::json::{ChannelSpectrum, SpectrumRecord};
+use crate::json::{self, ChannelSpectrum, SpectrumRecord};
 use crate::report::decimal::up_to_places;
 use crate::report::figure::{Axis, Figure, Panel, Point, Series, Style};
 use crate::report::table::Table;
@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &SpectrumArguments, stdout: &mut impl Write) -> any
         seconds_eigen: started.elapsed().as_secs_f64(),
     };
     if arguments.json {
-        writeln!(stdout, "{}", serde_json::to_string(&record)?)?;
+        writeln!(stdout, "{}", json::line(&record)?)?;
     } else {
         write!(stdout, "{}", table(&record, &data.describe(record.centred)).terminal())?;
     }

@@ -7,7 +7,7 @@ use super::live::LiveFit;
 use super::method::{found, method_of};
 use crate::args::{FitMethodName, SweepArguments};
 use crate::ended::Ended;
-use crate::json::SweepPoint;
+use crate::json::{self, SweepPoint};
 use crate::progress::{above, duration, say};
 use crate::report::decimal::{down, up, up_to_places};
 use crate::screen::wrapped;
@@ -120,7 +120,7 @@ fn print_head(title: &str, channel: usize, stdout: &mut impl Write) -> std::io::
 /// A row of the table, or a line of JSON.
 fn print_point(point: &SweepPoint, json: bool, stdout: &mut impl Write) -> anyhow::Result<()> {
     if json {
-        writeln!(stdout, "{}", serde_json::to_string(point)?)?;
+        writeln!(stdout, "{}", json::line(point)?)?;
     } else {
         let row = format!(
             "{:<10} {:>6} {:>8} {:>4} {:>8} {:>7} {:>6}  {}",

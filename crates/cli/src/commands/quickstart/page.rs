@@ -3,6 +3,8 @@
 use super::contender::Contender;
 use super::results::{AtRadii, Results};
 use crate::report::decimal::{percent_down, up};
+use crate::report::mark::PAGE;
+use crate::screen::shown;
 use gambeson_learn::train::Outcome;
 use std::fmt::Write;
 
@@ -18,7 +20,7 @@ pub(super) fn write(
     figure: &str,
 ) -> String {
     let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>gambeson quickstart</title>\
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">{PAGE}<title>gambeson quickstart</title>\
          <style>{STYLE}</style></head><body>\n<h1>Certified robustness from low-rank structure</h1>\n"
     );
     let view = &ours.setup.view;
@@ -76,5 +78,5 @@ fn table(page: &mut String, name: &str, AtRadii { radii, ours, theirs }: &AtRadi
 }
 
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    shown(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

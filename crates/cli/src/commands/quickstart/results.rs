@@ -1,9 +1,10 @@
 //! What the tour came to: a table, curves, one JSON object.
 
 use super::contender::Contender;
+use crate::json;
 use crate::report::decimal::percent_down;
 use crate::report::figure::{Axis, Figure, Panel, Point, Series, Style};
-use crate::screen::command;
+use crate::screen::{command, shown_path};
 use gambeson_learn::train::run::{NETWORK, SPEC};
 use gambeson_learn::train::setup::PROJECTION;
 use gambeson_smooth::record::{Derived, Record};
@@ -93,7 +94,7 @@ impl Results {
     /// One object.
     pub(super) fn json(&self) -> anyhow::Result<String> {
         let Comparison { l2, linf } = &self.comparison;
-        Ok(serde_json::to_string(&json!({
+        Ok(json::line(&json!({
             "run": self.run,
             "kappa": self.kappa,
             "radii": l2.radii,
@@ -108,8 +109,8 @@ impl Results {
 
     /// What the files are, and what to type next.
     pub(super) fn farewell(&self, ours: &Contender, stdout: &mut impl Write) -> std::io::Result<()> {
-        let at = |name: &str| ours.folder.join(name).display().to_string();
-        writeln!(stdout, "Files in {} ({:.0} s in all):", self.run.display(), self.seconds)?;
+        let at = |name: &str| shown_path(&ours.folder.join(name));
+        writeln!(stdout, "Files in {} ({:.0} s in all):", shown_path(&self.run), self.seconds)?;
         for (name, what) in [
             ("report.html", "this tour as a page, with figures"),
             ("certified.png", "the curves"),

@@ -6,10 +6,11 @@ mod live;
 use crate::args::TrainArguments;
 use crate::commands::data::data_dir;
 use crate::ended::Ended;
+use crate::json;
 use crate::live_data::LiveData;
 use crate::progress::{catch_interrupts, duration, say};
 use crate::report::decimal::down;
-use crate::screen::{command, wrapped};
+use crate::screen::{command, shown, shown_path, wrapped};
 use anyhow::{Context, bail};
 use gambeson_learn::net::parameters::Places;
 use gambeson_learn::train::clock::Spent;
@@ -122,7 +123,7 @@ fn describe(setup: &Setup, parameters: usize) -> String {
     format!(
         "{} samples of {}, {noise}; {} parameters on images of {}; {} epochs of {} steps",
         train.len(),
-        train.name(),
+        shown(train.name()),
         parameters,
         view.output(),
         spec.optimiser.epochs,
@@ -150,7 +151,7 @@ fn dry_run(setup: Setup, json: bool, stdout: &mut impl Write) -> anyhow::Result<
         extrapolated: measured.extrapolated.is_some(),
     };
     if json {
-        writeln!(stdout, "{}", serde_json::to_string(&cost)?)?;
+        writeln!(stdout, "{}", json::line(&cost)?)?;
     } else {
         writeln!(stdout, "{}", wrapped(&about, 2))?;
         writeln!(stdout, "rate         {} inputs per second", down(cost.rate, 3))?;
@@ -190,23 +191,23 @@ fn report(
         last: outcome.metrics.last(),
     };
     if json {
-        writeln!(stdout, "{}", serde_json::to_string(&trained)?)?;
+        writeln!(stdout, "{}", json::line(&trained)?)?;
     } else if trained.finished {
         let network: PathBuf = out.join(NETWORK);
-        writeln!(stdout, "trained      {} in {}", network.display(), duration(outcome.spent.seconds))?;
+        writeln!(stdout, "trained      {} in {}", shown_path(&network), duration(outcome.spent.seconds))?;
         if setup.sigma > 0.0 {
             let projection = if setup.projection.is_some() {
-                format!(" --projection {}", out.join(setup::PROJECTION).display())
+                format!(" --projection {}", shown_path(&out.join(setup::PROJECTION)))
             } else {
                 String::new()
             };
             writeln!(stdout, "certify it with")?;
             let line = format!(
                 "gambeson certify --model {} --data {} --sigma {}{projection} --out {}",
-                network.display(),
-                setup.spec.data.name,
+                shown_path(&network),
+                shown(&setup.spec.data.name),
                 setup.sigma,
-                out.join("certified.jsonl").display()
+                shown_path(&out.join("certified.jsonl"))
             );
             writeln!(stdout, "   {}", command(&line, 7))?;
         }

@@ -2,6 +2,7 @@
 
 use super::style::{BLACK, Colour};
 use super::{Anchor, Drawing, Pixels, Place, Primitive, font};
+use crate::report::mark::marked;
 use anyhow::{Context, anyhow};
 use tiny_skia::{
     ColorU8, FillRule, FilterQuality, LineJoin, Paint, Path, PathBuilder, Pixmap, PixmapPaint, Stroke,
@@ -57,7 +58,8 @@ pub(super) fn write(drawing: &Drawing) -> anyhow::Result<Vec<u8>> {
             }
         }
     }
-    canvas.encode_png().map_err(|error| anyhow!("the figure cannot be encoded: {error}"))
+    let bytes = canvas.encode_png().map_err(|error| anyhow!("the figure cannot be encoded: {error}"))?;
+    Ok(marked(bytes))
 }
 
 /// A picture as the rasteriser has it.

@@ -3,6 +3,8 @@
 use super::style::{BLACK, Colour};
 use super::{Anchor, Drawing, Place, Primitive, Stroke, font, png};
 use crate::report::base64;
+use crate::report::mark::MARKUP;
+use crate::screen::shown;
 
 pub(super) fn write(drawing: &Drawing) -> anyhow::Result<String> {
     let Drawing { width, height, shapes } = drawing;
@@ -12,6 +14,7 @@ pub(super) fn write(drawing: &Drawing) -> anyhow::Result<String> {
              viewBox=\"0 0 {width} {height}\" font-family=\"{}\">",
             font::FAMILY
         ),
+        MARKUP.to_owned(),
         "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>".to_owned(),
     ];
     for shape in shapes {
@@ -71,6 +74,7 @@ fn outline(Stroke { colour, width, dashed }: Stroke) -> String {
     format!("stroke=\"{}\" stroke-width=\"{width}\" stroke-linejoin=\"round\"{dashes}", hex(colour))
 }
 
+/// Text between tags; XML has no control characters, whatever the names of files have.
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    shown(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -1,5 +1,7 @@
 //! A table as columns of plain text, most of them numbers; and as Markdown.
 
+use crate::screen::is_invisible;
+
 /// Columns in groups, rows of cells, and notes below.
 pub(crate) struct Table {
     pub(crate) caption: String,
@@ -42,23 +44,26 @@ impl Table {
     }
 
     pub(crate) fn markdown(&self) -> String {
-        let escape = |text: &str| one_line(text).replace('|', "\\|");
+        // What Markdown would take for markup is none: cells, captions and notes hold names from files.
+        let escape = |text: &str| {
+            one_line(text).replace('\\', "\\\\").replace('|', "\\|").replace('`', "\\`").replace('<', "&lt;")
+        };
         let heading = |column: &Column| match column.group.as_str() {
             "" => escape(&column.heading),
             group => escape(&format!("{group}: {}", column.heading)),
         };
         let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
-        let mut lines = vec![one_line(&self.caption), String::new()];
+        let mut lines = vec![escape(&self.caption), String::new()];
         lines.push(line(self.columns.iter().map(heading).collect()));
         let rule = |column: &Column| if column.words { ":---" } else { "---:" }.to_owned();
         lines.push(line(self.columns.iter().map(rule).collect()));
         lines.extend(self.rows.iter().map(|row| line(row.iter().map(|cell| escape(cell)).collect())));
-        lines.extend(self.notes.iter().map(|note| format!("\n{}", one_line(note))));
+        lines.extend(self.notes.iter().map(|note| format!("\n{}", escape(note))));
         lines.join("\n") + "\n"
     }
 }
 
-/// Text without characters that would end its line: names come from files.
+/// Text without characters that would end its line or turn it round: names come from files.
 pub(super) fn one_line(text: &str) -> String {
-    text.replace(|letter: char| letter.is_control() || ['\u{2028}', '\u{2029}'].contains(&letter), " ")
+    text.replace(|letter: char| letter.is_control() || is_invisible(letter), " ")
 }

@@ -135,6 +135,15 @@ mod tests {
     }
 
     #[test]
+    fn names_are_no_markup() {
+        let mut table = Table::new("<b>".to_owned(), vec!["a `b`\u{202e}c".to_owned()]);
+        table.words("log", &["<script>`x`\\|"], |name| (*name).to_owned());
+        let text = table.markdown();
+        assert!(text.starts_with("&lt;b>\n") && text.ends_with("\na \\`b\\` c\n"), "{text}");
+        assert!(text.contains("\n| &lt;script>\\`x\\`\\\\\\| |\n"), "{text}");
+    }
+
+    #[test]
     fn what_is_written_into_a_tex_file_compiles() {
         assert_eq!(latex("≥ δ ∞ ρκ†"), "$\\ge$ $\\delta$ $\\infty$ $\\rho$$\\kappa$$\\dagger$");
         assert_eq!(latex("é 漢\u{7}"), "é ? ");

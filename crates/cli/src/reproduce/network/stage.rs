@@ -11,6 +11,7 @@ use gambeson_learn::train::spec::Basis;
 use gambeson_lowrank::file::{sha256, write_file};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// Values of an image of CIFAR.
@@ -115,6 +116,15 @@ impl<'a> Stage<'a> {
 
     pub(crate) fn alone(label: String, work: Work) -> Self {
         Self { entry: None, label, work, after: None, sampling: String::new(), runs: PathBuf::new() }
+    }
+
+    /// A word as the program is given it: what is in the folder of runs, by the folder's own name, which need not be text.
+    fn place(&self, word: &str) -> OsString {
+        let folder = self.runs.as_os_str();
+        match word.strip_prefix(&*folder.to_string_lossy()).filter(|_| !folder.is_empty()) {
+            Some(rest) => [folder, rest.as_ref()].join(OsStr::new("")),
+            None => word.into(),
+        }
     }
 
     fn spec_path(&self, entry: &Entry) -> PathBuf {
@@ -222,7 +232,7 @@ impl Planned for Stage<'_> {
             let path = self.spec_path(entry);
             write_file(&path, entry.spec.to_toml().as_bytes()).with_context(|| path.display().to_string())?;
         }
-        let called = call(arguments.to_vec(), threads)?;
+        let called = call(arguments.iter().map(|word| self.place(word)).collect(), threads)?;
         Ok(called.map(|Called { exit, seconds_wall, printed }| Called {
             exit,
             seconds_wall,

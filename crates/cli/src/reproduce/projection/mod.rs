@@ -14,6 +14,7 @@ use crate::reproduce::record::Record;
 use crate::reproduce::run::{Called, call};
 use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Where the folder of sound files of an experiment is looked for.
@@ -244,12 +245,12 @@ impl PlannedFit<'_> {
     }
 
     /// What `--data` is told.
-    fn place(&self) -> anyhow::Result<String> {
+    fn place(&self) -> anyhow::Result<OsString> {
         if self.data.sound.is_none() {
-            return Ok(self.data.name.clone());
+            return Ok(self.data.name.clone().into());
         }
         if let Some(folder) = &self.folder {
-            return Ok(folder.display().to_string());
+            return Ok(folder.into());
         }
         let reference = std::env::var_os(REFERENCE_DATA).filter(|value| !value.is_empty());
         let reference = reference.with_context(|| {
@@ -265,7 +266,7 @@ impl PlannedFit<'_> {
             "{}: no such folder of sound files: set ${REFERENCE_DATA}, or name a folder with --data",
             folder.display()
         );
-        Ok(folder.display().to_string())
+        Ok(folder.into())
     }
 }
 
@@ -326,7 +327,7 @@ impl Planned for PlannedFit<'_> {
     }
 
     fn call(&self, arguments: &[String], threads: usize) -> anyhow::Result<Option<Called<FitOutput>>> {
-        let mut words = arguments.to_vec();
+        let mut words: Vec<OsString> = arguments.iter().map(Into::into).collect();
         if let Some(at) = words.iter().position(|word| word == "--data") {
             words[at + 1] = self.place()?;
         }

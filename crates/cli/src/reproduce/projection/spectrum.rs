@@ -72,7 +72,7 @@ impl Planned for PlannedSpectrum<'_> {
     }
 
     fn call(&self, arguments: &[String], threads: usize) -> anyhow::Result<Option<Called<SpectrumOutput>>> {
-        let called = call(arguments.to_vec(), threads)?;
+        let called = call(arguments.iter().map(Into::into).collect(), threads)?;
         Ok(called.map(|Called { exit, seconds_wall, printed }| Called {
             exit,
             seconds_wall,

@@ -14,6 +14,7 @@ use crate::reproduce::run::{Called, call};
 use anyhow::{Context, bail, ensure};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
 
 /// `experiments/NAME.toml`, validated.
 #[derive(Debug, Deserialize)]
@@ -234,10 +235,10 @@ impl Planned for PlannedBound<'_> {
 
     fn call(&self, arguments: &[String], threads: usize) -> anyhow::Result<Option<Called<Proof>>> {
         let folder = tempfile::tempdir().context("a folder for the certificate")?;
-        let certificate = folder.path().join("certificate.json").display().to_string();
-        let mut words = arguments.to_vec();
+        let certificate = folder.path().join("certificate.json").into_os_string();
+        let mut words: Vec<OsString> = arguments.iter().map(Into::into).collect();
         if self.solver.check {
-            words.extend(["--certificate".to_owned(), certificate.clone()]);
+            words.extend(["--certificate".into(), certificate.clone()]);
         }
         let Some(Called { exit, seconds_wall, printed }) = call::<BoundRecord>(words, threads)? else {
             return Ok(None);
@@ -247,7 +248,8 @@ impl Planned for PlannedBound<'_> {
         }
         let mut proof = Proof { bound: printed, check: None };
         if self.solver.check {
-            let words = ["check", "--random", &self.instance(), &certificate, "--json"].map(str::to_owned);
+            let words =
+                ["check".into(), "--random".into(), self.instance().into(), certificate, "--json".into()];
             let Some(Called { exit, seconds_wall, printed }) = call(words.into(), threads)? else {
                 return Ok(None);
             };

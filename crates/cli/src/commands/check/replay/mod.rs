@@ -10,6 +10,7 @@ mod outcome;
 use crate::args::{CheckArguments, ReplayArguments};
 use crate::commands::certify::{Setup, Sources, interruptible, runtime_choice};
 use crate::ended::Ended;
+use crate::json;
 use crate::progress::{interrupted, live_line};
 use anyhow::{Context, bail};
 use gambeson_checker::{FailureProbability, NoiseLevel};
@@ -56,7 +57,7 @@ fn check(arguments: &CheckArguments, stdout: &mut impl Write, threads: usize) ->
     let (checked, stopped) = checked(path, &arguments.replay, threads)?;
     let checked = Outcome { seconds: started.elapsed().as_secs_f64(), ..checked };
     if arguments.json {
-        writeln!(stdout, "{}", serde_json::to_string(&checked)?)?;
+        writeln!(stdout, "{}", json::line(&checked)?)?;
     } else {
         checked.print(stdout)?;
     }

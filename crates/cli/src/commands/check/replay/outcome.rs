@@ -1,7 +1,7 @@
 //! What a check of records comes to, and how it is told.
 
 use crate::report::decimal::up;
-use crate::screen::{proven, rejected, wrapped};
+use crate::screen::{proven, rejected, shown, wrapped};
 use gambeson_smooth::record::Record;
 use serde::Serialize;
 use std::io::Write;
@@ -169,7 +169,7 @@ fn list(stdout: &mut impl Write, what: &str, places: &[Place]) -> std::io::Resul
             (Some(line), Some(index)) => format!("line {line}, input {index}: "),
             _ => String::new(),
         };
-        writeln!(stdout, "{}", wrapped(&format!("{what}: {at}{}", place.reason), 2))?;
+        writeln!(stdout, "{}", wrapped(&format!("{what}: {at}{}", shown(&place.reason)), 2))?;
     }
     if places.len() > SHOWN {
         writeln!(stdout, "  and {} more", places.len() - SHOWN)?;
