@@ -37,7 +37,7 @@ pub(crate) fn shows(text: &str, markdown: &str) -> bool {
     let shown = unwrapped(text);
     let rows = markdown.lines().filter(|line| line.starts_with('|')).skip(2);
     let cells = rows.flat_map(|row| row.trim_matches('|').split(" | ")).map(str::trim);
-    let lines = markdown.lines().filter(|line| !line.starts_with('|'));
+    let lines = markdown.lines().filter(|line| !line.starts_with(['|', '<']));
     text.lines().all(|line| line.chars().count() <= 80)
         && lines.chain(cells.clone()).all(|part| {
             let whole = shown.contains(&unwrapped(part));
