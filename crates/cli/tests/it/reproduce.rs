@@ -110,9 +110,7 @@ fn a_line_broken_off_is_taken_off() {
     assert_eq!(bench.run(LINE).code, 0);
     let whole = bench.read(RECORDS);
     let good: usize = whole.split_inclusive('\n').take(11).map(str::len).sum();
-    for (end, tail) in
-        [(whole.len() - 40, &b""[..]), (good + 1, b""), (good, b"\xff\xfe rubbish\n"), (good, b"{]\n")]
-    {
+    for (end, tail) in [(whole.len() - 40, &b""[..]), (good + 1, b""), (good, b"{\"exp"), (good, b"\0\0\0")] {
         let broken = [&whole.as_bytes()[..end], tail].concat();
         bench.write(RECORDS, &broken);
         let run = bench.run(&format!("{LINE} --render-only"));
@@ -126,12 +124,24 @@ fn a_line_broken_off_is_taken_off() {
     assert_eq!(bench.run(LINE).code, 0);
     assert_eq!(bench.read(RECORDS), whole, "only the end of the line was missing");
     // What a stopped writer cannot have left is not ours to remove.
-    for (line, text) in [(1, "rubbish\n".to_owned() + &whole), (13, whole.clone() + "{\"n\": 3}\n")] {
+    for (line, text) in [
+        (1, "rubbish\n".to_owned() + &whole),
+        (13, whole.clone() + "{\"n\": 3}\n"),
+        (13, whole.clone() + "rubbish"),
+        (13, whole.clone() + "{]\n"),
+        (1, "my notes".to_owned()),
+    ] {
         bench.write(RECORDS, &text);
         let run = bench.run(LINE);
         assert!(run.code == 2 && run.stderr.contains(&format!("{RECORDS}, line {line}")), "{run:?}");
         assert_eq!(bench.read(RECORDS), text);
     }
+    // Marks that editors put before lines are none of ours, and do no harm.
+    bench.write(
+        RECORDS,
+        whole.split_inclusive('\n').map(|line| format!("\u{feff}{line}")).collect::<String>(),
+    );
+    assert_eq!(bench.run(&format!("{LINE} --render-only")).code, 0);
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 /// Killed at any moment.
 mod kills;
+/// Only files of this program are replaced unasked.
+mod kinds;
 /// Time and memory are bounded.
 mod limits;
 /// Outputs never destroy inputs.

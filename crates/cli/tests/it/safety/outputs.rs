@@ -3,12 +3,12 @@
 use crate::support::{Bench, Run};
 
 /// A spec without a file.
-const PLAIN: &str = "[data]\nname = \"fashion\"\n[model]\nfamily = \"mlp\"\nhidden = [3]\n[noise]\nsigma = 0.25\n\
+pub(super) const PLAIN: &str = "[data]\nname = \"fashion\"\n[model]\nfamily = \"mlp\"\nhidden = [3]\n[noise]\nsigma = 0.25\n\
     [projection]\nfit = { method = \"axis\", rank = 3 }\n[objective]\nkind = \"gaussian\"\n\
     [optimiser]\nepochs = 1\nlearning_rate = 0.1\n";
 
 /// A bench with one file of each kind.
-fn bench() -> Bench {
+pub(super) fn bench() -> Bench {
     let bench = Bench::with_own_data();
     bench.save_npy("m.npy", 2, 2, &[2.0, 1.0, 1.0, 2.0]);
     bench.save_npy("x.npy", 6, 4, &(0..24).map(|k| f64::from(k * k % 7)).collect::<Vec<_>>());
@@ -30,7 +30,7 @@ fn files(bench: &Bench) -> Vec<(String, Vec<u8>)> {
 }
 
 /// Refused with a message, and nothing was changed.
-fn refused(bench: &Bench, line: &str, message: &str) {
+pub(super) fn refused(bench: &Bench, line: &str, message: &str) {
     let before = files(bench);
     let run: Run = bench.run(line);
     assert!(run.code == 2 && run.stderr.contains(message), "{line}: {run:?}");
@@ -94,30 +94,79 @@ fn outputs_never_destroy_inputs() {
     );
     std::fs::copy(bench.path("r.jsonl"), bench.path("r2.jsonl")).expect("copied");
     refused(&bench, "analyze r?.jsonl --csv r2.jsonl --force", destroys);
+    // The run that is extended.
+    let extend = format!("{certify} --sequential --extend r.jsonl");
+    refused(&bench, &format!("{extend} --out r.jsonl"), destroys);
+    refused(&bench, &format!("{extend} --out more.jsonl --tsv r.jsonl --force"), destroys);
 }
 
 #[test]
-fn folders_with_files_of_others_are_left_alone() {
+fn folders_that_are_read_as_a_whole_get_no_new_files() {
     let bench = bench();
-    let other = "and is not";
-    for (folder, name, line) in [
-        ("start", "report.html", "quickstart --out start"),
-        ("start/baseline", "network.safetensors", "quickstart --out start"),
-        ("manual", "gambeson-bound.1", "man --out manual"),
-    ] {
-        std::fs::create_dir_all(bench.path(folder)).expect("a folder");
-        bench.write(&format!("{folder}/{name}"), "my notes\n");
-        refused(&bench, line, other);
-        assert_eq!(bench.read(&format!("{folder}/{name}")), "my notes\n");
-        std::fs::remove_file(bench.path(&format!("{folder}/{name}"))).expect("removed");
+    let destroys = "would destroy; give another file";
+    std::fs::create_dir_all(bench.path("imgs/cat")).expect("folders");
+    std::fs::create_dir(bench.path("logs")).expect("a folder");
+    std::fs::copy(bench.path("r.jsonl"), bench.path("logs/r.jsonl")).expect("copied");
+    assert_eq!(bench.run("project spectrum --data fashion --figure imgs/cat/a.png").code, 0);
+    refused(&bench, "project sweep --data imgs --figure imgs/cat/new.png", destroys);
+    refused(&bench, "project fit --data imgs --rank 2 --out ./imgs/new/p.safetensors", destroys);
+    refused(&bench, "analyze logs --markdown logs/new.md", destroys);
+    assert!(!bench.path("logs/new.md").exists() && !bench.path("imgs/cat/new.png").exists());
+    assert_eq!(bench.run("analyze logs/r.jsonl --markdown logs/new.md").code, 0, "a file, not the folder");
+}
+
+/// What a projection's certificate is kept as while the pair is replaced.
+#[test]
+fn a_kept_certificate_is_one_of_ours() {
+    let bench = bench();
+    let fit = "project fit --data x.npy --rank 2 --out q.safetensors";
+    assert_eq!(bench.run(fit).code, 0);
+    bench.write("q.cert.json.previous", "my notes\n");
+    refused(&bench, fit, "to replace it, say --force");
+    std::fs::remove_file(bench.path("q.cert.json.previous")).expect("removed");
+    #[cfg(unix)]
+    {
+        let link = |to: &str| {
+            let _ = std::fs::remove_file(bench.path("q.cert.json.previous"));
+            std::os::unix::fs::symlink(to, bench.path("q.cert.json.previous")).expect("a link");
+        };
+        link("p.cert.json");
+        refused(&bench, fit, "to replace it, say --force");
+        link("x.npy");
+        refused(&bench, &format!("{fit} --force"), "would destroy");
+        assert!(bench.path("q.cert.json.previous").is_symlink());
     }
-    assert_eq!(bench.run("man --out manual").code, 0);
-    assert_eq!(bench.run("man --out manual").code, 0, "its own pages are replaced");
-    // A stored set is not replaced by itself.
-    let run = bench.run("data import x.npy --name mine");
-    assert_eq!(run.code, 0, "{run:?}");
-    let run = bench.run("data import mine --name mine --replace");
-    assert!(run.code == 2 && run.stderr.contains("would destroy"), "{run:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_printed_into_is_not_replaced() {
+    let bench = bench();
+    for line in [
+        "bound m.npy --certificate /dev/stdout > so.json",
+        "bound m.npy --certificate so.json > so.json",
+        "bound m.npy --certificate ./so.json 2> so.json",
+        "analyze r.jsonl --csv so.json --force >> so.json",
+    ] {
+        let line = format!("{} {line}", env!("CARGO_BIN_EXE_gambeson"));
+        let mut shell = std::process::Command::new("sh");
+        let output = shell.args(["-c", &line]).current_dir(bench.path("")).output().expect("a shell");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned() + &bench.read("so.json");
+        assert!(
+            output.status.code() == Some(2) && said.contains("is what this command prints into"),
+            "{said}"
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_circle_of_links_is_refused() {
+    let bench = bench();
+    std::os::unix::fs::symlink("two.json", bench.path("one.json")).expect("a link");
+    std::os::unix::fs::symlink("one.json", bench.path("two.json")).expect("a link");
+    refused(&bench, "bound m.npy --certificate one.json", "leads back to itself");
+    assert!(bench.path("one.json").is_symlink() && bench.path("two.json").is_symlink());
 }
 
 #[test]
@@ -136,29 +185,6 @@ fn two_outputs_are_two_files_by_whatever_name() {
     {
         std::os::unix::fs::symlink("m.npy", bench.path("soft")).expect("a link");
         refused(&bench, "bound m.npy --certificate soft", "would destroy");
-    }
-}
-
-#[test]
-fn files_of_another_kind_are_replaced_only_by_force() {
-    let bench = bench();
-    for line in [
-        "bound m.npy --certificate notes.txt",
-        "analyze r.jsonl --csv notes.txt",
-        "analyze r.jsonl --markdown notes.txt",
-        "project fit --data fashion --rank 3 --method axis --out notes.txt",
-        "certify --model toy:ball,radius=1 --data fashion --sigma 0.5 --stop 1 --tsv notes.txt",
-    ] {
-        refused(&bench, line, "to replace it, say --force");
-    }
-    let run = bench.run("bound m.npy --certificate notes.txt --force");
-    assert_eq!(run.code, 0, "{run:?}");
-    // A certificate takes the place of a certificate.
-    let run = bench.run("bound m.npy --certificate notes.txt");
-    assert!(run.code == 0 && bench.read("notes.txt").starts_with("{\"version\":1"), "{run:?}");
-    for _ in 0..2 {
-        let line = "analyze r.jsonl --csv t.csv --markdown t.md --latex t.tex --figure t";
-        assert_eq!(bench.run(line).code, 0);
     }
 }
 
@@ -191,6 +217,50 @@ fn a_link_is_written_through() {
         assert!(bench.path("link.json").is_symlink());
         assert!(bench.read("elsewhere/c.json").starts_with("{\"version\":1"));
     }
+    // Pairs, tables and records too.
+    let links = ["q.safetensors", "q.cert.json", "t.tsv", "t.csv", "l.jsonl"];
+    for name in links {
+        std::os::unix::fs::symlink(format!("elsewhere/{name}"), bench.path(name)).expect("a link");
+    }
+    let certify =
+        "certify --model toy:half-space,offset=0.2 --data fashion --sigma 0.5 --stop 2 --n 200 --n0 20";
+    for rank in [3, 4] {
+        for line in [
+            &format!("project fit --data fashion --rank {rank} --method axis --out q.safetensors"),
+            &format!("{certify} --out l.jsonl --tsv t.tsv"),
+            "analyze r.jsonl --csv t.csv",
+        ] {
+            let run = bench.run(line);
+            assert_eq!(run.code, 0, "{run:?}");
+        }
+        for name in links {
+            let is_file =
+                bench.path(&format!("elsewhere/{name}")).symlink_metadata().is_ok_and(|it| it.is_file());
+            assert!(bench.path(name).is_symlink() && is_file, "{name}");
+        }
+        assert_eq!(bench.run("check q.safetensors q.cert.json").code, 0);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pair_on_a_full_disk_is_the_old_one() {
+    let bench = bench();
+    let (projection, certificate) = (bench.read_bytes("p.safetensors"), bench.read_bytes("p.cert.json"));
+    // Files of at most 64 KiB: rank 100 in 784 coordinates does not fit, rank 3 did.
+    let program = env!("CARGO_BIN_EXE_gambeson");
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 128; exec '{program}' project fit --data fashion --rank 100 --method axis --out p.safetensors"
+    );
+    let output = std::process::Command::new("sh").args(["-c", &script]).current_dir(bench.path("")).output();
+    let output = output.expect("a shell");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && stderr.contains("p.safetensors"), "{stderr}");
+    assert!(
+        bench.read_bytes("p.safetensors") == projection && bench.read_bytes("p.cert.json") == certificate
+    );
+    let names: Vec<String> = files(&bench).into_iter().map(|(name, _)| name).collect();
+    assert!(!names.iter().any(|name| name.contains("part") || name.contains("previous")), "{names:?}");
 }
 
 #[test]
@@ -215,23 +285,4 @@ fn a_pair_that_was_being_replaced_is_the_old_one_or_the_new_one() {
     assert_eq!(bench.read_bytes("p.cert.json"), new_certificate);
     assert!(!bench.path("p.cert.json.previous").exists());
     assert_eq!(bench.run("check p.safetensors p.cert.json").code, 0);
-}
-
-#[test]
-fn fetching_leaves_folders_of_others_alone() {
-    let bench = bench();
-    std::fs::create_dir_all(bench.path("data/cifar10/thesis")).expect("folders");
-    std::fs::write(bench.path("data/cifar10/thesis/chapter1.tex"), "years of work").expect("written");
-    let child = std::process::Command::new(env!("CARGO_BIN_EXE_gambeson"))
-        .args(["data", "fetch", "cifar10", "--from", "nothing.tar.gz"])
-        .env("GAMBESON_DATA", bench.path("data"))
-        .current_dir(bench.path(""))
-        .stdin(std::process::Stdio::null())
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .expect("it runs");
-    let run = Bench::finish("data fetch", child);
-    assert!(run.code == 2 && run.stderr.contains("which is no file of the set"), "{run:?}");
-    assert_eq!(bench.read("data/cifar10/thesis/chapter1.tex"), "years of work");
 }
