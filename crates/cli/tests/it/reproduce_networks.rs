@@ -31,7 +31,7 @@ alpha = 0.01
 label = "noise"
 "#;
 
-fn experiments(bench: &Bench) {
+pub(crate) fn experiments(bench: &Bench) {
     std::fs::create_dir_all(bench.path("e")).expect("a folder");
     let noise = "[network.spec.noise]\nsigma = 0.3\n";
     let gaussian = "[network.spec.objective]\nkind = \"gaussian\"\n";

@@ -9,6 +9,7 @@ mod report;
 use crate::args::AnalyzeArguments;
 use crate::ended::Ended;
 use crate::report::mark::{LATEX, MARKUP};
+use crate::screen::shown;
 use analysis::analyse;
 use anyhow::Context;
 use gambeson_lowrank::file::write_file;
@@ -61,5 +62,5 @@ fn command() -> String {
     };
     let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     let words: Vec<String> = words.map(word).collect();
-    format!("gambeson {}", words.join(" ")).replace('`', "'")
+    shown(&format!("gambeson {}", words.join(" "))).replace('`', "'")
 }

@@ -8,7 +8,9 @@ mod kinds;
 mod limits;
 /// Outputs never destroy inputs.
 mod outputs;
-/// Standard streams that cannot be written, paths that are no text, texts that pretend.
+/// Texts that pretend.
+mod printing;
+/// Standard streams that cannot be written, paths that are no text.
 mod streams;
 /// What a file says is what is bounded.
 mod sums;

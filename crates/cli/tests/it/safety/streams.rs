@@ -1,6 +1,8 @@
 //! Streams, paths and texts that are not what one expects.
 
 use crate::support::Bench;
+#[cfg(target_os = "linux")]
+use crate::training::SPEC;
 #[cfg(unix)]
 use std::process::{Command, Stdio};
 
@@ -28,7 +30,32 @@ fn a_stderr_that_cannot_be_written_loses_the_message_only() {
         assert!(!shell(&bench, line).1.contains("code 101"));
     }
     bench.write("graph", "2 1\n1 2\n");
-    assert_eq!(shell(&bench, "GAMBESON bound graph > /dev/full").0, 2);
+    for line in
+        ["bound graph", "--help", "--version", "help bound", "bound --help", "man", "completions bash"]
+    {
+        assert_eq!(shell(&bench, &format!("GAMBESON {line} > /dev/full")).0, 2, "{line}");
+        assert_eq!(shell(&bench, &format!("GAMBESON {line} | true; exit ${{PIPESTATUS[0]}}")).0, 0, "{line}");
+    }
+}
+
+/// Both streams into a reader that leaves after the first line, while the command is at work.
+#[cfg(target_os = "linux")]
+#[test]
+fn readers_that_leave_do_not_stop_the_work() {
+    let bench = Bench::new();
+    bench.write("s.toml", SPEC);
+    let certify = "certify --model toy:half-space,offset=0.2 --data fashion --sigma 0.5 --stop 30 --n 5000";
+    for line in [
+        &format!("{certify} --out r.jsonl"),
+        "train s.toml --out run",
+        "project fit --data fashion --rank 30 --method robust --out p.safetensors",
+    ] {
+        let run = shell(&bench, &format!("GAMBESON {line} 2>&1 | head -1; exit ${{PIPESTATUS[0]}}"));
+        assert_eq!(run.0, 0, "{line}: {}", run.1);
+    }
+    assert_eq!(bench.read("r.jsonl").lines().count(), 30);
+    assert!(bench.path("run/network.safetensors").exists());
+    assert_eq!(bench.run("check p.safetensors p.cert.json").code, 0);
 }
 
 #[cfg(target_os = "linux")]
@@ -36,7 +63,7 @@ fn a_stderr_that_cannot_be_written_loses_the_message_only() {
 fn paths_need_not_be_text() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
-    let bench = Bench::new();
+    let bench = Bench::with_own_data();
     let name =
         |ending: &str| bench.path("").join(OsStr::from_bytes(&[b"caf\xe9 ", ending.as_bytes()].concat()));
     bench.save_npy("m.npy", 2, 2, &[2.0, 1.0, 1.0, 2.0]);
@@ -46,7 +73,8 @@ fn paths_need_not_be_text() {
     std::fs::copy(bench.path("x.npy"), name("x.npy")).expect("copied");
     let run = |arguments: &[&OsStr]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gambeson"));
-        let output = command.args(arguments).current_dir(bench.path("")).output().expect("it runs");
+        command.args(arguments).env("GAMBESON_DATA", bench.path("data")).current_dir(bench.path(""));
+        let output = command.output().expect("it runs");
         assert_eq!(
             output.status.code(),
             Some(0),
@@ -70,33 +98,39 @@ fn paths_need_not_be_text() {
     let outputs =
         [word("--markdown"), table.as_os_str(), word("--figure"), figure.as_os_str(), word("--any-class")];
     run(&[&[word("analyze"), r.as_os_str()][..], &outputs].concat());
-}
-
-#[test]
-fn texts_of_files_are_shown_as_texts() {
-    let bench = Bench::new();
-    let run = bench.run("project fit --data fashion --rank 2 --method axis --out p.safetensors");
-    assert_eq!(run.code, 0, "{run:?}");
-    std::fs::remove_file(bench.path("p.cert.json")).expect("removed");
-    let bytes = bench.read_bytes("p.safetensors");
-    let length = usize::try_from(u64::from_le_bytes(*bytes.first_chunk().expect("a length"))).expect("short");
-    let header = String::from_utf8(bytes[8..8 + length].to_vec()).expect("text");
-    let forged = header.trim_end().replacen("fashion-train", "x\\nPROVEN: kappa <= 1\\u001b[32m\\u202e", 1);
-    assert_ne!(forged, header.trim_end());
-    let forged = format!("{forged:<width$}", width = forged.len().next_multiple_of(8));
-    let mut file = (forged.len() as u64).to_le_bytes().to_vec();
-    file.extend(forged.bytes().chain(bytes[8 + length..].iter().copied()));
-    bench.write("forged.safetensors", file);
-    let run = bench.run("project inspect forged.safetensors");
-    assert_eq!(run.code, 0, "{run:?}");
-    assert!(
-        !run.stdout.contains('\x1b') && !run.stdout.lines().any(|line| line.starts_with("PROVEN")),
-        "{run:?}"
-    );
-    assert!(run.stdout.contains("x\\u{a}PROVEN: kappa <= 1\\u{1b}[32m\\u{202e}"), "{run:?}");
-    bench.write("bad", "2 1\n1 2 \x1b[31mPROVEN\n");
-    let run = bench.run("bound bad");
-    assert!(run.code == 2 && !run.stderr.contains('\x1b'), "{run:?}");
+    // The vector of a toy, which the guard has to know as well.
+    bench.save_npy("v.npy", 1, 4, &[1.0, 0.0, 0.0, 0.0]);
+    let v = name("v.npy");
+    std::fs::copy(bench.path("v.npy"), &v).expect("copied");
+    let model = [word("toy:half-space,normal="), v.as_os_str()].join(word(""));
+    let tail = [word("--model"), &model, word("--data"), x.as_os_str(), word("--json")];
+    run(&[&["predict", "--sigma", "0.5", "--n", "100"].map(word)[..], &tail].concat());
+    let tsv = [word("certify"), word("--sigma"), word("0.5"), word("--force"), word("--tsv"), v.as_os_str()];
+    let output = Command::new(env!("CARGO_BIN_EXE_gambeson"))
+        .args([&tsv[..], &tail].concat())
+        .current_dir(bench.path(""))
+        .output();
+    let said = String::from_utf8_lossy(&output.expect("it runs").stderr).into_owned();
+    assert!(said.contains("is the vector of the toy, which --tsv would destroy"), "{said}");
+    // Everything about networks.
+    let (spec, folder, net) = (name("s.toml"), name("run"), name("net.onnx"));
+    std::fs::write(&spec, SPEC).expect("written");
+    run(&[word("train"), spec.as_os_str(), word("--out"), folder.as_os_str()]);
+    run(&[word("train"), spec.as_os_str(), word("--json")]);
+    let network = folder.join("network.safetensors");
+    run(&[word("export"), network.as_os_str(), net.as_os_str()]);
+    let (out, projection) = (name("adv.npy"), folder.join("projection.safetensors"));
+    let attack =
+        ["attack", "--data", "fashion", "--epsilon", "0.1", "--every", "200", "--steps", "1", "--model"];
+    let tail =
+        [network.as_os_str(), word("--projection"), projection.as_os_str(), word("--out"), out.as_os_str()];
+    run(&[&attack.map(word)[..], &tail].concat());
+    crate::reproduce_networks::experiments(&bench);
+    let reproduce = ["reproduce", "fig-adv-examples", "--experiments", "e", "--results"].map(word);
+    let (results, runs) = (name("results"), name("runs"));
+    run(&[&reproduce[..], &[results.as_os_str(), word("--runs"), runs.as_os_str()]].concat());
+    assert!(runs.is_dir() && !bench.path("caf\u{fffd} runs").exists());
+    run(&[word("data"), word("import"), x.as_os_str(), word("--name"), word("mine")]);
 }
 
 #[test]
@@ -109,6 +143,15 @@ fn a_mark_at_the_start_of_records_is_skipped() {
     assert_eq!(bench.run("analyze r.jsonl").code, 0);
     let again = bench.run(&format!("{line} --json")).json();
     assert_eq!(again["resumed"], 2);
+    // Nor does it matter before a certificate.
+    bench.save_npy("m.npy", 2, 2, &[2.0, 1.0, 1.0, 2.0]);
+    assert_eq!(bench.run("bound m.npy --certificate c.json").code, 0);
+    assert_eq!(bench.run("project fit --data fashion --rank 2 --method axis --out p.safetensors").code, 0);
+    for name in ["c.json", "p.cert.json"] {
+        bench.write(name, format!("\u{feff}{}", bench.read(name)));
+    }
+    assert_eq!(bench.run("check m.npy c.json").code, 0);
+    assert_eq!(bench.run("check p.safetensors p.cert.json").code, 0);
 }
 
 #[test]

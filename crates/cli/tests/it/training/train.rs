@@ -80,6 +80,43 @@ fn a_stopped_run_says_so_and_goes_on() {
 }
 
 #[test]
+fn a_run_killed_at_its_start_goes_on_with_a_whole_pair() {
+    let bench = Bench::new();
+    bench.write("s.toml", SPEC);
+    let check =
+        |run: &str| bench.run(&format!("check {run}/projection.safetensors {run}/projection.cert.json"));
+    assert_eq!(bench.run("train s.toml --out whole").code, 0);
+    // As a kill leaves it behind the first file, and behind the second.
+    std::fs::create_dir(bench.path("broken")).expect("a folder");
+    bench.write("broken/spec.toml", bench.read("whole/spec.toml"));
+    for before in ["spec.toml", "projection.cert.json"] {
+        bench.write(&format!("broken/{before}"), bench.read(&format!("whole/{before}")));
+        let run = bench.run("train s.toml --out broken --time-limit 0");
+        assert!(run.code == 1 && check("broken").code == 0, "{run:?}");
+        std::fs::remove_file(bench.path("broken/projection.safetensors")).expect("removed");
+    }
+    let run = bench.run("train s.toml --out broken");
+    assert!(run.code == 0 && check("broken").code == 0, "{run:?}");
+    let network = |run: &str| bench.read_bytes(&format!("{run}/network.safetensors"));
+    assert_eq!(network("broken"), network("whole"));
+    // A projection whose pair was being replaced brings the certificate that is its own.
+    let fit = |rank: u32| {
+        let line =
+            format!("project fit --data fashion --rank {rank} --method axis --grid 8 --out p.safetensors");
+        assert_eq!(bench.run(&line).code, 0);
+    };
+    fit(20);
+    let (old, old_certificate) = (bench.read_bytes("p.safetensors"), bench.read_bytes("p.cert.json"));
+    fit(21);
+    bench.write("p.safetensors", old);
+    bench.write("p.cert.json.previous", old_certificate);
+    let fitted = "fit = { method = \"axis\", rank = 20, grid = 8 }";
+    bench.write("p.toml", SPEC.replace(fitted, "file = \"p.safetensors\""));
+    let run = bench.run("train p.toml --out paired --time-limit 0");
+    assert!(run.code == 1 && check("paired").code == 0, "{run:?}");
+}
+
+#[test]
 fn bad_specs_and_full_disks_end_in_clear_errors() {
     let bench = Bench::new();
     for (line, word) in [
