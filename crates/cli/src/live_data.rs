@@ -1,6 +1,7 @@
 //! The live line of long work with data: what is being read, fetched or added up, how much of it, how fast.
 
 use crate::progress::{duration, interrupted, live_line, set_template};
+use crate::screen;
 use gambeson_data::progress::{LoadProgress, Stage};
 use gambeson_lowrank::observe::Observer;
 use indicatif::ProgressBar;
@@ -49,7 +50,7 @@ impl Observer<LoadProgress> for LiveData {
             };
             set_template(&self.bar, &format!("{{spinner}} {{elapsed}} {words} {{prefix}} {counts} {{msg}}"));
             let from = step.provider.as_deref().map_or(String::new(), |provider| format!(" from {provider}"));
-            self.bar.set_prefix(format!("{}{from}", self.name));
+            self.bar.set_prefix(screen::shown(&format!("{}{from}", self.name)));
             self.bar.set_message("");
         }
         if let Some(total) = step.total {

@@ -5,6 +5,7 @@
 
 use crate::report::mark;
 use anyhow::Context;
+use gambeson_learn::train::run::Metrics;
 use gambeson_lowrank::projection::certificate::ProjectionCertificate;
 use gambeson_lowrank::safetensors;
 use gambeson_lowrank::sdp::certificate::CertificateFile;
@@ -115,7 +116,7 @@ impl Kind {
             Self::Latex => first == mark::LATEX,
             Self::Svg => text.starts_with("<svg ") && text.lines().nth(1) == Some(mark::MARKUP),
             Self::Png => head.get(mark::PNG_PLACE..).is_some_and(|rest| rest.starts_with(mark::PNG)),
-            Self::Metrics => first.starts_with("{\"epoch\":"),
+            Self::Metrics => serde_json::from_str::<Metrics>(first).is_ok(),
             Self::Manual => first == mark::MANUAL,
             Self::Page => text.starts_with("<!doctype html>") && text.contains(mark::PAGE),
             _ => false,

@@ -2,7 +2,8 @@
 //!
 //! [`guard`] is called once, for every verb. Files are told apart by what they are, not by their names: device and inode,
 //! links followed; one that does not exist yet by its folder and its name there. A file that is both read and written, or
-//! written twice, is refused. So is one that exists and is not of the kind to be written, unless `--force` is given.
+//! written twice, is refused; so is a file in a folder that is read as a whole, and what stdout or stderr is. One that exists
+//! and that this program did not write, or not as this kind, is replaced only with `--force`.
 
 mod identity;
 mod kind;
@@ -206,6 +207,7 @@ impl Files {
 
     fn of_experiment(&mut self, reproduce: &ReproduceArguments) {
         let Some(object) = reproduce.name else { return };
+        self.read("--data", reproduce.data.as_ref());
         if let Some(folder) = &reproduce.experiments {
             self.read("the experiment", Some(&folder.join(format!("{}.toml", object.name()))));
         }

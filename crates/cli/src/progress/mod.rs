@@ -107,7 +107,7 @@ pub(crate) fn live_line(length: Option<u64>, template: &str) -> ProgressBar {
 /// Shows a message, cut so that the line ends before the edge of 80 columns.
 pub(crate) fn show(bar: &ProgressBar, message: &str) {
     const MOST: usize = 66;
-    let cut: String = message.chars().take(MOST).collect();
+    let cut: String = screen::shown(message).chars().take(MOST).collect();
     bar.set_message(cut);
 }
 
