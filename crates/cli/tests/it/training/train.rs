@@ -14,31 +14,36 @@ fn killed_at_ten_moments_it_ends_with_the_same_network() {
     let whole = run.json();
     assert!(whole["finished"] == true && whole["rank"] == 20 && whole["sigma"] == 0.3, "{whole}");
     assert_eq!(whole["grid"], serde_json::json!([1, 8, 8]));
-    // A run that is long enough to be killed ten times; moments by a small generator, between nothing and a part of it.
+    // A run of 300 steps with a checkpoint after each, killed a little after some of them.
     let line = "train s.toml --out broken --checkpoint 0 --set optimiser.epochs=30";
-    let started = std::time::Instant::now();
     let run = bench.run("train s.toml --out whole30 --checkpoint 0 --set optimiser.epochs=30");
     assert_eq!(run.code, 0, "{run:?}");
-    let whole = started.elapsed().as_secs_f64();
-    // What it takes before the first step.
-    let started = std::time::Instant::now();
-    bench.run("train s.toml --out none --time-limit 0 --set optimiser.epochs=30");
-    let idle = started.elapsed().as_secs_f64().min(whole);
-    let (mut kills, mut begun, mut state) = (0, 0, 7_u64);
+    let written =
+        || bench.path("broken/checkpoint.safetensors").metadata().and_then(|file| file.modified()).ok();
+    let (mut kills, mut state) = (0, 7_u64);
     while kills < 10 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let share = (state >> 40) as f64 / f64::from(1 << 24);
+        let (steps, later) = (1 + (state >> 40) % 8, (state >> 50) % 3000);
         let mut child = bench.spawn(line, Stdio::null());
-        std::thread::sleep(Duration::from_secs_f64(idle + 0.12 * (whole - idle) * share));
-        if child.try_wait().expect("a child").is_some() {
-            break; // it came to its end after all
+        let (mut seen, mut last, mut ended) = (0, written(), false);
+        while seen < steps && !ended {
+            ended = child.try_wait().expect("a child").is_some();
+            let now = written();
+            seen += u64::from(now != last);
+            last = now;
+            std::thread::sleep(Duration::from_micros(100));
         }
+        std::thread::sleep(Duration::from_micros(later));
+        ended |= child.try_wait().expect("a child").is_some();
         let _ = child.kill();
         let _ = child.wait();
+        if ended {
+            break; // it came to its end after all
+        }
         kills += 1;
-        begun += i32::from(bench.path("broken/checkpoint.safetensors").exists());
     }
-    assert!(kills == 10 && begun >= 5, "{kills} kills, {begun} of them after a checkpoint");
+    // On a busy machine it may pass checkpoints that nobody sees, and come to its end a little sooner.
+    assert!(kills >= 5, "{kills} kills");
     let run = bench.run(line);
     assert_eq!(run.code, 0, "{run:?}");
     assert_eq!(
