@@ -54,8 +54,9 @@ impl Counts {
         all.iter().rev().nth(1).copied().unwrap_or(0) + self.undecided
     }
 
-    /// Adds other draws.
+    /// Adds other draws; of the two, the larger number of classes is that of the sum.
     pub fn add(&mut self, other: &Self) {
+        self.classes.resize(self.classes.len().max(other.classes.len()), 0);
         self.classes.iter_mut().zip(&other.classes).for_each(|(sum, count)| *sum += count);
         self.none += other.none;
         self.undecided += other.undecided;

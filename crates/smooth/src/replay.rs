@@ -3,11 +3,11 @@
 //! **Problem.** A record says how often each class was counted. Counts cannot be checked from themselves, but the draws are
 //! a function of seed, input and number: whoever has the network and the data can make them again.
 //!
-//! **Method.** For each record: its label is that of the data; the errors it takes off its radius are no smaller than those
-//! the checker proves for the input; its counts prove its radii; and the same draws, made again, have the same counts. For
-//! the run: network, data and projection are those it names, κ and s no better than proven
-//! ([`Run::check_projection`](crate::record::Run::check_projection)), and a seed with a nonce is the one that these parts
-//! give ([`crate::seed`]).
+//! **Method.** For each record: its label is that of the data, and it counts the classes of network and data; the errors it
+//! takes off its radius are no smaller than those the checker proves for the input; its counts prove its class and radii; and
+//! the same draws, made again, have the same counts. For the run: network, data and projection are those it names, κ and s no
+//! better than proven ([`Run::check_projection`](crate::record::Run::check_projection)), and a seed with a nonce is the one
+//! that these parts give ([`crate::seed`]).
 //!
 //! **Fresh draws.** With a nonce of the verifier's own the draws are independent of the record. They prove nothing about the
 //! record's own draws, but can contradict it in two ways.
@@ -29,7 +29,7 @@ use crate::analysis::{AnalysisError, false_certificates};
 use crate::classifier::Classifier;
 use crate::limit::upper_limit;
 use crate::record::{LimitChoice, Record, RecordProblem};
-use crate::runs::Row;
+use crate::runs::{Row, text};
 use crate::smoother::{Counts, Drawn, Errors, Smoother, SmoothingError};
 use gambeson_checker::{FailureProbability, LowerLimit, SamplingRule, StatisticsError, Tally};
 use gambeson_lowrank::observe::Observer;
@@ -49,6 +49,14 @@ pub enum Finding {
         recorded: Option<u32>,
         /// In the data.
         found: Option<u32>,
+    },
+    /// It counts another number of classes.
+    #[error("it counts {recorded} classes, but there are {expected}")]
+    Classes {
+        /// In the record.
+        recorded: usize,
+        /// Of the classifier, or of the data if they have more.
+        expected: usize,
     },
     /// It takes less off its radius than has to be.
     #[error("its {field} is {recorded}, but what is proven is {proven}")]
@@ -81,10 +89,6 @@ pub enum Finding {
     },
 }
 
-fn text(label: Option<u32>) -> String {
-    label.map_or_else(|| "none".to_owned(), |label| label.to_string())
-}
-
 /// A record, drawn again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replayed {
@@ -101,8 +105,9 @@ impl Replayed {
     pub fn proves(&self, record: &Record) -> bool {
         let (claimed, found) = (&record.derived, &self.again.derived);
         let radius = |latent: Option<f64>| latent.unwrap_or(0.0);
-        claimed.class.is_none()
-            || claimed.class == found.class && radius(found.latent) >= radius(claimed.latent)
+        // A radius without a class is a claim as well.
+        (claimed.class.is_none() || claimed.class == found.class)
+            && radius(found.latent) >= radius(claimed.latent)
     }
 }
 
@@ -118,14 +123,19 @@ pub enum ReplayError<E: std::error::Error + 'static> {
     Statistics(#[from] StatisticsError),
 }
 
-/// What can be found wrong with a record without drawing anything: its label, the errors it takes off its radius, and whether
-/// its counts prove what it says.
+/// What can be found wrong with a record without drawing anything: its label, its number of classes, the errors it takes off
+/// its radius, and whether its counts prove what it says. `classes` are those of the data.
 pub fn examine<C: Classifier>(
     smoother: &Smoother<C>,
     record: &Record,
     row: &Row,
+    classes: usize,
 ) -> Result<Vec<Finding>, ReplayError<C::Error>> {
     let mut findings = Vec::new();
+    let (recorded, expected) = (record.estimation.len(), classes.max(smoother.classifier().classes()));
+    if recorded != expected {
+        findings.push(Finding::Classes { recorded, expected });
+    }
     if record.label != row.label {
         findings.push(Finding::Label { recorded: record.label, found: row.label });
     }
@@ -152,9 +162,10 @@ pub fn replay<C: Classifier>(
     smoother: &Smoother<C>,
     record: &Record,
     row: &Row,
+    classes: usize,
     observer: &mut (impl Observer<Drawn> + Send),
 ) -> Result<Option<Replayed>, ReplayError<C::Error>> {
-    let mut findings = examine(smoother, record, row)?;
+    let mut findings = examine(smoother, record, row, classes)?;
     let proven: Errors = smoother.errors(&row.values)?;
     let Some((selection, estimation)) =
         smoother.draws(record.index, &row.values, record.draws(), observer)?
@@ -245,15 +256,17 @@ pub fn compare<C: Classifier>(
     let errors = smoother.errors(&row.values)?;
     let alpha = FailureProbability::new(record.run.alpha)?;
     let proven = record.derive(alpha, LimitChoice::Natural)?;
-    let claim = record.derived.class.and(proven.lower_limit).map(LowerLimit::value);
+    // What the counts prove is claimed, whatever stands beside them.
+    let class = proven.derived.class;
+    let claim = class.and(proven.lower_limit).map(LowerLimit::value);
     let upper = |class: u32, failure: f64| -> Result<f64, StatisticsError> {
         let tally = Tally::new(estimation.of(class) + estimation.undecided, estimation.draws())?;
         let rule = SamplingRule::Fixed;
         Ok(upper_limit(&rule, tally, rule.method(), FailureProbability::new(failure)?)?.value())
     };
-    let at_most = record.derived.class.map(|class| upper(class, REFUTED)).transpose()?;
+    let at_most = class.map(|class| upper(class, REFUTED)).transpose()?;
     let rarely = REFUTED / (2.0 * records.max(1) as f64);
-    let impossible = match record.derived.class {
+    let impossible = match class {
         None => false,
         Some(class) => {
             let at_least = record.derive(FailureProbability::new(rarely)?, LimitChoice::Natural)?.lower_limit;

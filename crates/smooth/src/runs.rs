@@ -4,9 +4,10 @@
 //! asked for must have one record in the end, the same whichever way it went.
 //!
 //! **Method.** Records that a file already holds are those of this very run (or the file is refused, see
-//! [`Log::open_to_append`]) and are not made again; their classes and radii are derived from their counts once more, and
-//! their encoding errors computed from their inputs once more, since a record only names them. What remains is drawn,
-//! input by input in the order asked for, each record on the disk before the next input begins. Draws depend on the
+//! [`Log::open_to_append`]) and are not made again; their classes and radii are derived from their counts once more, their
+//! encoding errors computed from their inputs once more, and their labels and numbers of classes compared with the data and
+//! the classifier, since a record only names them. Records to be extended are looked at in the same way. What remains is
+//! drawn, input by input in the order asked for, each record on the disk before the next input begins. Draws depend on the
 //! seed and the index of an input alone, so it does not matter who makes them, or when.
 
 use crate::classifier::Classifier;
@@ -124,6 +125,26 @@ pub enum RunError<E: std::error::Error + 'static> {
         /// Which input.
         index: u64,
     },
+    /// A record from an earlier run has another label than the input.
+    #[error("the record of input {index} has label {}, but that of the data is {}", text(*.recorded), text(*.found))]
+    Label {
+        /// Which input.
+        index: u64,
+        /// In the record.
+        recorded: Option<u32>,
+        /// In the data.
+        found: Option<u32>,
+    },
+    /// A record from an earlier run counts another number of classes.
+    #[error("the record of input {index} counts {recorded} classes, but there are {expected}")]
+    Classes {
+        /// Which input.
+        index: u64,
+        /// In the record.
+        recorded: usize,
+        /// Of the classifier, or of the data if they have more.
+        expected: usize,
+    },
     /// A record from an earlier run names a smaller encoding error than is proven.
     #[error("the record of input {index} has the encoding error {recorded}, but what is proven is {proven}")]
     EncodingError {
@@ -134,6 +155,11 @@ pub enum RunError<E: std::error::Error + 'static> {
         /// Computed again from the input.
         proven: f64,
     },
+}
+
+/// A label as messages show it.
+pub(crate) fn text(label: Option<u32>) -> String {
+    label.map_or_else(|| "none".to_owned(), |label| label.to_string())
 }
 
 /// CERTIFY for every input asked for that has no record yet. `row` is asked for inputs by index.
@@ -173,7 +199,7 @@ fn certify_from<C: Classifier>(
     observer: &mut (impl Observer<RunProgress> + Send),
 ) -> Result<Finished<Record>, RunError<C::Error>> {
     let run = Run::new(smoother, &params.names);
-    let task = Task { params, dim: smoother.space().input_dim(), row };
+    let task = Task::new(smoother, params, row);
     let accept = |record: &Record, row: &Row| {
         let index = record.index;
         let proven = smoother.errors(&row.values).map_err(|reason| RunError::Input { index, reason })?;
@@ -183,6 +209,10 @@ fn certify_from<C: Classifier>(
             Some((recorded, proven)) => Err(RunError::EncodingError { index, recorded, proven }),
         }
     };
+    for &index in &params.indices {
+        let Some(record) = earlier.and_then(|earlier| earlier.get(&index)) else { continue };
+        task.accept(record, &task.row(index)?, accept)?;
+    }
     let make = |index: u64, row: &Row, started: Instant, observer: &mut Batches<'_, _>| {
         let found = match earlier.and_then(|earlier| earlier.get(&index)) {
             Some(record) => smoother.extend(index, &row.values, record.counts(), observer)?,
@@ -202,7 +232,7 @@ pub fn predict_inputs<C: Classifier>(
     observer: &mut (impl Observer<RunProgress> + Send),
 ) -> Result<Finished<PredictionRecord>, RunError<C::Error>> {
     let run = PredictionRun::new(smoother, &params.names);
-    let task = Task { params, dim: smoother.space().input_dim(), row };
+    let task = Task::new(smoother, params, row);
     let make = |index: u64, row: &Row, started: Instant, observer: &mut Batches<'_, _>| {
         let found = smoother.predict(index, &row.values, observer)?;
         let seconds = started.elapsed().as_secs_f64();
@@ -231,10 +261,34 @@ struct Task<'a, R> {
     params: &'a RunParams,
     /// Values per input.
     dim: usize,
+    /// Classes that records count: those of the classifier, or of the data if they have more.
+    classes: usize,
     row: R,
 }
 
-impl<R: Fn(u64) -> Row> Task<'_, R> {
+impl<'a, R: Fn(u64) -> Row> Task<'a, R> {
+    fn new<C: Classifier>(smoother: &Smoother<C>, params: &'a RunParams, row: R) -> Self {
+        let classes = params.classes.max(smoother.classifier().classes());
+        Self { params, dim: smoother.space().input_dim(), classes, row }
+    }
+
+    /// Whether a record of an earlier run is about this input, and `accept` accepts it.
+    fn accept<E: Entry, F: std::error::Error>(
+        &self,
+        record: &E,
+        row: &Row,
+        accept: impl Fn(&E, &Row) -> Result<(), RunError<F>>,
+    ) -> Result<(), RunError<F>> {
+        let (index, recorded, expected) = (record.index(), record.classes(), self.classes);
+        if recorded != expected {
+            return Err(RunError::Classes { index, recorded, expected });
+        }
+        if record.label() != row.label {
+            return Err(RunError::Label { index, recorded: record.label(), found: row.label });
+        }
+        accept(record, row)
+    }
+
     /// `accept` looks at records of earlier runs, `make` makes new ones: none where the observer ended it.
     fn run<E: Entry, O: Observer<RunProgress> + Send, F: std::error::Error + 'static>(
         &self,
@@ -254,7 +308,7 @@ impl<R: Fn(u64) -> Row> Task<'_, R> {
         // All records of earlier runs first: nothing is drawn beside one that is wrong.
         for &index in indices {
             let Some(record) = present.remove(&index).filter(|_| !ended) else { continue };
-            accept(&record, &self.row(index)?)?;
+            self.accept(&record, &self.row(index)?, &accept)?;
             records.insert(index, record);
             ended = batches.observer.observe(&RunProgress::Resumed { index }).is_break();
         }

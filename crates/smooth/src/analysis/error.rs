@@ -94,26 +94,6 @@ pub enum LogError {
         /// As the file says.
         noise: String,
     },
-    /// A stored radius or class that the counts do not prove.
-    #[error(
-        "{}, line {line}: input {index} claims {field} {claimed}, but its counts prove {proven}: the record was \
-         changed, or made by another program",
-        path.display()
-    )]
-    Claim {
-        /// Which file.
-        path: PathBuf,
-        /// From 1.
-        line: usize,
-        /// The input.
-        index: u64,
-        /// Which number.
-        field: &'static str,
-        /// As stored.
-        claimed: f64,
-        /// As the checker has it; 0 where nothing is proven.
-        proven: f64,
-    },
     /// The checker refuses the limit.
     #[error("{}, line {line}: {reason}", path.display())]
     Statistics {

@@ -84,6 +84,8 @@ pub struct LoggedRun {
     pub sigma: Option<f64>,
     /// The failure probability of one certificate, where it is known.
     pub alpha: Option<f64>,
+    /// The name of the data, where it is known: of our records and predictions.
+    pub data: Option<String>,
     /// Files whose last line was broken off by a kill, with its number from 1: it is left out, and the run can resume.
     pub broken_off: Vec<(PathBuf, usize)>,
     /// For our records: what they have in common.

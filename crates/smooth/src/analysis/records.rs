@@ -2,10 +2,7 @@
 
 use super::error::LogError;
 use super::logged::{Dialect, Evidence, Input, LoggedRun, Predicted, Settings};
-use crate::record::{
-    Derived, Entry, LimitChoice, Line, Merged, PredictionRecord, Record, RecordError, RecordProblem,
-    parse_records,
-};
+use crate::record::{Derived, Entry, Line, Merged, PredictionRecord, Record, parse_records};
 use gambeson_checker::{FailureProbability, LowerLimit};
 use std::path::{Path, PathBuf};
 
@@ -64,9 +61,9 @@ impl Gathered<Record> {
                 inputs.push(input);
             }
             let evidence = Evidence::Inputs(inputs);
-            let (sigma, alpha) = (Some(run.sigma), Some(alpha));
-            let run = Some(Box::new(run));
-            Ok(Some(LoggedRun { paths, dialect: Dialect::Records, evidence, sigma, alpha, broken_off, run }))
+            let (sigma, alpha, data) = (Some(run.sigma), Some(alpha), Some(run.data.clone()));
+            let (dialect, run) = (Dialect::Records, Some(Box::new(run)));
+            Ok(Some(LoggedRun { paths, dialect, evidence, sigma, alpha, data, broken_off, run }))
         };
         self.runs.into_iter().map(logged).collect()
     }
@@ -74,31 +71,23 @@ impl Gathered<Record> {
 
 impl Gathered<PredictionRecord> {
     /// One result per run, in the order of their numbers; classes as the counts prove them.
-    pub(super) fn predict(self) -> Result<Vec<Option<LoggedRun>>, LogError> {
+    pub(super) fn predicted(self) -> Vec<Option<LoggedRun>> {
         let logged = |Shards { run, paths, merged, broken_off }: Shards<PredictionRecord>| {
-            let mut inputs = Vec::new();
-            for (path, Line { number, record }) in merged.into_lines() {
-                record.check_claim().map_err(|problem| RecordError::Invalid {
-                    path,
-                    line: number,
-                    problem,
-                })?;
-                let PredictionRecord { index, label, class, .. } = record;
-                inputs.push(Input {
-                    index,
-                    label,
-                    predicted: class.map_or(Predicted::Abstained, Predicted::Class),
-                    correct: label.map(|label| class == Some(label)),
-                    latent: None,
-                    l2: None,
-                    linf: None,
-                    lower_limit: None,
-                });
-            }
-            let evidence = Evidence::Inputs(inputs);
-            let (sigma, alpha) = (Some(run.sigma), Some(run.alpha));
+            let input = |PredictionRecord { index, label, class, .. }: PredictionRecord| Input {
+                index,
+                label,
+                predicted: class.map_or(Predicted::Abstained, Predicted::Class),
+                correct: label.map(|label| class == Some(label)),
+                latent: None,
+                l2: None,
+                linf: None,
+                lower_limit: None,
+            };
+            let evidence =
+                Evidence::Inputs(merged.into_lines().map(|(_, line)| input(line.record)).collect());
+            let (sigma, alpha, data) = (Some(run.sigma), Some(run.alpha), Some(run.data));
             let dialect = Dialect::Predictions;
-            Ok(Some(LoggedRun { paths, dialect, evidence, sigma, alpha, broken_off, run: None }))
+            Some(LoggedRun { paths, dialect, evidence, sigma, alpha, data, broken_off, run: None })
         };
         self.runs.into_iter().map(logged).collect()
     }
@@ -108,15 +97,6 @@ fn input(path: &Path, line: &Line, settings: &Settings) -> Result<(Input, Failur
     let record = &line.record;
     let refused = |reason| LogError::Statistics { path: path.to_path_buf(), line: line.number, reason };
     let own = FailureProbability::new(record.run.alpha).map_err(refused)?;
-    let natural = record.derive(own, LimitChoice::Natural).map_err(refused)?;
-    if let Some((field, claimed, proven)) = record.false_claim(&natural.derived) {
-        let (path, line, index) = (path.to_path_buf(), line.number, record.index);
-        return Err(LogError::Claim { path, line, index, field, claimed, proven });
-    }
-    if let Some((field, claimed, proven)) = record.small_claim(&natural.derived) {
-        let problem = RecordProblem::Smaller { field, claimed, proven };
-        return Err(RecordError::Invalid { path: path.to_path_buf(), line: line.number, problem }.into());
-    }
     let alpha = settings.alpha.unwrap_or(own);
     let proven = record.derive(alpha, settings.how).map_err(refused)?;
     let Derived { class, latent, l2, linf } = proven.derived;

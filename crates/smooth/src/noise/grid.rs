@@ -51,6 +51,7 @@ impl Quantum {
 
 /// h = quantum·2^exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Grid {
     /// What a unit of the coordinates means; 1 in the coordinates of a projection.
     pub quantum: Quantum,

@@ -3,6 +3,7 @@
 use super::entry::{Entry, Sealed};
 use super::error::RecordProblem;
 use super::run::{Law, Rule, Run, VERSION, first_runtime};
+use super::valid::{Common, not_negative, positive, total};
 use crate::smoother::{Certification, Certified, Counts, Errors};
 use serde::{Deserialize, Serialize};
 
@@ -178,33 +179,30 @@ impl Record {
     /// What is wrong with the counts and parameters, if anything is.
     pub fn validate(&self) -> Result<(), RecordProblem> {
         let run = &self.run;
-        for (field, value) in [("sigma", Some(run.sigma)), ("kappa", run.kappa), ("spectral", run.spectral)] {
-            if let Some(value) = value.filter(|value| !(value.is_finite() && *value > 0.0)) {
-                return Err(RecordProblem::NotPositive { field, value });
-            }
+        let common = Common {
+            version: self.version,
+            law: run.law,
+            sigma: run.sigma,
+            alpha: run.alpha,
+            generator: run.generator.as_deref(),
+            grid: run.grid,
+            projected: run.projection.is_some(),
+            levelled: run.noise.is_some(),
+            label: self.label,
+            classes: self.estimation.len(),
+            seconds: self.seconds,
+        };
+        common.validate()?;
+        for (field, value) in [("kappa", run.kappa), ("spectral", run.spectral)] {
+            value.map_or(Ok(()), |value| positive(field, value))?;
         }
-        if !(run.alpha > 0.0 && run.alpha < 1.0) {
-            return Err(RecordProblem::Alpha { value: run.alpha });
-        }
-        let numbers = [
-            ("encoding_error", self.encoding_error),
-            ("perturbed_error", self.perturbed_error),
-            ("seconds", self.seconds),
-        ];
-        for (field, value) in numbers {
-            if !(value.is_finite() && value >= 0.0) {
-                return Err(RecordProblem::Negative { field, value });
-            }
-        }
+        not_negative("encoding_error", self.encoding_error)?;
+        not_negative("perturbed_error", self.perturbed_error)?;
         if run.projection.is_some() != run.kappa.is_some() || run.kappa.is_some() != run.spectral.is_some() {
             return Err(RecordProblem::Projection);
         }
         if run.projection.is_some() != run.representation.is_some() {
             return Err(RecordProblem::Projection);
-        }
-        // Levels belong to the coordinates of a projection, in which σ is then 1.
-        if run.noise.is_some() && (run.projection.is_none() || run.sigma != 1.0) {
-            return Err(RecordProblem::Levels { sigma: run.sigma });
         }
         // A change of length 1 in the direction that is stretched most has no entry above 1.
         if let (Some(kappa), Some(spectral)) = (run.kappa, run.spectral)
@@ -212,7 +210,7 @@ impl Record {
         {
             return Err(RecordProblem::Kappa { kappa, spectral });
         }
-        if run.dimension == 0 || self.estimation.is_empty() {
+        if run.dimension == 0 {
             return Err(RecordProblem::Empty);
         }
         // |Uᵀd|₂ ≤ s·|d|₂ ≤ s·√n for |d|_inf ≤ 1: no proof needs a larger κ, but for its margin.
@@ -221,25 +219,36 @@ impl Record {
         {
             return Err(RecordProblem::Dimension { dimension: run.dimension, kappa, spectral });
         }
-        if run.rule == Rule::Fixed && run.goal.is_some() {
+        self.validate_rule()?;
+        self.validate_counts()
+    }
+
+    fn validate_rule(&self) -> Result<(), RecordProblem> {
+        let Run { rule, goal, .. } = &self.run;
+        if *rule == Rule::Fixed && goal.is_some() {
             return Err(RecordProblem::Goal);
         }
-        if run.law.is_none() {
-            return Err(RecordProblem::Missing { key: "law" });
+        if self.version == 1 && matches!(rule, Rule::MixtureAndLast { .. }) {
+            return Err(RecordProblem::LaterRule);
         }
+        let Some(goal) = goal else { return Ok(()) };
+        goal.targets.iter().try_for_each(|&target| not_negative("a target of the goal", target))?;
+        goal.tolerance.map_or(Ok(()), |tolerance| not_negative("the tolerance of the goal", tolerance))
+    }
+
+    fn validate_counts(&self) -> Result<(), RecordProblem> {
+        let run = &self.run;
         if self.selection.len() != self.estimation.len() {
             let (selection, estimation) = (self.selection.len(), self.estimation.len());
             return Err(RecordProblem::Classes { selection, estimation });
         }
-        if let Some(label) = self.label.filter(|&label| label as usize >= self.estimation.len()) {
-            return Err(RecordProblem::Label { label, classes: self.estimation.len() });
+        let selected = total(&self.selection, [self.selection_none, self.selection_undecided]);
+        if selected != Some(run.n0) {
+            let counted = selected.unwrap_or(u64::MAX);
+            return Err(RecordProblem::Selection { counted, n0: run.n0 });
         }
-        let others = self.selection_none.saturating_add(self.selection_undecided);
-        let selected = self.selection.iter().fold(others, |sum, &count| sum.saturating_add(count));
-        if selected != run.n0 {
-            return Err(RecordProblem::Selection { counted: selected, n0: run.n0 });
-        }
-        let counted = self.draws();
+        let estimated = total(&self.estimation, [self.estimation_none, self.estimation_undecided]);
+        let counted = estimated.unwrap_or(u64::MAX);
         let fits = match &run.rule {
             Rule::Fixed => counted == run.n,
             Rule::Staged { looks } => {
@@ -249,7 +258,7 @@ impl Record {
             Rule::Anytime => counted <= run.n,
             Rule::MixtureAndLast { last } => counted <= run.n && *last <= run.n,
         };
-        if counted == 0 || !fits {
+        if estimated.is_none() || counted == 0 || !fits {
             return Err(RecordProblem::Estimation { counted, n: run.n });
         }
         Ok(())
@@ -264,18 +273,25 @@ impl Entry for Record {
     #[rustfmt::skip] // as a record has them
     const KEYS: &'static [&'static str] = &[
         "version", "index", "label", "selection", "estimation", "selection_none", "estimation_none", "rule", "goal", "n0",
-        "n", "law", "sigma", "alpha", "seed", "generator", "model", "runtime", "data", "projection", "representation",
-        "noise", "kappa", "spectral", "dimension", "encoding_error", "class", "latent", "l2", "linf", "seconds", "digest",
-            "selection_undecided",
-        "estimation_undecided",
-        "perturbed_error",
-        "nonce",
-        "assumed",
-        "grid",
+        "n", "sigma", "alpha", "seed", "generator", "model", "data", "projection", "representation", "noise", "kappa",
+        "spectral", "dimension", "encoding_error", "class", "latent", "l2", "linf", "seconds",
+    ];
+    #[rustfmt::skip]
+    const LATER_KEYS: &'static [&'static str] = &[
+        "selection_undecided", "estimation_undecided", "law", "nonce", "assumed", "grid", "runtime", "perturbed_error",
+        "digest",
     ];
 
     fn index(&self) -> u64 {
         self.index
+    }
+
+    fn label(&self) -> Option<u32> {
+        self.label
+    }
+
+    fn classes(&self) -> usize {
+        self.estimation.len()
     }
 
     fn run(&self) -> &Run {

@@ -101,51 +101,31 @@ impl Record {
         Ok(Proven { derived, lower_limit })
     }
 
-    /// The first stored number that says more than what the counts prove: its name, itself, and what is proven (0 for
-    /// nothing, −1 for no class).
-    pub(crate) fn false_claim(&self, proven: &Derived) -> Option<(&'static str, f64, f64)> {
-        let claimed = &self.derived;
-        if let Some(class) = claimed.class.filter(|_| claimed.class != proven.class) {
-            return Some(("class", f64::from(class), proven.class.map_or(-1.0, f64::from)));
-        }
-        let radii = [
-            ("latent", claimed.latent, proven.latent),
-            ("l2", claimed.l2, proven.l2),
-            ("linf", claimed.linf, proven.linf),
-        ];
-        radii.into_iter().find_map(|(field, claimed, proven)| {
-            let proven = proven.unwrap_or(0.0);
-            claimed.filter(|claimed| !(*claimed <= proven)).map(|claimed| (field, claimed, proven))
-        })
-    }
-
-    /// The first stored number that says less than what the counts prove, by more than programs may differ in their last
-    /// digits: its name, itself, and what is proven.
-    pub(crate) fn small_claim(&self, proven: &Derived) -> Option<(&'static str, f64, f64)> {
-        const LEAST: f64 = 1.0 - 1e-9;
-        let claimed = &self.derived;
-        let radii = [
-            ("latent", claimed.latent, proven.latent),
-            ("l2", claimed.l2, proven.l2),
-            ("linf", claimed.linf, proven.linf),
-        ];
-        radii.into_iter().find_map(|(field, claimed, proven)| {
-            let (claimed, proven) = (claimed.unwrap_or(0.0), proven?);
-            (!(claimed >= proven * LEAST)).then_some((field, claimed, proven))
-        })
-    }
-
-    /// Whether the counts prove what is stored beside them, no less and no more.
+    /// Whether the counts prove what is stored beside them, no less and no more: the class and all radii, or none of them.
     pub fn check_claim(&self) -> Result<(), RecordProblem> {
+        // Programs may differ in their last digits.
+        const LEAST: f64 = 1.0 - 1e-9;
         let alpha = FailureProbability::new(self.run.alpha)?;
-        let proven = self.derive(alpha, LimitChoice::Natural)?.derived;
-        if let Some((field, claimed, proven)) = self.false_claim(&proven) {
-            return Err(RecordProblem::Claim { field, claimed, proven });
+        let (claimed, proven) = (&self.derived, &self.derive(alpha, LimitChoice::Natural)?.derived);
+        if claimed.class != proven.class {
+            return Err(RecordProblem::class(claimed.class, proven.class));
         }
-        match self.small_claim(&proven) {
-            Some((field, claimed, proven)) => Err(RecordProblem::Smaller { field, claimed, proven }),
-            None => Ok(()),
+        let radii = [
+            ("latent", claimed.latent, proven.latent),
+            ("l2", claimed.l2, proven.l2),
+            ("linf", claimed.linf, proven.linf),
+        ];
+        for (field, claimed, proven) in radii {
+            match (claimed, proven) {
+                (None, None) => {}
+                (Some(radius), Some(most)) if radius <= most && radius >= most * LEAST => {}
+                (claimed, Some(proven)) if claimed.is_none_or(|radius| radius <= proven) => {
+                    return Err(RecordProblem::Smaller { field, claimed, proven });
+                }
+                (claimed, proven) => return Err(RecordProblem::Claim { field, claimed, proven }),
+            }
         }
+        Ok(())
     }
 
     /// Fills in what the counts prove by the method natural to the rule, as a record to be written has it.

@@ -11,10 +11,16 @@ pub trait Entry: Sealed + Serialize + DeserializeOwned + Clone {
     type Run: Clone + PartialEq + Serialize;
     /// How every line begins.
     const START: &'static [u8];
-    /// All keys a line may have.
+    /// The keys that a line of version 1 may have.
     const KEYS: &'static [&'static str];
+    /// Those that came with version 2.
+    const LATER_KEYS: &'static [&'static str];
     /// Which input, from 0.
     fn index(&self) -> u64;
+    /// Its class, if known.
+    fn label(&self) -> Option<u32>;
+    /// How many classes are counted.
+    fn classes(&self) -> usize;
     /// What all entries of the run have in common.
     fn run(&self) -> &Self::Run;
     /// The version of its format.

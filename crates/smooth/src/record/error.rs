@@ -1,6 +1,7 @@
 //! What can be wrong with records.
 
 use super::run::VERSION;
+use crate::noise::{Grid, GridError};
 use gambeson_checker::StatisticsError;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -40,6 +41,18 @@ pub enum RecordError {
         path: PathBuf,
         /// From 1.
         line: usize,
+        /// In which way.
+        problem: RecordProblem,
+    },
+    /// A record whose counts do not prove what stands beside them.
+    #[error("{}, line {line}: input {index}: {problem}", path.display())]
+    Unproven {
+        /// Which file.
+        path: PathBuf,
+        /// From 1.
+        line: usize,
+        /// The input.
+        index: u64,
         /// In which way.
         problem: RecordProblem,
     },
@@ -84,23 +97,23 @@ pub enum RecordError {
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum RecordProblem {
-    /// A stored number claims more than the counts prove.
-    #[error("{field} is {claimed}, but the counts prove {proven}")]
+    /// A stored number claims more than the counts prove, or another class.
+    #[error("{field} is {}, but the counts prove {}", number(*claimed), number(*proven))]
     Claim {
         /// Which number.
         field: &'static str,
         /// As stored.
-        claimed: f64,
+        claimed: Option<f64>,
         /// As the checker has it.
-        proven: f64,
+        proven: Option<f64>,
     },
     /// A stored number claims less than the counts prove: one of the two was changed.
-    #[error("{field} is {claimed}, but the counts prove {proven}: the record was changed")]
+    #[error("{field} is {}, but the counts prove {proven}: the record was changed", number(*claimed))]
     Smaller {
         /// Which number.
         field: &'static str,
-        /// As stored; 0 for none.
-        claimed: f64,
+        /// As stored.
+        claimed: Option<f64>,
         /// As the checker has it.
         proven: f64,
     },
@@ -109,6 +122,37 @@ pub enum RecordProblem {
     UnknownKey {
         /// The key, clipped.
         key: String,
+    },
+    /// A value in another form than records have it in, such as a rule with a key too many.
+    #[error("{key} is not written as records have it: with other keys, or in another form")]
+    Form {
+        /// Its key.
+        key: String,
+    },
+    /// A key that version 1 did not have.
+    #[error("{key:?} in a record of version 1, which did not have it")]
+    Later {
+        /// The key.
+        key: String,
+    },
+    /// A rule that version 1 did not have.
+    #[error("the rule mixture-and-last in a record of version 1, which did not have it")]
+    LaterRule,
+    /// A generator that version 1 did not have.
+    #[error("noise of {generator:?} in a record of version 1, which did not have it")]
+    LaterGenerator {
+        /// Its name, clipped.
+        generator: String,
+    },
+    /// A grid that noise of such a level cannot have been rounded to.
+    #[error("sigma is {sigma}, and the grid {} * 2^{}: {reason}", grid.quantum.name(), grid.exponent)]
+    Grid {
+        /// As stored.
+        sigma: f64,
+        /// As stored.
+        grid: Grid,
+        /// Why not.
+        reason: GridError,
     },
     /// A key that records of this version have.
     #[error("{key} is missing, which every record of version 2 has")]
@@ -215,4 +259,17 @@ pub enum RecordProblem {
         /// The largest planned.
         n: u64,
     },
+}
+
+impl RecordProblem {
+    /// Another class than the counts prove.
+    pub(super) fn class(claimed: Option<u32>, proven: Option<u32>) -> Self {
+        let (claimed, proven) = (claimed.map(f64::from), proven.map(f64::from));
+        Self::Claim { field: "class", claimed, proven }
+    }
+}
+
+/// As shown: null is none.
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(|| "none".to_owned(), |value| value.to_string())
 }

@@ -2,13 +2,14 @@
 
 use super::certified::Record;
 use super::entry::Entry;
-use super::error::{RecordError, RecordProblem};
-use super::run::{VERSION, first_runtime};
-use gambeson_lowrank::file::sha256;
+use super::error::RecordError;
+use super::line::{Fault, broken_off, parse_line, to_line};
+use super::run::first_runtime;
+use gambeson_lowrank::file::{read_file, read_to_limit};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::Write;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
@@ -27,7 +28,7 @@ impl<E: Entry> Log<E> {
     /// Opens or creates the file, and returns the entries that it already holds, by index.
     ///
     /// A last line that was broken off by a kill is cut off: that input is to be done again. Everything else that is
-    /// not an entry of this very run, or claims more than its counts prove, is refused, and the file is left as it was.
+    /// not an entry of this very run, or claims what its counts do not prove, is refused, and the file is left as it was.
     pub fn open_to_append(path: &Path, run: &E::Run) -> Result<(Self, BTreeMap<u64, E>), RecordError> {
         let failed = |reason| RecordError::File { path: path.to_path_buf(), reason };
         let created = !path.exists();
@@ -38,17 +39,11 @@ impl<E: Entry> Log<E> {
         if created {
             sync_folder(path).map_err(failed)?;
         }
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(failed)?;
+        let bytes = read_to_limit(&mut file).map_err(failed)?;
         let lines = parse::<E>(path, &bytes)?;
         let mut present: BTreeMap<u64, &Line<E>> = BTreeMap::new();
         for line in &lines.records {
             same_run(path, line, run)?;
-            line.record.check_claim().map_err(|problem| RecordError::Invalid {
-                path: path.to_path_buf(),
-                line: line.number,
-                problem,
-            })?;
             agree(path, line, path, present.entry(line.record.index()).or_insert(line))?;
         }
         if lines.end < bytes.len() {
@@ -71,22 +66,6 @@ impl<E: Entry> Log<E> {
     }
 }
 
-/// An entry as a line of a file, its digest included, without the end of the line.
-pub fn to_line<E: Entry>(entry: &E) -> Result<String, serde_json::Error> {
-    let mut entry = entry.clone();
-    if entry.version() > 1 {
-        *entry.digest() = Some(digest(&entry)?);
-    }
-    serde_json::to_string(&entry)
-}
-
-/// SHA-256 of an entry as it is written, without its digest.
-fn digest<E: Entry>(entry: &E) -> Result<String, serde_json::Error> {
-    let mut entry = entry.clone();
-    *entry.digest() = None;
-    serde_json::to_vec(&entry).map(|bytes| sha256(&bytes))
-}
-
 /// A byte-order mark, which some editors put in front of a text.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -103,17 +82,16 @@ fn sync_folder(path: &Path) -> std::io::Result<()> {
 
 /// Reads the records of a file, in its order. A last line that was broken off by a kill is left out.
 pub fn read_records(path: &Path) -> Result<Vec<Record>, RecordError> {
-    let bytes = gambeson_lowrank::file::read_file(path)
-        .map_err(|reason| RecordError::File { path: path.to_path_buf(), reason })?;
-    Ok(parse(path, &bytes)?.records.into_iter().map(|line: Line| line.record).collect())
+    Ok(parse(path, &bytes_of(path)?)?.records.into_iter().map(|line: Line| line.record).collect())
 }
 
 /// The records of a file with their line numbers, from 1, in its order; all of one run, whose inputs may occur twice if
 /// both counted the same. A last line that was broken off by a kill is left out.
+///
+/// Of all readers, this one does not ask whether counts prove what stands beside them: [`crate::replay::examine`] does, record
+/// by record, and tells all that it finds.
 pub fn read_numbered_records(path: &Path) -> Result<Vec<(usize, Record)>, RecordError> {
-    let bytes =
-        std::fs::read(path).map_err(|reason| RecordError::File { path: path.to_path_buf(), reason })?;
-    let lines = parse::<Record>(path, &bytes)?.records;
+    let lines = parse_unproven::<Record>(path, &bytes_of(path)?)?.records;
     let mut first: BTreeMap<u64, &Line> = BTreeMap::new();
     for line in &lines {
         same_run(path, line, &lines[0].record.run)?;
@@ -126,13 +104,15 @@ pub fn read_numbered_records(path: &Path) -> Result<Vec<(usize, Record)>, Record
 pub fn merge_records(paths: &[PathBuf]) -> Result<Vec<Record>, RecordError> {
     let mut merged: Option<Merged<Record>> = None;
     for path in paths {
-        let bytes = gambeson_lowrank::file::read_file(path)
-            .map_err(|reason| RecordError::File { path: path.clone(), reason })?;
-        for line in parse::<Record>(path, &bytes)?.records {
+        for line in parse::<Record>(path, &bytes_of(path)?)?.records {
             merged.get_or_insert_with(|| Merged::new(line.record.run.clone())).add(path, line)?;
         }
     }
     Ok(merged.map_or_else(Vec::new, |merged| merged.into_lines().map(|(_, line)| line.record).collect()))
+}
+
+fn bytes_of(path: &Path) -> Result<Vec<u8>, RecordError> {
+    read_file(path).map_err(|reason| RecordError::File { path: path.to_path_buf(), reason })
 }
 
 /// What computed the network of the run that a file of records or predictions holds; none where it names nothing, or
@@ -144,9 +124,9 @@ pub fn recorded_runtime(path: &Path) -> Option<String> {
         model: String,
         runtime: Option<String>,
     }
-    let mut line = Vec::new();
-    BufReader::new(File::open(path).ok()?).read_until(b'\n', &mut line).ok()?;
-    let Named { version, model, runtime } = serde_json::from_slice(without_mark(&line)).ok()?;
+    let bytes = read_file(path).ok()?;
+    let line = without_mark(&bytes).split(|&byte| byte == b'\n').next()?;
+    let Named { version, model, runtime } = serde_json::from_slice(line).ok()?;
     if version == 1 { first_runtime(&model) } else { runtime }
 }
 
@@ -203,7 +183,21 @@ pub(crate) fn recognises(bytes: &[u8]) -> bool {
     without_mark(bytes).trim_ascii_start().starts_with(b"{")
 }
 
+/// The entries of a file, each proven again from its counts: the one place where all readers ask for that.
 fn parse<E: Entry>(path: &Path, bytes: &[u8]) -> Result<Lines<E>, RecordError> {
+    let lines = parse_unproven::<E>(path, bytes)?;
+    for Line { number, record } in &lines.records {
+        record.check_claim().map_err(|problem| RecordError::Unproven {
+            path: path.to_path_buf(),
+            line: *number,
+            index: record.index(),
+            problem,
+        })?;
+    }
+    Ok(lines)
+}
+
+fn parse_unproven<E: Entry>(path: &Path, bytes: &[u8]) -> Result<Lines<E>, RecordError> {
     let mut lines = Lines { records: Vec::new(), end: 0, broken: None };
     let mut end = 0;
     for (at, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
@@ -234,53 +228,6 @@ fn parse<E: Entry>(path: &Path, bytes: &[u8]) -> Result<Lines<E>, RecordError> {
         lines.end = end;
     }
     Ok(lines)
-}
-
-enum Fault {
-    Malformed(serde_json::Error),
-    Invalid(RecordProblem),
-}
-
-fn parse_line<E: Entry>(line: &[u8]) -> Result<E, Fault> {
-    #[derive(serde::Deserialize)]
-    struct Version {
-        version: u32,
-    }
-    let Version { version } = serde_json::from_slice(line).map_err(Fault::Malformed)?;
-    if !(1..=VERSION).contains(&version) {
-        return Err(Fault::Invalid(RecordProblem::Version { found: version }));
-    }
-    let mut record: E = serde_json::from_slice(line).map_err(Fault::Malformed)?;
-    #[allow(clippy::zero_sized_map_values)] // what serde reads an object as, without its values
-    let keys: BTreeMap<String, serde::de::IgnoredAny> =
-        serde_json::from_slice(line).map_err(Fault::Malformed)?;
-    if let Some(key) = keys.into_keys().find(|key| !E::KEYS.contains(&key.as_str())) {
-        let key = key.chars().take(40).collect();
-        return Err(Fault::Invalid(RecordProblem::UnknownKey { key }));
-    }
-    // A rule has the keys of its kind and no others, which serde overlooks where it has none.
-    let written: serde_json::Value = serde_json::from_slice(line).map_err(Fault::Malformed)?;
-    let read = serde_json::to_value(&record).map_err(Fault::Malformed)?;
-    if written.get("rule") != read.get("rule") {
-        return Err(Fault::Invalid(RecordProblem::UnknownKey { key: "a key of rule".to_owned() }));
-    }
-    match record.digest().take() {
-        None if version > 1 => return Err(Fault::Invalid(RecordProblem::Missing { key: "digest" })),
-        // What was written comes back to the bit, numbers included, so the same bytes must follow from it.
-        Some(stored) if digest(&record).map_err(Fault::Malformed)? != stored => {
-            return Err(Fault::Invalid(RecordProblem::Digest));
-        }
-        _ => {}
-    }
-    record.complete();
-    record.validate().map_err(Fault::Invalid)?;
-    Ok(record)
-}
-
-/// The end of a line is written last, so a line that has one was not broken off.
-fn broken_off(line: &[u8], start: &[u8]) -> bool {
-    let begun = line.starts_with(start) || start.starts_with(line);
-    (begun && !line.ends_with(b"\n")) || line.iter().all(|&byte| byte == 0)
 }
 
 fn same_run<E: Entry>(path: &Path, line: &Line<E>, run: &E::Run) -> Result<(), RecordError> {

@@ -8,6 +8,7 @@ use super::entry::{Entry, Sealed};
 use super::error::RecordProblem;
 use super::log::Log;
 use super::run::{Law, Names, Run, VERSION, first_runtime};
+use super::valid::{Common, total};
 use crate::classifier::Classifier;
 use crate::noise::Grid;
 use crate::smoother::{Counts, Prediction, Smoother, predicted};
@@ -148,16 +149,22 @@ impl Entry for PredictionRecord {
     const START: &'static [u8] = START;
     #[rustfmt::skip] // as a record has them
     const KEYS: &'static [&'static str] = &[
-        "kind", "version", "index", "label", "counts", "none", "n", "law", "sigma", "alpha", "seed", "generator", "model",
-        "runtime", "data", "projection", "noise", "class", "seconds", "digest",
-            "nonce",
-        "assumed",
-        "grid",
-        "undecided",
+        "kind", "version", "index", "label", "counts", "none", "n", "sigma", "alpha", "seed", "generator", "model", "data",
+        "projection", "noise", "class", "seconds",
     ];
+    const LATER_KEYS: &'static [&'static str] =
+        &["undecided", "law", "nonce", "assumed", "grid", "runtime", "digest"];
 
     fn index(&self) -> u64 {
         self.index
+    }
+
+    fn label(&self) -> Option<u32> {
+        self.label
+    }
+
+    fn classes(&self) -> usize {
+        self.counts.len()
     }
 
     fn run(&self) -> &PredictionRun {
@@ -180,28 +187,32 @@ impl Entry for PredictionRecord {
     }
 
     fn validate(&self) -> Result<(), RecordProblem> {
-        if self.run.law.is_none() {
-            return Err(RecordProblem::Missing { key: "law" });
+        let run = &self.run;
+        let common = Common {
+            version: self.version,
+            law: run.law,
+            sigma: run.sigma,
+            alpha: run.alpha,
+            generator: run.generator.as_deref(),
+            grid: run.grid,
+            projected: run.projection.is_some(),
+            levelled: run.noise.is_some(),
+            label: self.label,
+            classes: self.counts.len(),
+            seconds: self.seconds,
+        };
+        common.validate()?;
+        let drawn = total(&self.counts, [self.none, self.undecided]);
+        if drawn.is_none_or(|drawn| drawn == 0 || drawn != run.n) {
+            return Err(RecordProblem::Estimation { counted: drawn.unwrap_or(u64::MAX), n: run.n });
         }
-        let rest = self.none.saturating_add(self.undecided);
-        let drawn = self.counts.iter().fold(rest, |sum, &count| sum.saturating_add(count));
-        if drawn != self.run.n {
-            return Err(RecordProblem::Estimation { counted: drawn, n: self.run.n });
-        }
-        match self.label.filter(|&label| label as usize >= self.counts.len()) {
-            Some(label) => Err(RecordProblem::Label { label, classes: self.counts.len() }),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     fn check_claim(&self) -> Result<(), RecordProblem> {
         let counts = Counts { classes: self.counts.clone(), none: self.none, undecided: self.undecided };
         let proven = predicted(&counts, FailureProbability::new(self.run.alpha)?)?;
-        if self.class == proven {
-            return Ok(());
-        }
-        let number = |class: Option<u32>| class.map_or(-1.0, f64::from);
-        Err(RecordProblem::Claim { field: "class", claimed: number(self.class), proven: number(proven) })
+        if self.class == proven { Ok(()) } else { Err(RecordProblem::class(self.class, proven)) }
     }
 
     fn same_counts(&self, other: &Self) -> bool {

@@ -8,7 +8,8 @@ use gambeson_checker::{InfToTwoBound, SamplingRule, SpectralBound};
 use gambeson_lowrank::projection::representation::Representation;
 use serde::{Deserialize, Serialize};
 
-/// The version this code writes. It reads version 1 too, which lacks `runtime`, `law` and the digest of a line.
+/// The version this code writes. It reads version 1 too, which lacks `runtime`, `law`, the digest of a line, and all that
+/// came with exactly Gaussian noise.
 ///
 /// Records of either version may lack `grid` and name another generator: their noise was drawn in single precision, off
 /// by some 10⁻⁶ σ, so their certificates rest on the assumption that it was Gaussian ([`Run::noise_is_exact`]).
@@ -24,6 +25,9 @@ pub enum Law {
     /// Normal, independent in every coordinate. The only one of version 1.
     Gaussian,
 }
+
+/// The generator that records of version 1 name, where they name one.
+pub(super) const FIRST_GENERATOR: &str = "gambeson noise 2";
 
 /// The name of ONNX Runtime in records. It computed all networks of version 1.
 pub const ONNX_RUNTIME: &str = "onnxruntime";
@@ -167,6 +171,11 @@ impl Run {
     /// Whether its noise has exactly the law that certificates are about; otherwise that is an assumption.
     pub fn noise_is_exact(&self) -> bool {
         self.generator.as_deref() == Some(GENERATOR) && self.grid.is_some()
+    }
+
+    /// What records of its generator say that certificates rest on.
+    pub fn assumed_of_generator(&self) -> Option<&'static str> {
+        (self.generator.as_deref() == Some(GENERATOR)).then_some(ASSUMED)
     }
 }
 

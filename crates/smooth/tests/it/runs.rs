@@ -7,9 +7,10 @@ use gambeson_smooth::record::{
     read_records,
 };
 use gambeson_smooth::runs::{
-    Finished, Row, RunError, RunParams, RunProgress, certify_inputs, predict_inputs,
+    Finished, Row, RunError, RunParams, RunProgress, certify_inputs, extend_inputs, predict_inputs,
 };
-use gambeson_smooth::smoother::{Certified, Smoother, SmoothingParams};
+use gambeson_smooth::sequential::{Goal, RadiusNorm};
+use gambeson_smooth::smoother::{Certified, Counts, Smoother, SmoothingParams};
 use gambeson_smooth::space::Space;
 use gambeson_smooth::toys::HalfSpace;
 use std::convert::Infallible;
@@ -61,6 +62,13 @@ fn never_stop(_: &RunProgress) -> ControlFlow<()> {
 
 fn timeless(records: &Finished<Record>) -> Vec<Record> {
     records.records.values().map(|record| Record { seconds: 0.0, ..record.clone() }).collect()
+}
+
+/// Predictions for all inputs; that of the last is sure.
+pub(crate) fn predictions() -> Vec<PredictionRecord> {
+    let finished =
+        with_smoother(|smoother| predict_inputs(smoother, &run_params(None), row, &mut ()).expect("a run"));
+    finished.records.into_values().collect()
 }
 
 #[test]
@@ -157,6 +165,101 @@ fn a_record_with_too_small_an_encoding_error_ends_the_run() {
         "{error}"
     );
     assert_eq!((drawn, std::fs::read(&path).expect("bytes")), (0, before), "before anything is drawn");
+}
+
+/// Entries as a forger writes them: changed, with digests that fit.
+fn forge<E: Entry>(path: &Path, entries: impl IntoIterator<Item = E>, change: impl Fn(&mut E)) {
+    let line = |mut entry: E| {
+        change(&mut entry);
+        gambeson_smooth::record::to_line(&entry).expect("JSON") + "\n"
+    };
+    std::fs::write(path, entries.into_iter().map(line).collect::<String>()).expect("written");
+}
+
+/// Labels and numbers of classes are in records for people to read; a run knows them from its data.
+#[test]
+fn records_with_other_labels_or_classes_are_not_resumed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.jsonl");
+    let whole = timeless(&certified(None, never_stop).expect("a run"));
+    let records = |change: &dyn Fn(&mut Record)| {
+        forge(&path, whole.clone(), change);
+        certified(Some(&path), never_stop).map(|finished| finished.resumed)
+    };
+    assert!(matches!(records(&|_| ()), Ok(7)));
+    let label = records(&|record| record.label = record.derived.class).expect_err("another label");
+    assert!(matches!(label, RunError::Label { index: 6, recorded: Some(1), found: Some(0) }), "{label}");
+    assert_eq!(label.to_string(), "the record of input 6 has label 1, but that of the data is 0");
+    assert!(records(&|record| record.label = None).is_err());
+    let more = records(&|record| {
+        record.selection.push(0);
+        record.estimation.push(0);
+    });
+    let more = more.expect_err("more classes");
+    assert!(matches!(more, RunError::Classes { index: 6, recorded: 4, expected: 3 }), "{more}");
+    let fewer = records(&|record| {
+        record.label = None;
+        record.selection.truncate(2);
+        record.estimation.truncate(2);
+    });
+    assert!(matches!(fewer, Err(RunError::Classes { index: 6, recorded: 2, expected: 3 })), "{fewer:?}");
+
+    let predicted = |change: &dyn Fn(&mut PredictionRecord)| {
+        forge(&path, predictions(), change);
+        with_smoother(|smoother| predict_inputs(smoother, &run_params(Some(&path)), row, &mut ()))
+            .map(|finished| finished.resumed)
+    };
+    assert!(matches!(predicted(&|_| ()), Ok(7)));
+    let label = predicted(&|record| record.label = record.class).expect_err("another label");
+    assert!(matches!(label, RunError::Label { index: 6, recorded: Some(1), found: Some(0) }), "{label}");
+    let more = predicted(&|record| record.counts.push(0)).expect_err("more classes");
+    assert!(matches!(more, RunError::Classes { index: 6, recorded: 4, expected: 3 }), "{more}");
+}
+
+/// What a run is extended from is looked at like what it is resumed from.
+#[test]
+fn only_what_is_right_is_extended() {
+    let (toy, space) = (half_space(), Space::identity(2));
+    let smoother = |n, extended_from| {
+        let goal = Some(Goal { targets: vec![0.3], tolerance: None, norm: RadiusNorm::L2 });
+        let params = SmoothingParams { goal, extended_from, ..params(0.5, n, 0.01) };
+        Smoother::new(&toy, &space, params).expect("it fits")
+    };
+    let (short, long) = (smoother(200, None), smoother(1000, Some(200)));
+    let earlier = certify_inputs(&short, &run_params(None), row, &mut ()).expect("a run").records;
+    let extended = |change: &dyn Fn(&mut Record)| {
+        let mut earlier = earlier.clone();
+        earlier.values_mut().for_each(change);
+        let mut drawn = 0;
+        let mut observer = |progress: &RunProgress| {
+            drawn += u64::from(matches!(progress, RunProgress::Drawn(_)));
+            ControlFlow::Continue(())
+        };
+        let finished = extend_inputs(&long, &run_params(None), &earlier, row, &mut observer);
+        assert!(finished.is_ok() || drawn == 0, "before anything is drawn");
+        finished
+    };
+    let more = extended(&|_| ()).expect("a longer run");
+    for (index, record) in &more.records {
+        assert!(record.draws() >= earlier[index].draws());
+        assert_eq!(record.validate(), Ok(()), "no draws are lost");
+    }
+    let label = extended(&|record| record.label = Some(2)).expect_err("another label");
+    assert!(matches!(label, RunError::Label { index: 6, recorded: Some(2), found: Some(0) }), "{label}");
+    let error = extended(&|record| record.perturbed_error = 0.0).expect_err("nothing taken off");
+    assert!(matches!(error, RunError::EncodingError { index: 6, recorded: 0.0, .. }), "{error}");
+    let one = extended(&|record| {
+        record.selection = vec![record.selection.iter().sum()];
+        record.estimation = vec![record.estimation.iter().sum()];
+    });
+    assert!(matches!(one, Err(RunError::Classes { index: 6, recorded: 1, expected: 3 })), "{one:?}");
+}
+
+#[test]
+fn counts_of_fewer_classes_lose_no_draws() {
+    let mut sum = Counts { classes: vec![5], none: 1, undecided: 0 };
+    sum.add(&Counts { classes: vec![1, 2, 3], none: 0, undecided: 1 });
+    assert_eq!(sum, Counts { classes: vec![6, 2, 3], none: 1, undecided: 1 });
 }
 
 #[test]

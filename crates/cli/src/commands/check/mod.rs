@@ -95,7 +95,7 @@ fn is_records(path: &Path) -> bool {
 
 /// A certificate begins like a record, but has no counts.
 fn recorded_runs(path: &Path) -> bool {
-    gambeson_smooth::record::read_records(path).is_ok_and(|records| !records.is_empty())
+    gambeson_smooth::record::read_numbered_records(path).is_ok_and(|records| !records.is_empty())
 }
 
 /// What `check --json` prints about a projection.

@@ -1,7 +1,8 @@
-//! Forged records that `check` must not pass: where nobody draws, in single lines, and behind the name of ONNX Runtime.
+//! Forged records that `check` must not pass, and nobody go on from: where nobody draws, in single lines, and behind the name
+//! of ONNX Runtime.
 
 use super::certify::{TOY, lines, network, number, ok};
-use super::replay::{SOURCES, derived, rejected, write};
+use super::replay::{SOURCES, derived, rejected, write, write_predictions};
 use crate::support::{Bench, unwrapped};
 use gambeson_learn::onnx::library;
 use serde_json::Value;
@@ -133,4 +134,193 @@ fn records_of_an_earlier_engine_are_drawn_again() {
     named("gambeson 1");
     let run = bench.run(&format!("certify {line} --n 1000 --stop 6 --out named.jsonl"));
     assert!(run.code == 2 && run.stderr.contains("its runtime is \"gambeson 1\""), "{run:?}");
+}
+
+/// Counts that were made up, with the radii that they prove, and the class left out: no claim, as it seems.
+#[test]
+fn radii_without_a_class_are_claims_too() {
+    let bench = Bench::new();
+    ok(bench.run(&format!("certify {TOY} --n 600 --stop 12 --out run.jsonl")));
+    let mut forged = lines(&bench, "run.jsonl");
+    for record in &mut forged {
+        let counts = |total: u64| -> Vec<Value> {
+            [vec![0, total], vec![0; 8]].concat().into_iter().map(Value::from).collect()
+        };
+        (record["selection"], record["estimation"]) = (counts(100).into(), counts(600).into());
+        *record = derived(record);
+        record["class"] = Value::Null;
+    }
+    write(&bench, "forged.jsonl", &forged);
+    let words = "line 1, input 0: class is none, but the counts prove 1";
+    rejected(&bench.run(&format!("check forged.jsonl {SOURCES} --all")), &[words]);
+    rejected(&bench.run(&format!("check forged.jsonl {SOURCES} --all --nonce 77")), &[words]);
+    // An honest record without its class proves as much, but is none that was written.
+    let mut forged = lines(&bench, "run.jsonl");
+    let at = forged.iter().position(|record| !record["class"].is_null()).expect("a certificate");
+    forged[at]["class"] = Value::Null;
+    write(&bench, "forged.jsonl", &forged);
+    let place = format!("line {}, input {at}:", at + 1);
+    rejected(&bench.run(&format!("check forged.jsonl {SOURCES} --all")), &[&place, "class is none"]);
+    for line in
+        ["analyze forged.jsonl --any-class", &format!("certify {TOY} --n 600 --stop 12 --out forged.jsonl")]
+    {
+        let run = bench.run(line);
+        let place = format!("forged.jsonl, line {}: input {at}: class is none", at + 1);
+        assert!(run.code == 2 && unwrapped(&run.stderr).contains(&place), "{run:?}");
+    }
+}
+
+#[test]
+fn nobody_goes_on_from_labels_or_classes_that_are_not_those_of_the_data() {
+    let bench = Bench::new();
+    let certify = format!("certify {TOY} --n 300 --stop 6 --out");
+    ok(bench.run(&format!("{certify} run.jsonl")));
+    let records = lines(&bench, "run.jsonl");
+    let other = |record: &Value| (record["label"].as_u64().expect("a label") + 1) % 10;
+    let mut forged = records.clone();
+    forged[4]["label"] = other(&records[4]).into();
+    write(&bench, "forged.jsonl", &forged);
+    let run = bench.run(&format!("{certify} forged.jsonl"));
+    let words = format!("the record of input 4 has label {}", other(&records[4]));
+    assert!(run.code == 2 && unwrapped(&run.stderr).contains(&words), "{run:?}");
+    // Predictions alike.
+    let predict = format!("predict {TOY} --n 300 --stop 6 --out");
+    ok(bench.run(&format!("{predict} predictions.jsonl")));
+    let mut forged = lines(&bench, "predictions.jsonl");
+    forged[4]["label"] = other(&forged[4]).into();
+    write_predictions(&bench, "forged.jsonl", &forged);
+    let run = bench.run(&format!("{predict} forged.jsonl"));
+    assert!(run.code == 2 && unwrapped(&run.stderr).contains(&words), "{run:?}");
+    // More classes than there are: nothing else is wrong with them.
+    let mut forged = records.clone();
+    for counts in ["selection", "estimation"] {
+        forged[2][counts].as_array_mut().expect("counts").extend((0..30).map(|_| Value::from(0)));
+    }
+    write(&bench, "forged.jsonl", &forged);
+    let run = bench.run(&format!("{certify} forged.jsonl"));
+    let words = "the record of input 2 counts 40 classes, but there are 10";
+    assert!(run.code == 2 && unwrapped(&run.stderr).contains(words), "{run:?}");
+    let run = bench.run(&format!("check forged.jsonl {SOURCES} --all"));
+    rejected(&run, &["line 3, input 2: it counts 40 classes, but there are 10"]);
+    rejected(&bench.run(&format!("check forged.jsonl {SOURCES} --nonce 5")), &["it counts 40 classes"]);
+}
+
+#[test]
+fn nobody_extends_what_is_not_proven() {
+    let bench = Bench::new();
+    let line = format!("certify {TOY} --stop 6 --sequential --target 0,0.1,0.2,0.4");
+    ok(bench.run(&format!("{line} --n 256 --out short.jsonl")));
+    let records = lines(&bench, "short.jsonl");
+    let refused = |change: &dyn Fn(&mut Value), words: &str| {
+        let mut forged = records.clone();
+        forged.iter_mut().for_each(change);
+        write(&bench, "forged.jsonl", &forged);
+        let run = bench.run(&format!("{line} --n 2000 --extend forged.jsonl --out long.jsonl"));
+        assert!(run.code == 2 && unwrapped(&run.stderr).contains(words), "{words}: {run:?}");
+        assert!(!bench.path("long.jsonl").exists() || bench.read("long.jsonl").is_empty(), "{words}");
+    };
+    let radii = |record: &mut Value| {
+        if !record["class"].is_null() {
+            ["latent", "l2", "linf"].iter().for_each(|radius| record[*radius] = 99.0.into());
+        }
+    };
+    refused(&radii, "latent is 99, but the counts prove");
+    let sum =
+        |counts: &Value| counts.as_array().expect("counts").iter().filter_map(Value::as_u64).sum::<u64>();
+    let one = |record: &mut Value| {
+        for counts in ["selection", "estimation"] {
+            record[counts] = vec![sum(&record[counts])].into();
+        }
+        record["label"] = Value::Null;
+        *record = derived(record);
+    };
+    refused(&one, "the record of input 0 counts 1 classes, but there are 10");
+    refused(&|record| record["label"] = 1.into(), "the record of input 0 has label 1");
+    let errors = |record: &mut Value| {
+        record["perturbed_error"] = 0.0.into();
+        *record = derived(record);
+    };
+    refused(&errors, "the record of input 0 has the encoding error 0");
+}
+
+/// Changes that `analyze` and `check` see in single lines, with digests that fit where that can be.
+#[test]
+fn what_no_run_has_written_is_refused_by_every_verb() {
+    let bench = Bench::new();
+    ok(bench.run(&format!("certify {TOY} --n 600 --stop 4 --out run.jsonl")));
+    ok(bench.run(&format!("certify {TOY} --n 600 --sequential --stop 4 --out fast.jsonl")));
+    ok(bench.run("project fit --data fashion --rank 20 --out p.safetensors"));
+    ok(bench
+        .run(&format!("certify {TOY} --n 600 --stop 4 --projection p.safetensors --out projected.jsonl")));
+    let both = |words: &str| {
+        let run = bench.run("analyze forged.jsonl --any-class");
+        assert!(run.code == 2 && unwrapped(&run.stderr).contains(words), "{words}: {run:?}");
+        rejected(&bench.run(&format!("check forged.jsonl {SOURCES} --all")), &[words]);
+    };
+    let forge = |name: &str, change: &dyn Fn(&mut Value)| {
+        let mut forged = lines(&bench, name);
+        forged.iter_mut().for_each(change);
+        write(&bench, "forged.jsonl", &forged);
+    };
+    forge("fast.jsonl", &|record| {
+        record["rule"] = serde_json::json!({ "kind": "fixed" });
+        let counts = record["estimation"].as_array().expect("counts");
+        record["n"] = counts.iter().filter_map(Value::as_u64).sum::<u64>().into();
+    });
+    both("a goal of sequential sampling, but the rule is fixed");
+    forge("projected.jsonl", &|record| record["dimension"] = 12.into());
+    both("dimension is 12, which does not fit kappa");
+    forge("run.jsonl", &|record| {
+        record["sigma"] = 5.0.into();
+        record["grid"]["exponent"] = 2.into();
+    });
+    both("the counts prove");
+    bench.write("forged.jsonl", bench.read("run.jsonl").replace("\"seed\":", "\"note\":1,\"seed\":"));
+    both("unknown key \"note\"");
+    bench.write("forged.jsonl", bench.read("run.jsonl").replace("\"sigma\":0.5", "\"sigma\":5.0"));
+    both("the digest of the line is not that of its content");
+    // A key too many in a grid is none that the digest is taken of.
+    bench.write(
+        "forged.jsonl",
+        bench.read("run.jsonl").replace("\"exponent\":-1", "\"exponent\":-1,\"note\":1"),
+    );
+    for line in ["analyze forged.jsonl --any-class", &format!("check forged.jsonl {SOURCES}")] {
+        let run = bench.run(line);
+        assert!(run.code == 2 && run.stderr.contains("unknown field `note`"), "{run:?}");
+    }
+    // With radii that follow from it, a record says nothing against another sigma, but its seed does.
+    forge("run.jsonl", &|record| {
+        record["sigma"] = 5.0.into();
+        record["grid"]["exponent"] = 2.into();
+        *record = derived(record);
+    });
+    ok(bench.run("analyze forged.jsonl --any-class"));
+    rejected(&bench.run(&format!("check forged.jsonl {SOURCES} --all")), &["its seed is"]);
+}
+
+#[test]
+fn what_records_assume_is_what_their_generator_assumes() {
+    let bench = Bench::new();
+    ok(bench.run(&format!("certify {TOY} --n 300 --stop 3 --out run.jsonl")));
+    for assumed in ["nothing at all".into(), Value::Null] {
+        let mut forged = lines(&bench, "run.jsonl");
+        forged.iter_mut().for_each(|record| record["assumed"] = assumed.clone());
+        write(&bench, "forged.jsonl", &forged);
+        let run = bench.run(&format!("check forged.jsonl {SOURCES} --all"));
+        rejected(&run, &["what it assumes is", "ChaCha8's words are random"]);
+    }
+}
+
+/// A device need not end: it is refused before it is read.
+#[cfg(target_os = "linux")]
+#[test]
+fn records_are_not_read_from_devices() {
+    let bench = Bench::new();
+    for line in [
+        format!("check /dev/zero {SOURCES}"),
+        format!("certify {TOY} --n 100 --stop 1 --sequential --extend /dev/zero --out long.jsonl"),
+    ] {
+        let run = bench.run(&line);
+        assert!(run.code == 2 && run.stderr.contains("is a device"), "{line}: {run:?}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::certify::{TOY, lines, number, ok};
 use crate::support::{Bench, Run, npy, unwrapped};
-use gambeson_smooth::record::{Record, to_line};
+use gambeson_smooth::record::{PredictionRecord, Record, to_line};
 use serde_json::Value;
 
 /// What a run on the toy is made with.
@@ -12,6 +12,17 @@ pub(super) const SOURCES: &str = "--model toy:half-space,offset=0.3 --data fashi
 pub(super) fn write(bench: &Bench, name: &str, records: &[Value]) {
     let line = |record: &Value| {
         let record = Record { digest: None, ..serde_json::from_value(record.clone()).expect("a record") };
+        to_line(&record).expect("a line") + "\n"
+    };
+    bench.write(name, records.iter().map(line).collect::<String>());
+}
+
+/// Predictions likewise.
+pub(super) fn write_predictions(bench: &Bench, name: &str, records: &[Value]) {
+    let line = |record: &Value| {
+        let mut record = record.clone();
+        record.as_object_mut().expect("an object").remove("digest");
+        let record: PredictionRecord = serde_json::from_value(record).expect("a prediction");
         to_line(&record).expect("a line") + "\n"
     };
     bench.write(name, records.iter().map(line).collect::<String>());

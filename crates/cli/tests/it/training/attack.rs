@@ -2,6 +2,7 @@
 
 use super::SPEC;
 use crate::support::Bench;
+use gambeson_smooth::record::{Record, to_line};
 use serde_json::Value;
 
 fn trained() -> Bench {
@@ -66,6 +67,26 @@ fn attacks_mislead_the_network_but_break_no_certificate() {
     }
     let run = bench.run("attack --model run/network.safetensors --data fashion --epsilon 1");
     assert!(run.code == 2 && run.stderr.contains("1 x 8 x 8"), "{run:?}");
+}
+
+/// A radius that the counts do not prove is none to attack at.
+#[test]
+fn forged_radii_are_not_attacked() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/fashion");
+    let model = format!(
+        "--model {folder}/network.safetensors --data fashion --sigma 0.5 --projection {folder}/projection.safetensors"
+    );
+    let bench = Bench::new();
+    assert_eq!(bench.run(&format!("certify {model} --every 250 --n 400 --out c.jsonl")).code, 0);
+    let honest = bench.read("c.jsonl");
+    let forged = honest.lines().map(|line| {
+        let mut record: Record = serde_json::from_str(line).expect("a record");
+        record.derived.l2 = record.derived.l2.map(|radius| radius * 2.0);
+        to_line(&record).expect("JSON") + "\n"
+    });
+    bench.write("forged.jsonl", forged.collect::<String>());
+    let run = bench.run(&format!("attack {model} --certified forged.jsonl --every 250"));
+    assert!(run.code == 2 && run.stderr.contains("but the counts prove"), "{run:?}");
 }
 
 #[test]

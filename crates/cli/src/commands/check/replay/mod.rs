@@ -1,7 +1,7 @@
 //! `gambeson check RUN.jsonl --model M --data D`: the records of a run, drawn again or certified afresh.
 //!
-//! What can be checked without drawing (labels, errors, whether counts prove radii) is checked of every record; draws are made
-//! again for some or all of them. There are two good ends: PROVEN, where draws made again have the recorded counts, or
+//! What can be checked without drawing (labels, classes, errors, whether counts prove radii) is checked of every record; draws
+//! are made again for some or all of them. There are two good ends: PROVEN, where draws made again have the recorded counts, or
 //! prove as much; NOT REFUTED, where fresh draws do not contradict the records; and two bad ones: REJECTED, where something
 //! is wrong, and NOT REPRODUCED, where a few near-ties fell otherwise here and what is left proves less.
 
@@ -12,6 +12,7 @@ use crate::commands::certify::{Setup, Sources, interruptible, runtime_choice};
 use crate::ended::Ended;
 use crate::json;
 use crate::progress::{interrupted, live_line};
+use crate::screen::shown;
 use anyhow::{Context, bail};
 use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_data::format::audio::FrameParams;
@@ -206,6 +207,12 @@ fn mismatches(run: &Run, setup: &Setup) -> Vec<String> {
     if !stands_in {
         differ("runtime", &runtime(run.runtime.as_deref()), &runtime(setup.runtime));
     }
+    let (assumed, implied) = (run.assumed.as_deref(), run.assumed_of_generator());
+    if assumed != implied {
+        let text = |text: Option<&str>| text.map_or_else(none, |text| format!("\"{}\"", shown(text)));
+        let (assumed, implied) = (text(assumed), text(implied));
+        found.push(format!("what it assumes is {assumed}, but with its generator that is {implied}"));
+    }
     match (&run.projection, &setup.projection) {
         (None, None) => {}
         (Some(_), None) => found.push("it was made with a projection: give it with --projection".to_owned()),
@@ -254,7 +261,7 @@ fn examine_all(
             checked.findings.push(Place::of(*line, record, reason));
             continue;
         }
-        let findings = examine(smoother, record, &setup.row(record.index))
+        let findings = examine(smoother, record, &setup.row(record.index), setup.data.classes().len())
             .with_context(|| format!("input {}", record.index))?;
         checked.findings.extend(findings.iter().map(|it| Place::of(*line, record, it.to_string())));
         there.insert(record.index);
@@ -272,8 +279,8 @@ fn draw_again(
 ) -> anyhow::Result<bool> {
     for (line, record) in chosen {
         let row = setup.row(record.index);
-        let found =
-            replay(smoother, record, &row, live).with_context(|| format!("input {}", record.index))?;
+        let found = replay(smoother, record, &row, setup.data.classes().len(), live)
+            .with_context(|| format!("input {}", record.index))?;
         let Some(replayed) = found else { return Ok(true) };
         checked.checked += 1;
         checked.differing += replayed.differing;
