@@ -114,7 +114,7 @@ pub(crate) struct AnalyzeArguments {
     /// Add the envelope: the best of all logs at each radius.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) envelope: bool,
-    /// Compare logs of different inputs all the same: mark the best, draw the envelope.
+    /// Compare logs of different inputs all the same: mark the best, draw the envelope, pair them.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) mixed: bool,
     /// The name of a log in tables and figures; once per log, in order [default: from the file names].

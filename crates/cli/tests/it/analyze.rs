@@ -1,7 +1,7 @@
 //! `analyze`: tables, files, figures, and what is refused.
 
 use crate::support::{Bench, Run, unwrapped};
-use gambeson_smooth::record::{Record, to_line};
+use gambeson_smooth::record::{PredictionRecord, Record, to_line};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -127,7 +127,7 @@ fn records_are_certified_again_and_shards_merged() {
     assert!(run.code == 0 && run.stderr.contains("cut.jsonl, line 2: cut off, ignored"), "{run:?}");
     bench.write("d.jsonl", first + &record(3, Some(1), [0, 1000], &json!({"class": 1, "latent": 9.0})));
     let run = bench.run("analyze d.jsonl");
-    assert!(run.code == 2 && run.stderr.contains("d.jsonl, line 3: input 3 claims latent 9"), "{run:?}");
+    assert!(run.code == 2 && run.stderr.contains("d.jsonl, line 3: input 3: latent is 9"), "{run:?}");
     bench.write("e.jsonl", record(3, None, [0, 1000], &none));
     let run = bench.run("analyze e.jsonl");
     assert!(run.code == 2 && run.stderr.contains("no label for input 3"), "{run:?}");
@@ -329,6 +329,56 @@ fn two_logs_are_compared_input_by_input_and_classes_are_told_apart() {
     bench.write("c.tsv", table(9, 0.3).replace("\n0\t0\t0\t", "\n0\t1\t1\t"));
     let run = bench.run("analyze a.tsv c.tsv --radii 0 --paired");
     assert!(run.code == 2 && run.stderr.contains("labels for input 0"), "{run:?}");
+}
+
+/// A prediction as `predict` writes it, of these data.
+fn prediction(index: u64, data: &str) -> String {
+    let line = json!({
+        "kind": "prediction", "version": 1, "index": index, "label": 1, "counts": [0, 1000], "none": 0, "n": 1000,
+        "sigma": 0.5, "alpha": 0.001, "seed": 1, "model": "m", "data": data, "projection": null, "noise": null, "class": 1,
+        "seconds": 0.1
+    });
+    let record: PredictionRecord = serde_json::from_value(line).expect("a prediction");
+    to_line(&record).expect("JSON") + "\n"
+}
+
+#[test]
+fn logs_of_other_data_are_not_compared() {
+    let bench = Bench::new();
+    for data in ["d", "e"] {
+        let changes = json!({ "data": data });
+        let records: String = (0..2).map(|index| record(index, Some(1), [0, 1000], &changes)).collect();
+        bench.write(&format!("{data}.jsonl"), records);
+        bench.write(
+            &format!("p{data}.jsonl"),
+            (0..2).map(|index| prediction(index, data)).collect::<String>(),
+        );
+    }
+    // As many images, of the same numbers and labels; but other ones.
+    for logs in ["d.jsonl e.jsonl", "pd.jsonl pe.jsonl", "d.jsonl pe.jsonl"] {
+        let run = bench.run(&format!("analyze {logs} --radii 0"));
+        let text = unwrapped(&run.stdout);
+        assert!(run.code == 0 && text.contains("Not compared:") && text.contains("(d and e)"), "{run:?}");
+        assert!(!text.contains('*'), "{run:?}");
+        for verb in ["--envelope", "--paired"] {
+            if verb == "--paired" && logs.contains('p') {
+                continue; // predictions have no radii to compare
+            }
+            let run = bench.run(&format!("analyze {logs} --radii 0 {verb}"));
+            let words = format!("{verb}: ");
+            let text = unwrapped(&run.stderr);
+            assert!(run.code == 2 && text.contains(&words) && text.contains("--mixed"), "{run:?}");
+            assert_eq!(bench.run(&format!("analyze {logs} --radii 0 {verb} --mixed")).code, 0, "{verb}");
+        }
+        let mixed = bench.run(&format!("analyze {logs} --radii 0 --mixed"));
+        assert!(mixed.code == 0 && mixed.stdout.contains('*'), "{mixed:?}");
+    }
+    // Of the same data they are.
+    let run = bench.run("analyze d.jsonl pd.jsonl --radii 0");
+    assert!(run.code == 0 && run.stdout.contains('*'), "{run:?}");
+    bench.write("f.jsonl", record(0, Some(1), [100, 900], &json!({ "seed": 2 })));
+    let run = bench.run("analyze d.jsonl f.jsonl --radii 0 --paired");
+    assert!(run.code == 0, "pairs are of the inputs that both have: {run:?}");
 }
 
 #[test]

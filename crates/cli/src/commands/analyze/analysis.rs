@@ -130,6 +130,10 @@ pub(super) fn analyse(arguments: &AnalyzeArguments) -> anyhow::Result<Analysis> 
     prove::all_used(&proofs, &used)?;
     let accuracies: Vec<Vec<f64>> = logs.iter().map(|log| log.accuracy.clone()).collect();
     let best = best_at(&accuracies);
+    // Of two logs only the inputs that both have are paired, but these must be the same.
+    if let Some(differ) = other_data(&logs).filter(|_| arguments.paired && !arguments.mixed) {
+        bail!("--paired: {differ}; to compare them all the same, say --mixed");
+    }
     let paired = match (arguments.paired, &logs[..]) {
         (false, _) => None,
         (true, [first, second]) => Some(paired(&first.source, &second.source, &question, &values)?),
@@ -209,23 +213,28 @@ fn sigma_of(source: &LoggedRun) -> Option<f64> {
     source.sigma.or_else(|| named.max_by_key(|(at, _)| *at).map(|(_, level)| level))
 }
 
-/// What makes accuracies of two of the logs incomparable: other data, other images. What a log does not say is taken to
-/// be the same.
-fn differ(logs: &[AnalysedLog]) -> Option<String> {
-    let others =
-        logs.iter().enumerate().flat_map(|(at, log)| logs[..at].iter().map(move |other| (other, log)));
-    for (one, other) in others {
+/// All pairs of logs.
+fn pairs(logs: &[AnalysedLog]) -> impl Iterator<Item = (&AnalysedLog, &AnalysedLog)> {
+    logs.iter().enumerate().flat_map(|(at, log)| logs[..at].iter().map(move |other| (other, log)))
+}
+
+/// Two logs of different data, if there are any. What a log does not say is taken to be the same.
+fn other_data(logs: &[AnalysedLog]) -> Option<String> {
+    pairs(logs).find_map(|(one, other)| {
         let (a, b) = (&one.label, &other.label);
-        let data = |log: &AnalysedLog| log.source.run.as_ref().map(|run| run.data.clone());
-        if let (Some(first), Some(second)) = (data(one), data(other))
-            && first != second
-        {
-            return Some(format!(
-                "{a} and {b} are of different data ({} and {})",
-                shown(&first),
-                shown(&second)
-            ));
-        }
+        let (first, second) = (one.source.data.as_deref()?, other.source.data.as_deref()?);
+        let differ = first != second;
+        differ.then(|| format!("{a} and {b} are of different data ({} and {})", shown(first), shown(second)))
+    })
+}
+
+/// What makes accuracies of two of the logs incomparable: other data, other images.
+fn differ(logs: &[AnalysedLog]) -> Option<String> {
+    if let Some(differ) = other_data(logs) {
+        return Some(differ);
+    }
+    for (one, other) in pairs(logs) {
+        let (a, b) = (&one.label, &other.label);
         if let (Some(first), Some(second)) = (one.scores.images(), other.scores.images())
             && first != second
         {
