@@ -19,10 +19,11 @@ pub(crate) fn load<E: Experiment>(name: &str, built_in: &str, folder: Option<&Pa
     };
     ensure!(folder.is_dir(), "{}: is not a folder", folder.display());
     let path = folder.join(file);
-    match std::fs::read_to_string(&path) {
-        Ok(text) => parse(&text, &path.display().to_string()),
+    let place = || path.display().to_string();
+    match gambeson_lowrank::file::read_file(&path) {
+        Ok(bytes) => parse(&String::from_utf8(bytes).with_context(place)?, &place()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => load(name, built_in, None),
-        Err(error) => Err(error).with_context(|| path.display().to_string()),
+        Err(error) => Err(error).with_context(place),
     }
 }
 

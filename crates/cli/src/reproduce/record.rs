@@ -7,7 +7,7 @@ use gambeson_lowrank::file::without_mark;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// One run of `gambeson`: `C` is what it ran on, `O` what it printed; in JSON, the fields of both stand beside the others.
@@ -154,8 +154,7 @@ impl Store {
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             bail!("{}: another process is adding to it", name());
         } // some file systems have no locks, which is all right
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).with_context(name)?;
+        let bytes = gambeson_lowrank::file::read_to_limit(&mut file).with_context(name)?;
         let lines: Lines<R> = parse(path, &bytes, OWN)?;
         if let Some(line) = lines.broken {
             say(&format!("{}, line {line}: cut off and removed; that run is made again", name()));

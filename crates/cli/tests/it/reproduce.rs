@@ -213,6 +213,26 @@ fn bad_experiments_are_refused_by_file_and_key() {
 }
 
 #[test]
+fn nothing_is_read_beyond_the_memory_limit() {
+    let long = "\n".repeat(2_000_000);
+    for name in ["fig-mwu-psd.toml", RECORDS] {
+        let bench = bench();
+        std::fs::create_dir_all(bench.path("results")).expect("a folder");
+        bench.write(name, &long);
+        let run = bench.run(&format!("{LINE} --memory-limit 1M"));
+        assert!(run.code == 2 && run.stderr.contains("more than the memory limit"), "{name}: {run:?}");
+    }
+    // A device need not end.
+    #[cfg(target_os = "linux")]
+    {
+        let bench = Bench::new();
+        std::os::unix::fs::symlink("/dev/zero", bench.path("fig-mwu-psd.toml")).expect("a link");
+        let run = bench.run(LINE);
+        assert!(run.code == 2 && run.stderr.contains("is a device"), "{run:?}");
+    }
+}
+
+#[test]
 fn falling_short_is_shown_and_told() {
     let bench = bench();
     let out_of_reach = TINY.replace("gap = 5e-3", "gap = 1e-12\niterations = 7").replace("[12, 20]", "[12]");
