@@ -4,7 +4,8 @@ use super::dialect;
 use super::error::LogError;
 use super::logged::{LoggedRun, Settings};
 use super::records::Gathered;
-use crate::record::{PREDICTION_START, PredictionRecord, Record, recognises, without_mark};
+use crate::record::{PREDICTION_START, PredictionRecord, Record, recognises};
+use gambeson_lowrank::file::without_mark;
 use std::path::PathBuf;
 
 /// Reads logs, in the order given; shards of one run become one, at the place of the first.

@@ -5,7 +5,7 @@ use super::entry::Entry;
 use super::error::RecordError;
 use super::line::{Fault, broken_off, parse_line, to_line};
 use super::run::first_runtime;
-use gambeson_lowrank::file::{read_file, read_to_limit};
+use gambeson_lowrank::file::{read_file, read_to_limit, without_mark};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -64,14 +64,6 @@ impl<E: Entry> Log<E> {
         line.push(b'\n');
         self.file.write_all(&line).and_then(|()| self.file.sync_data()).map_err(failed)
     }
-}
-
-/// A byte-order mark, which some editors put in front of a text.
-const MARK: &[u8] = b"\xef\xbb\xbf";
-
-/// What comes after a byte-order mark.
-pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix(MARK).unwrap_or(bytes)
 }
 
 /// Makes the name of a new file survive a crash as well.
@@ -207,7 +199,7 @@ fn parse_unproven<E: Entry>(path: &Path, bytes: &[u8]) -> Result<Lines<E>, Recor
             lines.end = end;
             continue;
         }
-        let line = if at == 0 { without_mark(line) } else { line };
+        let line = without_mark(line); // files that were joined have one before each
         match parse_line(line) {
             Ok(record) => lines.records.push(Line { number, record }),
             // Only what a killed writer can leave counts as broken off: the start of a record, or zeros, by which some

@@ -28,7 +28,7 @@ pub use entry::Entry;
 pub use error::{RecordError, RecordProblem};
 pub use extend::NotExtendable;
 pub use line::to_line;
-pub(crate) use log::{Line, Merged, parse_records, recognises, without_mark};
+pub(crate) use log::{Line, Merged, parse_records, recognises};
 pub use log::{Log, RecordLog, merge_records, read_numbered_records, read_records, recorded_runtime};
 pub(crate) use prediction::START as PREDICTION_START;
 pub use prediction::{PredictionLog, PredictionRecord, PredictionRun};
