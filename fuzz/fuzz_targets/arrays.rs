@@ -1,19 +1,23 @@
-//! Matrices, safetensors, projections, certificates.
+//! Matrices and safetensors.
 
+use crate::answer::Answer;
+use gambeson_lowrank::linalg::matrix::Matrix;
 use gambeson_lowrank::matrix_file::parse;
-use gambeson_lowrank::projection::Projection;
-use gambeson_lowrank::projection::certificate::ProjectionCertificate;
 use gambeson_lowrank::safetensors::{Content, Tensor, Tensors};
-use gambeson_lowrank::sdp::certificate::CertificateFile;
 use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// Any matrix file, and every question to a small one.
-pub(super) fn matrix(bytes: &[u8]) {
-    let Ok(input) = parse(bytes) else { return };
+pub(super) fn matrix(bytes: &[u8]) -> Answer {
+    let input = parse(bytes).map_err(|error| error.to_string())?;
     let _ = input.matrix.sha256();
     let (rows, columns) = input.matrix.shape();
+    let mut known = match &input.matrix {
+        Matrix::Dense(_) => "dense".to_owned(),
+        Matrix::Sparse(_) => "sparse".to_owned(),
+    };
+    known += if input.error > 0.0 { " rounded" } else { " exact" };
+    known += if input.former.is_some() { " as before" } else { "" };
     if rows.max(columns) <= 64 {
         for (norm, reading) in [
             (Norm::Quadratic, Reading::Plain),
@@ -21,61 +25,36 @@ pub(super) fn matrix(bytes: &[u8]) {
             (Norm::InfToTwo, Reading::Gram),
         ] {
             let domain = input.kind.natural_domain(norm, reading);
-            let _ = Problem::new(input.matrix.clone(), norm, reading, domain, 1);
+            let problem = Problem::new(input.matrix.clone(), norm, reading, domain, 1);
+            known += &problem.map_or_else(|error| error.to_string(), |_| " asked".to_owned());
         }
     }
+    Ok(known)
 }
 
-pub(super) fn matrices() -> Vec<Vec<u8>> {
-    let npy = |descr: &str, data: &[u8]| {
-        let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (2, 2), }}");
-        header.push_str(&" ".repeat(63 - (10 + header.len()) % 64));
-        header.push('\n');
-        let length = u16::try_from(header.len()).unwrap_or(0).to_le_bytes();
-        [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), data].concat()
+pub(super) fn safetensors(bytes: &[u8]) -> Answer {
+    let content = Content::parse(bytes).map_err(|error| error.to_string())?;
+    let values = |view: &gambeson_lowrank::safetensors::View<'_>| {
+        drop((view.values::<f64>(), view.values::<f32>(), view.values::<u8>(), view.values::<i16>()));
+        view.type_name()
     };
-    let doubles: Vec<u8> = [2.0_f64, 1.0, 1.0, 2.0].iter().flat_map(|value| value.to_le_bytes()).collect();
-    let integers: Vec<u8> = [2_i64, 1, 1, 2].iter().flat_map(|value| value.to_le_bytes()).collect();
-    vec![npy("<f8", &doubles), npy("<i8", &integers), npy("|u1", &[1, 2, 2, 1])]
+    Ok(content.arrays.values().map(values).collect())
 }
 
-pub(super) fn safetensors(bytes: &[u8]) {
-    if let Ok(content) = Content::parse(bytes) {
-        content.arrays.values().for_each(|view| drop((view.values::<f64>(), view.values::<f32>())));
-    }
-}
-
-pub(super) fn projection(bytes: &[u8]) {
-    if let Ok(projection) = Projection::parse(Path::new("p"), bytes) {
-        let _ = projection.to_bytes();
-    }
-}
-
-/// A projection of two coordinates, and a file of another kind.
+/// Arrays of single precision by themselves, and of double precision with texts.
 pub(super) fn tensors() -> Vec<Vec<u8>> {
-    let metadata = [
-        ("format", "gambeson projection 1"),
-        ("representation", "pixel"),
-        ("shape", "1,2,2"),
-        ("method", "axis"),
-        ("data", "x"),
-        ("data_sha256", "00"),
-        ("error", "0.5"),
-    ];
-    let metadata: BTreeMap<String, String> =
-        metadata.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
-    let basis = Tensor { shape: vec![4, 2], values: vec![1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0] };
-    let file = Tensors { metadata, tensors: [("basis.0".to_owned(), basis)].into() };
     let plain: Tensors<f32> = Tensors {
         metadata: BTreeMap::new(),
         tensors: [("weight".to_owned(), Tensor { shape: vec![2, 2], values: vec![1.0_f32; 4] })].into(),
     };
-    vec![file.to_bytes(), plain.to_bytes()]
-}
-
-pub(super) fn certificate(bytes: &[u8]) {
-    if let Ok(file) = serde_json::from_slice::<CertificateFile>(bytes) {
-        let _ = serde_json::to_vec(&file);
-    }
-    let _ = serde_json::from_slice::<ProjectionCertificate>(bytes);
+    let described: Tensors<f64> = Tensors {
+        metadata: [("format".to_owned(), "x".to_owned())].into(),
+        tensors: [
+            ("a".to_owned(), Tensor { shape: vec![3], values: vec![0.5; 3] }),
+            ("b".to_owned(), Tensor { shape: Vec::new(), values: vec![0.5] }),
+            ("c".to_owned(), Tensor { shape: vec![0, 7], values: Vec::new() }),
+        ]
+        .into(),
+    };
+    vec![plain.to_bytes(), described.to_bytes()]
 }

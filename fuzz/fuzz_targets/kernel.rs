@@ -16,6 +16,7 @@
 //! * [`Family::Chain`], for the dense one, which sums products from zero: a first pivot of 3, whose product 1 stands at the
 //!   head of the sum of the last row, followed by the leaves. It loses n·u of a margin of 4/3·(n + 16)·u.
 
+use crate::answer::Answer;
 use crate::mutate::Random;
 use gambeson_checker::{Domain, PreparedForm, Quadratic};
 use num_bigint::BigInt;
@@ -53,12 +54,18 @@ const UNIT: f64 = f64::EPSILON / 2.0;
 const LEAF: f64 = 1.0 / 1_048_576.0;
 
 /// A target: with the whole margin, nothing accepted is wrong.
-pub(super) fn kernel(bytes: &[u8]) {
-    let seed = bytes.iter().fold(1_u64, |seed, &byte| seed.wrapping_mul(0x100_0000_01b3) ^ u64::from(byte));
+pub(super) fn kernel(bytes: &[u8]) -> Answer {
+    let seed = seed(bytes);
     for family in Family::ALL {
         let outcome = faults_at(family, 1.0, seed, 3);
         assert_eq!(outcome.wrong, 0, "{family:?}: accepted, but not positive semidefinite");
     }
+    Ok(String::new())
+}
+
+/// A number from bytes.
+pub(super) fn seed(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(1, |seed, &byte| seed.wrapping_mul(0x100_0000_01b3) ^ u64::from(byte))
 }
 
 /// Numbers for seeds of cases.
@@ -210,13 +217,13 @@ fn unit_interval(random: &mut Random) -> f64 {
 }
 
 /// e such that the value is a whole number times 2^e.
-fn exponent(value: f64) -> i32 {
+pub(super) fn exponent(value: f64) -> i32 {
     let biased = i32::try_from((value.to_bits() >> 52) & 0x7ff).unwrap_or(0);
     biased.max(1) - 1075
 }
 
 /// The value over 2^e, which must be whole.
-fn whole(value: f64, e: i32) -> BigInt {
+pub(super) fn whole(value: f64, e: i32) -> BigInt {
     if value == 0.0 {
         return BigInt::from(0);
     }
@@ -229,7 +236,7 @@ fn whole(value: f64, e: i32) -> BigInt {
 
 /// By elimination in whole numbers (Bareiss): all leading minors of a matrix that is not singular are positive; a singular one
 /// counts as semidefinite where every minor is at least zero.
-fn is_semidefinite(mut a: Vec<Vec<BigInt>>) -> bool {
+pub(super) fn is_semidefinite(mut a: Vec<Vec<BigInt>>) -> bool {
     let n = a.len();
     let zero = BigInt::from(0);
     let mut before = BigInt::from(1);

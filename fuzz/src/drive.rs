@@ -1,91 +1,180 @@
-//! Runs targets on mutated seeds.
+//! Runs one target on mutated seeds.
+//!
+//! **Feedback.** Without a compiler that counts branches, a new answer of the target is taken for a new path: the first
+//! mutated input that is refused for a reason not seen before, or accepted as something else, becomes a seed.
 
-use crate::mutate::{Random, mutated};
+use crate::answer::kind;
+use crate::mutate::{Mutator, Random};
 use crate::targets::Target;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{Read, Seek, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// What an input may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Memory that one array or file may take.
 const MEMORY: u64 = 1 << 28;
+/// Inputs that become seeds, at most.
+const MOST_KEPT: usize = 300;
+/// What the watchdog reads where there is nothing to watch any more.
+const ENDED: u64 = u64::MAX;
 
-/// Since when a target has had which input.
-type Watched = Arc<Mutex<Option<(Instant, Vec<u8>)>>>;
+/// What a target was given, and what it made of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Inputs, seeds included.
+    pub inputs: u64,
+    /// Mutated ones that were accepted.
+    pub accepted: u64,
+    /// Seeds that were not.
+    pub refused_seeds: u64,
+    /// Answers that differ in more than numbers.
+    pub kinds: u64,
+}
 
 /// An input that a target did not survive.
 #[derive(Debug)]
 pub struct Fault {
-    /// Which.
-    pub input: Vec<u8>,
+    /// Where it is kept.
+    pub input: PathBuf,
     /// How.
     pub how: String,
 }
 
-/// Runs one target for a time; returns how many inputs it was given.
-pub fn run(target: &Target, seeds: &[Vec<u8>], time: Duration, seed: u64) -> Result<u64, Fault> {
+/// Runs one target for a time. What ends the process, as running out of memory, of stack or of time does, is found by
+/// whoever started it, with the input in the file of [`Running`].
+pub fn run(target: &Target, time: Duration, seed: u64) -> Result<Report, Fault> {
     gambeson_lowrank::file::limit_memory(Some(MEMORY));
+    let seeds = seeds(target);
+    let mut mutator = Mutator::new(&seeds);
     let mut random = Random::new(seed);
     let started = Instant::now();
-    let watched: Watched = Arc::default();
-    let ended = Arc::new(AtomicBool::new(false));
-    let watch = watchdog(target.name, Arc::clone(&watched), Arc::clone(&ended));
-    let mut count = 0;
-    let mut result = Ok(());
-    while result.is_ok() && (started.elapsed() < time || count < seeds.len() as u64) {
-        let seeded = usize::try_from(count).ok().and_then(|at| seeds.get(at));
-        let input = seeded.cloned().unwrap_or_else(|| mutated(seeds, &mut random));
-        *watched.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), input.clone()));
-        result = catch_unwind(AssertUnwindSafe(|| (target.run)(&input))).map_err(|panic| {
+    let mut running = Running::of(target.name, std::process::id());
+    let watched = Arc::new(AtomicU64::new(0));
+    watch(target.name, started, Arc::clone(&watched));
+    let (mut report, mut kinds) = (Report::default(), BTreeSet::new());
+    while started.elapsed() < time || report.inputs < seeds.len() as u64 {
+        let own = usize::try_from(report.inputs).ok().and_then(|at| seeds.get(at));
+        let input = own.cloned().unwrap_or_else(|| mutator.mutated(&mut random));
+        running.note(&input);
+        watched.store(milliseconds(started), Ordering::Relaxed);
+        let answer = catch_unwind(AssertUnwindSafe(|| target.read(&input))).map_err(|panic| {
             let text = panic.downcast_ref::<String>().cloned();
             let how = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-            Fault { input, how: how.unwrap_or_default() }
-        });
-        count += 1;
+            Fault { input: keep(target.name, &input), how: how.unwrap_or_default() }
+        })?;
+        report.inputs += 1;
+        match own {
+            Some(_) => report.refused_seeds += u64::from(answer.is_err()),
+            None => report.accepted += u64::from(answer.is_ok()),
+        }
+        if kinds.len() < MOST_KEPT && kinds.insert(kind(&answer)) && own.is_none() {
+            mutator.add(input);
+        }
     }
-    ended.store(true, Ordering::Relaxed);
-    watch.join().ok();
-    result.map(|()| count)
+    watched.store(ENDED, Ordering::Relaxed);
+    report.kinds = kinds.len() as u64;
+    Ok(report)
+}
+
+fn milliseconds(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(ENDED - 1)
 }
 
 /// Ends the program where an input takes too long: nothing else can.
-fn watchdog(name: &'static str, watched: Watched, ended: Arc<AtomicBool>) -> std::thread::JoinHandle<()> {
+fn watch(name: &'static str, started: Instant, watched: Arc<AtomicU64>) {
     std::thread::spawn(move || {
-        while !ended.load(Ordering::Relaxed) {
+        loop {
             std::thread::sleep(Duration::from_millis(50));
-            let watched = watched.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some((_, input)) = watched.as_ref().filter(|(since, _)| since.elapsed() > PATIENCE) {
-                let place = keep(name, input);
+            let since = watched.load(Ordering::Relaxed);
+            if since == ENDED {
+                break;
+            }
+            if u128::from(milliseconds(started).saturating_sub(since)) > PATIENCE.as_millis() {
                 #[allow(clippy::print_stderr)] // there is nobody else to say it
                 {
-                    eprintln!("{name}: more than {PATIENCE:?} for {}", place.display());
+                    eprintln!("{name}: more than {PATIENCE:?}");
                 }
                 #[allow(clippy::exit)]
                 std::process::exit(1);
             }
         }
-    })
+    });
+}
+
+/// The file of the input that a target is being given: what is left of it where the process ends.
+pub struct Running {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl Running {
+    /// That of a target in a process.
+    fn of(name: &str, process: u32) -> Self {
+        let path = Self::path(name, process);
+        let file = path.parent().and_then(|folder| std::fs::create_dir_all(folder).ok());
+        let file = file.and_then(|()| File::create(&path).ok());
+        Self { path, file }
+    }
+
+    fn path(name: &str, process: u32) -> PathBuf {
+        crashes().join(format!(".{name}-running-{process}"))
+    }
+
+    /// Its length first: what is behind it may be left from a longer one.
+    fn note(&mut self, input: &[u8]) {
+        if let Some(file) = &mut self.file {
+            let noted = [&(input.len() as u64).to_le_bytes(), input].concat();
+            let _ = file.rewind().and_then(|()| file.write_all(&noted)); // a disk that is full is no fault of the target
+        }
+    }
+
+    /// The input that a process which is no more was given last.
+    pub fn last(name: &str, process: u32) -> Option<Vec<u8>> {
+        let path = Self::path(name, process);
+        let mut bytes = Vec::new();
+        File::open(&path).ok()?.read_to_end(&mut bytes).ok()?;
+        let _ = std::fs::remove_file(&path);
+        let (length, rest) = bytes.split_first_chunk()?;
+        rest.get(..usize::try_from(u64::from_le_bytes(*length)).ok()?).map(<[u8]>::to_vec)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+fn crashes() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("crashes")
 }
 
 /// Writes an input that was not survived to a file.
 pub fn keep(name: &str, input: &[u8]) -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crashes");
-    let _ = std::fs::create_dir_all(&folder);
-    let place = folder.join(format!("{name}-{}", &gambeson_lowrank::file::sha256(input)[..12]));
+    let _ = std::fs::create_dir_all(crashes());
+    let place = crashes().join(format!("{name}-{}", &gambeson_lowrank::file::sha256(input)[..12]));
     let _ = std::fs::write(&place, input);
     place
 }
 
 /// The seeds of a target: those in its folder, and what it makes by itself.
 pub fn seeds(target: &Target) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(target.name);
+    let mut seeds = stored_seeds(target.name);
+    seeds.extend((target.made)());
+    seeds
+}
+
+/// The seeds in the folder of this name.
+pub fn stored_seeds(name: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(name);
     let mut paths: Vec<PathBuf> =
         std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     paths.sort();
-    let mut seeds: Vec<Vec<u8>> = paths.iter().filter_map(|path| std::fs::read(path).ok()).collect();
-    seeds.extend((target.made)());
-    seeds
+    paths.iter().filter_map(|path| std::fs::read(path).ok()).collect()
 }

@@ -1,12 +1,14 @@
-//! Mutates seeds for as long as it is told, and prints how many inputs each target was given.
+//! Mutates seeds for as long as it is told, and prints what each target made of them.
 
-use gambeson_fuzz::drive::{keep, run, seeds};
+use gambeson_fuzz::child::{cores, run_all, serve};
+use gambeson_fuzz::drive::{Fault, Report};
 use gambeson_fuzz::program::{READERS, run as run_program};
-use gambeson_fuzz::targets::{Family, TARGETS, faults_at};
+use gambeson_fuzz::targets::{Family, TARGETS, Target, faults_at};
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 fn main() -> ExitCode {
@@ -15,12 +17,20 @@ fn main() -> ExitCode {
     let number = |name: &str| after(name).and_then(|text| text.parse::<u64>().ok());
     let now = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
     let seed = number("--seed").unwrap_or_else(now);
+    // --child NAME: what the driver starts itself for.
+    if let Some(name) = after("--child") {
+        let time = Duration::from_secs(number("--seconds").unwrap_or(1));
+        let Some(answer) = serve(name, time, seed) else { return ExitCode::from(2) };
+        let _ = writeln!(std::io::stdout(), "{answer}");
+        return ExitCode::SUCCESS;
+    }
+    let _ = writeln!(std::io::stdout(), "seed {seed}");
     // --margin P --cases N: how often the kernel would be wrong with a part of its margin.
     if let Some(part) = after("--margin").and_then(|text| text.parse::<f64>().ok()) {
         let cases = number("--cases").unwrap_or(100_000);
         for family in Family::ALL {
             let outcome = faults_at(family, part, seed, cases);
-            let _ = writeln!(std::io::stdout(), "{part} of the margin, {family:?}, seed {seed}: {outcome:?}");
+            let _ = writeln!(std::io::stdout(), "{part} of the margin, {family:?}: {outcome:?}");
         }
         return ExitCode::SUCCESS;
     }
@@ -29,64 +39,70 @@ fn main() -> ExitCode {
         let cases = number("--cases").unwrap_or(200_000).div_ceil(READERS.len() as u64);
         return program(Path::new(path), cases, seed);
     }
-    let chosen: Vec<_> =
+    let chosen: Vec<&Target> =
         TARGETS.iter().filter(|target| after("--target").is_none_or(|name| name == target.name)).collect();
-    let seconds = number("--seconds").unwrap_or(60).max(chosen.len() as u64) / (chosen.len().max(1) as u64);
-    std::panic::set_hook(Box::new(|_| {}));
-    let mut stdout = std::io::stdout();
-    let mut total = 0;
-    for target in chosen {
-        match run(target, &seeds(target), Duration::from_secs(seconds.max(1)), seed) {
-            Ok(count) => {
-                total += count;
-                let _ = writeln!(stdout, "{:<14} {count:>10} inputs", target.name);
+    targets(&chosen, number("--seconds").unwrap_or(60), seed)
+}
+
+/// All targets in so many seconds together.
+fn targets(chosen: &[&Target], seconds: u64, seed: u64) -> ExitCode {
+    let Ok(own) = std::env::current_exe() else { return ExitCode::from(2) };
+    let side_by_side = cores().min(chosen.len()) as u64;
+    let each = (seconds * side_by_side / (chosen.len().max(1) as u64)).max(1);
+    let (all, faults) = (AtomicU64::new(0), Mutex::new(Vec::new()));
+    run_all(&own, chosen, Duration::from_secs(each), seed, &|target, result| {
+        let line = match result {
+            Ok(Report { inputs, accepted, refused_seeds, kinds }) => {
+                all.fetch_add(*inputs, Ordering::Relaxed);
+                let refused = match refused_seeds {
+                    0 => String::new(),
+                    refused => format!("; {refused} seeds refused"),
+                };
+                format!("{inputs:>9} inputs, {accepted:>8} accepted, {kinds:>4} answers{refused}")
             }
-            Err(fault) => {
-                let place = keep(target.name, &fault.input);
-                let _ = writeln!(stdout, "{}: {} (seed {seed}): {}", target.name, fault.how, place.display());
-                return ExitCode::from(1);
+            Err(Fault { input, how }) => {
+                let text = format!("{}: {how}: {}", target.name, input.display());
+                faults.lock().map(|mut faults| faults.push(text)).ok();
+                format!("FAULT: {how}")
             }
-        }
-    }
-    let _ = writeln!(stdout, "{:<14} {total:>10} inputs, seed {seed}", "all");
-    ExitCode::SUCCESS
+        };
+        let _ = writeln!(std::io::stdout(), "{:<16} {line}", target.name);
+    });
+    let _ = writeln!(std::io::stdout(), "{:<16} {:>9} inputs, seed {seed}", "all", all.into_inner());
+    ended(&faults.into_inner().unwrap_or_default())
 }
 
 /// Readers side by side, on all cores.
 fn program(path: &Path, cases: u64, seed: u64) -> ExitCode {
-    let next = AtomicUsize::new(0);
-    let (total, failed) = (AtomicU64::new(0), AtomicBool::new(false));
+    let (next, total, faults) = (AtomicUsize::new(0), AtomicU64::new(0), Mutex::new(Vec::new()));
     let work = || {
         while let Some(reader) = READERS.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let mut stdout = std::io::stdout();
-            match run_program(path, reader, cases, seed) {
+            let line = match run_program(path, reader, cases, seed) {
                 Ok(codes) => {
                     total.fetch_add(cases, Ordering::Relaxed);
                     let [good, short, bad] = codes;
-                    let _ = writeln!(
-                        stdout,
-                        "{:<12} {good:>8} ended with 0, {short:>8} with 1, {bad:>8} with 2",
-                        reader.target
-                    );
+                    format!("{good:>8} ended with 0, {short:>8} with 1, {bad:>8} with 2")
                 }
-                Err(fault) => {
-                    failed.store(true, Ordering::Relaxed);
-                    let place = keep(reader.target, &fault.input);
-                    let _ = writeln!(
-                        stdout,
-                        "{}: {} (seed {seed}): {}",
-                        reader.target,
-                        fault.how,
-                        place.display()
-                    );
+                Err(Fault { input, how }) => {
+                    let text = format!("{}: {how}: {}", reader.target, input.display());
+                    faults.lock().map(|mut faults| faults.push(text)).ok();
+                    format!("FAULT: {how}")
                 }
-            }
+            };
+            let _ = writeln!(std::io::stdout(), "{:<16} {line}", reader.target);
         }
     };
     std::thread::scope(|scope| {
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        (0..cores).for_each(|_| drop(scope.spawn(work)));
+        (0..cores()).for_each(|_| drop(scope.spawn(work)));
     });
     let _ = writeln!(std::io::stdout(), "{} files, seed {seed}", total.load(Ordering::Relaxed));
-    if failed.load(Ordering::Relaxed) { ExitCode::from(1) } else { ExitCode::SUCCESS }
+    ended(&faults.into_inner().unwrap_or_default())
+}
+
+/// The faults once more, at the end, where they are seen.
+fn ended(faults: &[String]) -> ExitCode {
+    for fault in faults {
+        let _ = writeln!(std::io::stdout(), "{fault}");
+    }
+    if faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }

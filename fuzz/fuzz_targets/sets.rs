@@ -1,0 +1,91 @@
+//! Data sets: digits, arrays, batches, and what was imported.
+
+use super::{as_file, repair};
+use crate::answer::{Answer, answer, either};
+use crate::bundle::joined;
+use gambeson_data::dataset::{Dataset, Parts, Shape, SourceFile, Split, Values};
+use gambeson_data::error::DataError;
+use gambeson_data::format::cifar::Cifar;
+use gambeson_data::format::{array as arrays, idx as digit_files};
+use gambeson_data::store;
+use std::path::Path;
+
+pub(super) fn idx(bytes: &[u8]) -> Answer {
+    let _ = digit_files::parse(&mut &bytes[..], 1);
+    as_file(bytes, "train-images-idx3-ubyte", |path| answer(digit_files::load(path, &mut ())))
+}
+
+/// Images, with labels and without.
+pub(super) fn digits() -> Vec<Vec<u8>> {
+    let images = [&[0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 2][..], &[7; 8]].concat();
+    let labels = vec![0, 0, 8, 1, 0, 0, 0, 2, 1, 2];
+    vec![images.clone(), joined(&[("images", images), ("train-labels-idx1-ubyte", labels)])]
+}
+
+pub(super) fn array(bytes: &[u8]) -> Answer {
+    as_file(bytes, "x.npy", |path| {
+        let data = arrays::load(path, &mut ()).map_err(|error| error.to_string())?;
+        Ok(format!("{:?}", std::mem::discriminant(data.values())))
+    })
+}
+
+/// What is given, repeated up to the length of two records.
+pub(super) fn whole_batch(bytes: &[u8]) -> Vec<u8> {
+    const RECORDS: usize = 2 * 3073;
+    bytes.iter().copied().cycle().take(if bytes.is_empty() { 0 } else { RECORDS }).collect()
+}
+
+pub(super) fn cifar(bytes: &[u8]) -> Answer {
+    let ten = answer(Cifar::Ten.parse(bytes, Path::new("batch")));
+    either(ten, answer(Cifar::Hundred.parse(bytes, Path::new("batch"))))
+}
+
+pub(super) fn batches() -> Vec<Vec<u8>> {
+    vec![vec![3, 1, 2, 3], vec![1; 100]]
+}
+
+pub(super) fn stored(bytes: &[u8]) -> Answer {
+    as_file(bytes, "train.safetensors", |path| {
+        let data = store::load(path, &mut ()).map_err(|error| error.to_string())?;
+        Ok(format!("{:?} {}", std::mem::discriminant(data.values()), data.labels().is_some()))
+    })
+}
+
+/// With the checksum that the reader finds.
+pub(super) fn with_checksum(bytes: &[u8]) -> Vec<u8> {
+    let bytes = repair::safetensors(bytes);
+    let mut right = None;
+    let _ = as_file(&bytes, "train.safetensors", |path| {
+        if let Err(DataError::Checksum { expected, found, .. }) = store::load(path, &mut ()) {
+            right = Some((expected, found));
+        }
+        Ok(String::new())
+    });
+    let Some((expected, found)) = right.filter(|(expected, found)| expected.len() == found.len()) else {
+        return bytes;
+    };
+    let at = bytes.windows(expected.len()).position(|window| window == expected.as_bytes());
+    at.map_or(bytes.clone(), |at| [&bytes[..at], found.as_bytes(), &bytes[at + found.len()..]].concat())
+}
+
+/// Two samples of every type, with labels and without.
+pub(super) fn data(values: Values, labels: Option<Vec<u16>>) -> Option<Dataset> {
+    let classes = if labels.is_some() { vec!["a".to_owned(), "b".to_owned()] } else { Vec::new() };
+    let sources = vec![SourceFile { name: "x".to_owned(), samples: 2 }];
+    let shape = Shape { channels: 1, height: 2, width: 2 };
+    Dataset::new(Parts { name: "x".to_owned(), shape, values, labels, classes, sources }).ok()
+}
+
+pub(super) fn stored_sets() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for labels in [None, Some(vec![0, 1])] {
+        for values in [Values::U8((0..8).collect()), Values::I16((0..8).collect()), Values::F32(vec![0.5; 8])]
+        {
+            let Ok(folder) = tempfile::tempdir() else { continue };
+            let Some(data) = data(values, labels.clone()) else { continue };
+            let path = store::save(&data, folder.path(), "set", Split::Train, false, &mut ());
+            seeds.extend(path.ok().and_then(|path| std::fs::read(path).ok()));
+        }
+    }
+    seeds
+}
