@@ -17,17 +17,22 @@ const ADDRESSES: &str = "4194304";
 /// The child's part: one target, and what came of it as JSON on stdout.
 pub fn serve(name: &str, time: Duration, seed: u64) -> Option<Value> {
     let target = TARGETS.iter().find(|target| target.name == name)?;
-    std::panic::set_hook(Box::new(|_| {}));
-    Some(match crate::drive::run(target, time, seed) {
-        Ok(Report { inputs, accepted, refused_seeds, kinds }) => {
-            json!({ "inputs": inputs, "accepted": accepted, "refused_seeds": refused_seeds, "kinds": kinds })
-        }
-        Err(Fault { input, how }) => json!({ "fault": how, "input": input }),
-    })
+    std::panic::set_hook(Box::new(|panic| crate::drive::remember(panic)));
+    let Report { inputs, accepted, refused_seeds, kinds, faults } = crate::drive::run(target, time, seed);
+    let faults: Vec<Value> =
+        faults.iter().map(|Fault { input, how }| json!({ "how": how, "input": input })).collect();
+    Some(json!({
+        "inputs": inputs, "accepted": accepted, "refused_seeds": refused_seeds, "kinds": kinds, "faults": faults,
+    }))
 }
 
 /// The parent's: starts `program`, this one, for a target and waits for it.
-fn run(program: &Path, target: &Target, time: Duration, seed: u64) -> Result<Report, Fault> {
+fn run(program: &Path, target: &Target, time: Duration, seed: u64) -> Report {
+    started(program, target, time, seed)
+        .unwrap_or_else(|fault| Report { faults: vec![fault], ..Report::default() })
+}
+
+fn started(program: &Path, target: &Target, time: Duration, seed: u64) -> Result<Report, Fault> {
     let none = |how: String| Fault { input: Path::new("no input").to_owned(), how };
     let mut command = if cfg!(unix) {
         let mut shell = Command::new("sh");
@@ -36,9 +41,14 @@ fn run(program: &Path, target: &Target, time: Duration, seed: u64) -> Result<Rep
     } else {
         Command::new(program)
     };
+    // Files that are there for a moment need no disk, which other processes may be waiting for.
+    let memory = Path::new("/dev/shm");
+    let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+    let folder = folder.map_err(|error| none(error.to_string()))?;
     let seconds = time.as_secs().max(1).to_string();
     let child = command
         .args(["--child", target.name, "--seconds", &seconds, "--seed", &seed.to_string()])
+        .env("TMPDIR", folder.path())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -47,14 +57,19 @@ fn run(program: &Path, target: &Target, time: Duration, seed: u64) -> Result<Rep
     let process = child.id(); // `exec` keeps it
     let output = child.wait_with_output().map_err(|error| none(error.to_string()))?;
     let said: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-    if let (Some(how), Some(input)) = (said["fault"].as_str(), said["input"].as_str()) {
-        return Err(Fault { input: input.into(), how: how.to_owned() });
-    }
     let number = |key: &str| said[key].as_u64();
-    if let (Some(inputs), Some(accepted), Some(refused_seeds), Some(kinds)) =
-        (number("inputs"), number("accepted"), number("refused_seeds"), number("kinds"))
-    {
-        return Ok(Report { inputs, accepted, refused_seeds, kinds });
+    let fault = |fault: &Value| {
+        Some(Fault { input: fault["input"].as_str()?.into(), how: fault["how"].as_str()?.to_owned() })
+    };
+    if let (Some(inputs), Some(accepted), Some(refused_seeds), Some(kinds), Some(faults)) = (
+        number("inputs"),
+        number("accepted"),
+        number("refused_seeds"),
+        number("kinds"),
+        said["faults"].as_array(),
+    ) {
+        let faults = faults.iter().filter_map(fault).collect();
+        return Ok(Report { inputs, accepted, refused_seeds, kinds, faults });
     }
     let words = String::from_utf8_lossy(&output.stderr);
     let last = words.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -69,14 +84,14 @@ pub fn run_all(
     targets: &[&Target],
     time: Duration,
     seed: u64,
-    see: &(dyn Fn(&Target, &Result<Report, Fault>) + Sync),
+    see: &(dyn Fn(&Target, &Report) + Sync),
 ) {
     let (next, talking) = (AtomicUsize::new(0), Mutex::new(()));
     let work = || {
         while let Some(target) = targets.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let result = run(program, target, time, seed);
+            let report = run(program, target, time, seed);
             let _one_at_a_time = talking.lock();
-            see(target, &result);
+            see(target, &report);
         }
     };
     std::thread::scope(|scope| {

@@ -9,10 +9,10 @@ use crate::targets::Target;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Seek, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// What an input may take.
@@ -21,11 +21,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const MEMORY: u64 = 1 << 28;
 /// Inputs that become seeds, at most.
 const MOST_KEPT: usize = 300;
+/// Faults of one target that are told, at most.
+const MOST_FAULTS: usize = 10;
 /// What the watchdog reads where there is nothing to watch any more.
 const ENDED: u64 = u64::MAX;
 
 /// What a target was given, and what it made of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Report {
     /// Inputs, seeds included.
     pub inputs: u64,
@@ -35,10 +37,12 @@ pub struct Report {
     pub refused_seeds: u64,
     /// Answers that differ in more than numbers.
     pub kinds: u64,
+    /// Panics, one for every place in the code.
+    pub faults: Vec<Fault>,
 }
 
 /// An input that a target did not survive.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Fault {
     /// Where it is kept.
     pub input: PathBuf,
@@ -46,9 +50,9 @@ pub struct Fault {
     pub how: String,
 }
 
-/// Runs one target for a time. What ends the process, as running out of memory, of stack or of time does, is found by
+/// Runs one target for a time, also beyond a panic. What ends the process, as running out of memory, of stack or of time does, is found by
 /// whoever started it, with the input in the file of [`Running`].
-pub fn run(target: &Target, time: Duration, seed: u64) -> Result<Report, Fault> {
+pub fn run(target: &Target, time: Duration, seed: u64) -> Report {
     gambeson_lowrank::file::limit_memory(Some(MEMORY));
     let seeds = seeds(target);
     let mut mutator = Mutator::new(&seeds);
@@ -63,23 +67,43 @@ pub fn run(target: &Target, time: Duration, seed: u64) -> Result<Report, Fault> 
         let input = own.cloned().unwrap_or_else(|| mutator.mutated(&mut random));
         running.note(&input);
         watched.store(milliseconds(started), Ordering::Relaxed);
-        let answer = catch_unwind(AssertUnwindSafe(|| target.read(&input))).map_err(|panic| {
-            let text = panic.downcast_ref::<String>().cloned();
-            let how = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-            Fault { input: keep(target.name, &input), how: how.unwrap_or_default() }
-        })?;
+        let answer = catch_unwind(AssertUnwindSafe(|| target.read(&input)));
         report.inputs += 1;
+        let Ok(answer) = answer else {
+            let how = PANIC.lock().map(|mut panic| std::mem::take(&mut *panic)).unwrap_or_default();
+            if report.faults.len() < MOST_FAULTS && kinds.insert(place(&how).to_owned()) {
+                report.faults.push(Fault { input: keep(target.name, &input), how });
+            }
+            continue;
+        };
         match own {
             Some(_) => report.refused_seeds += u64::from(answer.is_err()),
             None => report.accepted += u64::from(answer.is_ok()),
         }
-        if kinds.len() < MOST_KEPT && kinds.insert(kind(&answer)) && own.is_none() {
+        if kinds.len() < MOST_KEPT && kinds.insert(kind(&answer, &input)) && own.is_none() {
             mutator.add(input);
         }
     }
     watched.store(ENDED, Ordering::Relaxed);
     report.kinds = kinds.len() as u64;
-    Ok(report)
+    report
+}
+
+/// The first panic, with its place.
+static PANIC: Mutex<String> = Mutex::new(String::new());
+
+/// What a process is to do about a panic: keep it for whoever catches it.
+pub fn remember(panic: &PanicHookInfo<'_>) {
+    if let Ok(mut first) = PANIC.lock()
+        && first.is_empty()
+    {
+        *first = panic.to_string().replace('\n', " ");
+    }
+}
+
+/// Where in the code, as a panic says it: `panicked at FILE:LINE:COLUMN: …`.
+fn place(how: &str) -> &str {
+    how.find(": ").map_or(how, |end| &how[..end])
 }
 
 fn milliseconds(since: Instant) -> u64 {

@@ -24,6 +24,13 @@ fn main() -> ExitCode {
         let _ = writeln!(std::io::stdout(), "{answer}");
         return ExitCode::SUCCESS;
     }
+    // --target NAME --input FILE: one input that was kept, once more.
+    if let (Some(name), Some(path)) = (after("--target"), after("--input")) {
+        let target = TARGETS.iter().find(|target| target.name == name);
+        let (Some(target), Ok(input)) = (target, std::fs::read(path)) else { return ExitCode::from(2) };
+        let _ = writeln!(std::io::stdout(), "{:?}", target.read(&input));
+        return ExitCode::SUCCESS;
+    }
     let _ = writeln!(std::io::stdout(), "seed {seed}");
     // --margin P --cases N: how often the kernel would be wrong with a part of its margin.
     if let Some(part) = after("--margin").and_then(|text| text.parse::<f64>().ok()) {
@@ -50,22 +57,18 @@ fn targets(chosen: &[&Target], seconds: u64, seed: u64) -> ExitCode {
     let side_by_side = cores().min(chosen.len()) as u64;
     let each = (seconds * side_by_side / (chosen.len().max(1) as u64)).max(1);
     let (all, faults) = (AtomicU64::new(0), Mutex::new(Vec::new()));
-    run_all(&own, chosen, Duration::from_secs(each), seed, &|target, result| {
-        let line = match result {
-            Ok(Report { inputs, accepted, refused_seeds, kinds }) => {
-                all.fetch_add(*inputs, Ordering::Relaxed);
-                let refused = match refused_seeds {
-                    0 => String::new(),
-                    refused => format!("; {refused} seeds refused"),
-                };
-                format!("{inputs:>9} inputs, {accepted:>8} accepted, {kinds:>4} answers{refused}")
-            }
-            Err(Fault { input, how }) => {
-                let text = format!("{}: {how}: {}", target.name, input.display());
-                faults.lock().map(|mut faults| faults.push(text)).ok();
-                format!("FAULT: {how}")
-            }
-        };
+    run_all(&own, chosen, Duration::from_secs(each), seed, &|target, report| {
+        let Report { inputs, accepted, refused_seeds, kinds, faults: own } = report;
+        all.fetch_add(*inputs, Ordering::Relaxed);
+        let mut line = format!("{inputs:>9} inputs, {accepted:>8} accepted, {kinds:>4} answers");
+        if *refused_seeds > 0 {
+            line += &format!("; {refused_seeds} SEEDS REFUSED");
+        }
+        for Fault { input, how } in own {
+            line += &format!("; FAULT: {how}");
+            let text = format!("{}: {how}: {}", target.name, input.display());
+            faults.lock().map(|mut faults| faults.push(text)).ok();
+        }
         let _ = writeln!(std::io::stdout(), "{:<16} {line}", target.name);
     });
     let _ = writeln!(std::io::stdout(), "{:<16} {:>9} inputs, seed {seed}", "all", all.into_inner());

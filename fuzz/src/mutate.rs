@@ -16,6 +16,8 @@ const MOST_WORDS: usize = 500;
 /// What is changed, and what changes are made of.
 pub struct Mutator {
     seeds: Vec<Vec<u8>>,
+    /// Those that it began with: the only ones that are right throughout.
+    first: usize,
     /// Runs of letters in the first seeds: keys, operators, names of types.
     words: Vec<Vec<u8>>,
 }
@@ -31,7 +33,7 @@ impl Mutator {
         words.sort();
         words.dedup();
         words.truncate(MOST_WORDS);
-        Self { seeds: seeds.to_vec(), words }
+        Self { seeds: seeds.to_vec(), first: seeds.len(), words }
     }
 
     /// One more to change.
@@ -39,10 +41,12 @@ impl Mutator {
         self.seeds.push(seed);
     }
 
-    /// A changed copy of one of the seeds.
+    /// A changed copy of one of the seeds, most often of one that it began with, most often with one change.
     pub fn mutated(&self, random: &mut Random) -> Vec<u8> {
-        let mut bytes = self.seeds.get(random.below(self.seeds.len())).cloned().unwrap_or_default();
-        for _ in 0..=random.below(4) {
+        let among = if random.below(4) == 0 { self.seeds.len() } else { self.first };
+        let mut bytes = self.seeds.get(random.below(among)).cloned().unwrap_or_default();
+        let changes = [1, 1, 1, 2, 3, 5][random.below(6)];
+        for _ in 0..changes {
             self.change(&mut bytes, random);
         }
         bytes.truncate(LONGEST);

@@ -17,15 +17,19 @@ fn every_reader_survives_mutations() {
     let program = Path::new(env!("CARGO_BIN_EXE_gambeson-fuzz"));
     let targets: Vec<&Target> = TARGETS.iter().collect();
     let problems = Mutex::new(Vec::new());
-    run_all(program, &targets, Duration::from_secs(seconds), 1, &|target, result| {
+    run_all(program, &targets, Duration::from_secs(seconds), 1, &|target, report| {
+        let Report { inputs, accepted, faults, .. } = report;
         let least = seeds(target).len() as u64 + LEAST * seconds;
-        let problem = match result {
-            Err(fault) => format!("{}: {}", fault.how, fault.input.display()),
-            Ok(Report { inputs, .. }) if *inputs < least => format!("{inputs} inputs, fewer than {least}"),
-            Ok(Report { accepted: 0, .. }) => "no mutated input was accepted".to_owned(),
-            Ok(_) => return,
-        };
-        problems.lock().expect("no panic").push(format!("{}: {problem}", target.name));
+        let mut own: Vec<String> =
+            faults.iter().map(|fault| format!("{}: {}", fault.how, fault.input.display())).collect();
+        if *inputs < least {
+            own.push(format!("{inputs} inputs, fewer than {least}"));
+        }
+        if *accepted == 0 {
+            own.push("no mutated input was accepted".to_owned());
+        }
+        let own = own.iter().map(|problem| format!("{}: {problem}", target.name));
+        problems.lock().expect("no panic").extend(own);
     });
     let problems = problems.into_inner().expect("no panic");
     assert!(problems.is_empty(), "{}", problems.join("\n"));
