@@ -44,8 +44,8 @@ pub const READERS: &[Reader] = &[
     reader!("projection", "q.safetensors", "project inspect {} --json"),
     reader!("records", "r.jsonl", "analyze {}"),
     reader!("records", "r.jsonl", "analyze {} --json --per-class"),
-    reader!("logs", has_sigma, "log.tsv", "analyze {}"),
-    reader!("logs", has_no_sigma, "log.tsv", "analyze {} --sigma 0.25 --json"),
+    reader!("logs", says_its_noise, "log.tsv", "analyze {} --any-class"),
+    reader!("logs", is_of_votes, "log.csv", "analyze {} --sigma 0.25 --alpha 0.01 --json"),
     reader!("images", "folder/a/x.png", "data info ./folder"),
     reader!("idx", "train-images-idx3-ubyte", "data info {}"),
     reader!("array", "x.npy", "data info {}"),
@@ -73,12 +73,12 @@ fn has(seed: &[u8], word: &str) -> bool {
     seed.windows(word.len()).any(|window| window == word.as_bytes())
 }
 
-fn has_sigma(seed: &[u8]) -> bool {
-    has(seed, "sigma") || has(seed, "std")
+fn is_of_votes(seed: &[u8]) -> bool {
+    has(seed, "selection_0")
 }
 
-fn has_no_sigma(seed: &[u8]) -> bool {
-    !has_sigma(seed)
+fn says_its_noise(seed: &[u8]) -> bool {
+    !is_of_votes(seed)
 }
 
 /// Not two tensors by themselves.

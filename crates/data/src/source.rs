@@ -9,6 +9,7 @@
 
 use crate::dataset::{Dataset, Split};
 use crate::error::DataError;
+use crate::fetch::install::recover;
 use crate::file::{base_name, read_error, walk};
 use crate::format::audio::{self, FrameParams};
 use crate::format::cifar::Cifar;
@@ -218,6 +219,9 @@ pub fn find(name_or_path: impl AsRef<OsStr>, data_dir: &Path) -> Result<DataSour
     }
     if let Some(set) = Cifar::from_name(name_or_path) {
         let folder = data_dir.join(set.name());
+        if !folder.exists() {
+            recover(&folder);
+        }
         if Cifar::in_folder(&folder) != Some(set) {
             return Err(DataError::NotInstalled { name: set.name().to_owned(), folder: data_dir.to_owned() });
         }

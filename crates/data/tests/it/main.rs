@@ -16,6 +16,8 @@ mod files;
 mod idx;
 /// Images by class.
 mod images;
+/// Installations that are killed.
+mod kills;
 /// Public data, where they are at hand.
 mod reference;
 /// What `--data` may name.
