@@ -34,6 +34,7 @@ impl Term {
 }
 
 /// A target: with the whole payment, nothing proven is wrong.
+#[allow(clippy::unnecessary_wraps)] // as every target
 pub(super) fn enclosure(bytes: &[u8]) -> Answer {
     let seed = super::kernel::seed(bytes);
     for term in Term::ALL {
@@ -66,8 +67,8 @@ fn decimals(part: f64, random: &mut Random) -> Option<bool> {
     let range = 10_u64.pow(DIGITS);
     let fractions: Vec<(u64, u64)> =
         (0..n).map(|_| (1 + random.below(9) as u64, random.bits() % range)).collect();
-    let mut file = format!("%%MatrixMarket matrix array real general\n{n} 1\n");
-    fractions.iter().for_each(|(unit, rest)| file += &format!("{unit}.{rest:0>19}\n"));
+    let lines: Vec<String> = fractions.iter().map(|(unit, rest)| format!("{unit}.{rest:0>19}\n")).collect();
+    let file = format!("%%MatrixMarket matrix array real general\n{n} 1\n{}", lines.concat());
     let input = parse(file.as_bytes()).ok()?;
     let Matrix::Dense(stored) = input.matrix else { return None };
     let error = input.error * part;

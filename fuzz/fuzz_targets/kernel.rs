@@ -54,6 +54,7 @@ const UNIT: f64 = f64::EPSILON / 2.0;
 const LEAF: f64 = 1.0 / 1_048_576.0;
 
 /// A target: with the whole margin, nothing accepted is wrong.
+#[allow(clippy::unnecessary_wraps)] // as every target
 pub(super) fn kernel(bytes: &[u8]) -> Answer {
     let seed = seed(bytes);
     for family in Family::ALL {

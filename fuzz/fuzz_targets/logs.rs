@@ -8,6 +8,7 @@ use gambeson_smooth::record::{
     Entry, LimitChoice, Log, PredictionRecord, Record, merge_records, read_numbered_records, read_records,
     recorded_runtime, to_line,
 };
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// Every line with the digest of what it says, where it is a record or a prediction.
@@ -126,7 +127,7 @@ fn read(paths: &[PathBuf], settings: &Settings) -> Answer {
     let runs = read_logs(paths, settings).map_err(|error| error.to_string())?;
     let mut known = String::new();
     for run in &runs {
-        known += &format!("{:?}", run.dialect);
+        let _ = write!(known, "{:?}", run.dialect); // a string takes everything
         for any_class in [false, true] {
             for norm in [RadiusNorm::L2, RadiusNorm::Linf] {
                 let question = Question { norm, any_class, ..Question::default() };

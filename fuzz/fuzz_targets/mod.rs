@@ -12,7 +12,6 @@ mod pickles;
 mod pictures;
 mod repair;
 mod sets;
-mod sounds;
 mod training;
 
 pub use certificates::{GRAPH, projection_file};
@@ -70,7 +69,7 @@ pub const TARGETS: &[Target] = &[
     target!("array", numpy::arrays, as_it_is, sets::array),
     target!("array-npz", numpy::archives, crate::bundle::zipped, sets::array),
     target!("cifar", sets::batches, sets::whole_batch, sets::cifar),
-    target!("audio", sounds::sounds, as_it_is, sounds::audio),
+    target!("audio", sets::sounds, as_it_is, sets::audio),
     target!("stored", sets::stored_sets, sets::with_checksum, sets::stored),
     target!("archive", archives::tars, repair::tar, archives::tar),
     target!("archive-zip", archives::zips, crate::bundle::zipped, archives::zip),

@@ -125,9 +125,8 @@ pub(super) fn folders() -> Vec<Vec<u8>> {
     let checkpoint = |name, step| (name, made(true, step).to_bytes());
     let epoch = |epoch: usize| {
         format!(
-            "{{\"epoch\":{epoch},\"step\":{},\"loss\":0.5,\"accuracy\":0.5,\"test_accuracy\":null,\"learning_rate\":0.1,\
-             \"epsilon\":0.0,\"seconds\":0.1,\"processor_seconds\":0.1}}\n",
-            epoch
+            "{{\"epoch\":{epoch},\"step\":{epoch},\"loss\":0.5,\"accuracy\":0.5,\"test_accuracy\":null,\"learning_rate\":0.1,\
+             \"epsilon\":0.0,\"seconds\":0.1,\"processor_seconds\":0.1}}\n"
         )
     };
     let metrics = || (METRICS, (1..=3).map(epoch).collect::<String>().into_bytes());

@@ -17,7 +17,7 @@ const ADDRESSES: &str = "4194304";
 /// The child's part: one target, and what came of it as JSON on stdout.
 pub fn serve(name: &str, time: Duration, seed: u64) -> Option<Value> {
     let target = TARGETS.iter().find(|target| target.name == name)?;
-    std::panic::set_hook(Box::new(|panic| crate::drive::remember(panic)));
+    std::panic::set_hook(Box::new(crate::drive::remember));
     let Report { inputs, accepted, refused_seeds, kinds, faults } = crate::drive::run(target, time, seed);
     let faults: Vec<Value> =
         faults.iter().map(|Fault { input, how }| json!({ "how": how, "input": input })).collect();

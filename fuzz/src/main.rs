@@ -60,15 +60,16 @@ fn targets(chosen: &[&Target], seconds: u64, seed: u64) -> ExitCode {
     run_all(&own, chosen, Duration::from_secs(each), seed, &|target, report| {
         let Report { inputs, accepted, refused_seeds, kinds, faults: own } = report;
         all.fetch_add(*inputs, Ordering::Relaxed);
-        let mut line = format!("{inputs:>9} inputs, {accepted:>8} accepted, {kinds:>4} answers");
+        let mut lines = vec![format!("{inputs:>9} inputs, {accepted:>8} accepted, {kinds:>4} answers")];
         if *refused_seeds > 0 {
-            line += &format!("; {refused_seeds} SEEDS REFUSED");
+            lines.push(format!("{refused_seeds} SEEDS REFUSED"));
         }
         for Fault { input, how } in own {
-            line += &format!("; FAULT: {how}");
+            lines.push(format!("FAULT: {how}"));
             let text = format!("{}: {how}: {}", target.name, input.display());
             faults.lock().map(|mut faults| faults.push(text)).ok();
         }
+        let line = lines.join("; ");
         let _ = writeln!(std::io::stdout(), "{:<16} {line}", target.name);
     });
     let _ = writeln!(std::io::stdout(), "{:<16} {:>9} inputs, seed {seed}", "all", all.into_inner());
