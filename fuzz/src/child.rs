@@ -72,8 +72,8 @@ fn started(program: &Path, target: &Target, time: Duration, seed: u64) -> Result
         return Ok(Report { inputs, accepted, refused_seeds, kinds, faults });
     }
     let words = String::from_utf8_lossy(&output.stderr);
-    let last = words.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-    let fault = none(format!("{}: {last}", output.status));
+    let first = words.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let fault = none(format!("{}: {first}", output.status));
     let input = Running::last(target.name, process);
     Err(Fault { input: input.map_or(fault.input, |input| keep(target.name, &input)), how: fault.how })
 }
