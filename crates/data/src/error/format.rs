@@ -109,6 +109,9 @@ pub enum ImageProblem {
         /// In bytes.
         limit: u64,
     },
+    /// Its palette has a colour that is cut short.
+    #[error("PNG: its palette is not whole colours of three bytes")]
+    Palette,
     /// The PNG file is damaged.
     #[error("PNG: {reason}")]
     Png {

@@ -108,12 +108,7 @@ pub fn read(path: &Path) -> Result<Image, DataError> {
 /// Decodes a PNG or JPEG file.
 pub fn decode(bytes: &[u8]) -> Result<Image, ImageProblem> {
     match bytes {
-        [0x89, b'P', b'N', b'G', ..] => decode_png(bytes)
-            .map_err(|reason| match reason {
-                png::DecodingError::LimitsExceeded => ImageProblem::TooLarge { limit: memory_limit() },
-                reason => ImageProblem::Png { reason },
-            })?
-            .planes(),
+        [0x89, b'P', b'N', b'G', ..] => decode_png(bytes)?.planes(),
         [0xff, 0xd8, 0xff, ..] => {
             decode_jpeg(bytes).map_err(|reason| ImageProblem::Jpeg { reason })?.planes()
         }
@@ -147,20 +142,40 @@ impl Interleaved {
     }
 }
 
+/// Whether a PNG file has a palette that is not whole triples of bytes, which its decoder does not survive.
+fn has_broken_palette(bytes: &[u8]) -> bool {
+    const AROUND: usize = 12; // length, kind and checksum of a chunk
+    let mut rest = bytes.get(8..).unwrap_or_default();
+    while let Some((&[a, b, c, d, ref kind @ ..], _)) = rest.split_first_chunk::<8>() {
+        let length = u32::from_be_bytes([a, b, c, d]) as usize;
+        if kind == b"PLTE" && !length.is_multiple_of(3) {
+            return true;
+        }
+        rest = rest.get(length.saturating_add(AROUND)..).unwrap_or_default();
+    }
+    false
+}
+
 /// A PNG file as 8-bit pixels with 1 to 4 channels.
-pub(crate) fn decode_png(bytes: &[u8]) -> Result<Interleaved, png::DecodingError> {
+pub(crate) fn decode_png(bytes: &[u8]) -> Result<Interleaved, ImageProblem> {
+    if has_broken_palette(bytes) {
+        return Err(ImageProblem::Palette);
+    }
+    let limit = memory_limit();
+    let damaged = |reason| match reason {
+        png::DecodingError::LimitsExceeded => ImageProblem::TooLarge { limit },
+        reason => ImageProblem::Png { reason },
+    };
     let mut decoder = png::Decoder::new(Cursor::new(bytes));
     decoder.set_transformations(png::Transformations::EXPAND | png::Transformations::STRIP_16);
-    let mut reader = decoder.read_info()?;
-    let size = reader.output_buffer_size().ok_or(png::DecodingError::LimitsExceeded)?;
+    let mut reader = decoder.read_info().map_err(damaged)?;
     // Once as pixels and once as planes.
-    if size as u64 > memory_limit() / 2 {
-        return Err(png::DecodingError::LimitsExceeded);
-    }
+    let size = reader.output_buffer_size().filter(|&size| size as u64 <= limit / 2);
+    let size = size.ok_or(ImageProblem::TooLarge { limit })?;
     let mut pixels = Vec::new();
-    pixels.try_reserve_exact(size).map_err(|_| png::DecodingError::LimitsExceeded)?;
+    pixels.try_reserve_exact(size).map_err(|_| ImageProblem::TooLarge { limit })?;
     pixels.resize(size, 0);
-    let info = reader.next_frame(&mut pixels)?;
+    let info = reader.next_frame(&mut pixels).map_err(damaged)?;
     pixels.truncate(info.buffer_size());
     let (height, width) = (info.height as usize, info.width as usize);
     Ok(Interleaved { channels: info.color_type.samples(), height, width, pixels })

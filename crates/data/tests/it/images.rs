@@ -82,3 +82,38 @@ fn bad_folders_are_refused() {
     write(home.path(), "stray.png", &whole);
     says(load(home.path(), &mut quiet), &["stray.png", "sub-folder"]);
 }
+
+/// A decoder may take a palette for granted that ends within a colour.
+#[test]
+fn a_palette_of_half_colours_is_refused() {
+    let home = folder();
+    let mut encoded = Vec::new();
+    let mut encoder = png::Encoder::new(&mut encoded, 2, 2);
+    encoder.set_color(png::ColorType::Indexed);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_palette(vec![7; 18]);
+    encoder.write_header().expect("a header").write_image_data(&[5; 4]).expect("pixels");
+    write(home.path(), "a/whole.png", &encoded);
+    let whole = read(&home.path().join("a/whole.png")).expect("an image");
+    assert_eq!((whole.shape.channels, &whole.pixels), (3, &vec![7; 12]));
+    // The sixth colour is cut short, and the checksum made anew.
+    let at = encoded.windows(4).position(|kind| kind == b"PLTE").expect("a palette");
+    let (data, after) = (at + 4, at + 4 + 18 + 4);
+    let mut cut = encoded[..at - 4].to_vec();
+    cut.extend(16_u32.to_be_bytes());
+    let chunk = &encoded[at..data + 16];
+    cut.extend(chunk);
+    cut.extend(crc(chunk).to_be_bytes());
+    cut.extend(&encoded[after..]);
+    write(home.path(), "a/cut.png", &cut);
+    says(
+        &read(&home.path().join("a/cut.png")).expect_err("half a colour"),
+        "not whole colours of three bytes",
+    );
+}
+
+/// CRC-32 as PNG has it.
+fn crc(bytes: &[u8]) -> u32 {
+    let step = |crc: u32, _| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 };
+    !bytes.iter().fold(u32::MAX, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), step))
+}

@@ -17,6 +17,9 @@ const GROWTH: usize = 2;
 /// Inputs of the smallest step: kernels take as many at a time, so that fewer would cost the same.
 const FEWEST: usize = 16;
 
+/// Steps of the run whose mean is good enough.
+const ENOUGH: u32 = 100;
+
 /// What a run would cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
@@ -73,7 +76,7 @@ pub fn cost(mut setup: Setup, time: Duration) -> Result<Cost, ArchitectureError>
         trainer.step();
         let mut count = 1;
         // Steps of the run are repeated for the mean of several; smaller ones only show the way.
-        while timed == whole && started.elapsed() < time {
+        while timed == whole && started.elapsed() < time && count < ENOUGH {
             trainer.step();
             count += 1;
         }
