@@ -26,9 +26,9 @@ pub(super) fn certificate(bytes: &[u8]) -> Answer {
         if file.matrix_sha256 != input.matrix.sha256() || file.n != file.weights.len() {
             return Err("of another matrix".to_owned());
         }
-        let problem = Problem::new(input.matrix, file.norm, file.reading(), file.domain, 1)
-            .map_err(|error| error.to_string())?
-            .with_error(input.error);
+        let problem =
+            Problem::enclosing(input.matrix, input.error, file.norm, file.reading(), file.domain, 1)
+                .map_err(|error| error.to_string())?;
         let plan =
             ProofPlan::paying(&problem, file.paid.clone(), 1).map_err(|error| format!("plan: {error}"))?;
         let paid = if file.paid.is_nothing() { "" } else { "paid" };

@@ -106,10 +106,7 @@ fn a_palette_of_half_colours_is_refused() {
     cut.extend(crc(chunk).to_be_bytes());
     cut.extend(&encoded[after..]);
     write(home.path(), "a/cut.png", &cut);
-    says(
-        &read(&home.path().join("a/cut.png")).expect_err("half a colour"),
-        "not whole colours of three bytes",
-    );
+    says(read(&home.path().join("a/cut.png")), &["not whole colours of three bytes"]);
 }
 
 /// CRC-32 as PNG has it.

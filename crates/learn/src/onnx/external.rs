@@ -201,7 +201,6 @@ impl Part {
     /// What a field of it holds, where there may be tensors in it.
     fn field(self, number: u64) -> Option<Self> {
         match (self, number) {
-            (Self::Model, MODEL_GRAPH) => Some(Self::Graph),
             (Self::Model, MODEL_TRAINING) => Some(Self::Training),
             (Self::Model, MODEL_FUNCTION) => Some(Self::Function),
             (Self::Training, number) if TRAINING_GRAPHS.contains(&number) => Some(Self::Graph),
@@ -211,7 +210,9 @@ impl Part {
                 Some(Self::Tensor)
             }
             (Self::Graph, GRAPH_SPARSE_INITIALIZER) => Some(Self::Sparse),
-            (Self::Attribute, ATTRIBUTE_GRAPH | ATTRIBUTE_GRAPHS) => Some(Self::Graph),
+            (Self::Model, MODEL_GRAPH) | (Self::Attribute, ATTRIBUTE_GRAPH | ATTRIBUTE_GRAPHS) => {
+                Some(Self::Graph)
+            }
             (Self::Attribute, number) if ATTRIBUTE_SPARSE.contains(&number) => Some(Self::Sparse),
             (Self::Sparse, number) if SPARSE_PARTS.contains(&number) => Some(Self::Tensor),
             _ => None,

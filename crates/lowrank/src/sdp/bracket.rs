@@ -194,7 +194,7 @@ fn solve_and_prove(
     let mut start = params.start.as_ref().map(|start| compact.part_of(start));
     let mut proven: Option<CertifiedUpper> = None;
     let mut raised: Option<(UnitRows, RelaxationValue)> = None;
-    let (CertifiedUpper { mut certificate, mut upper, paid }, point, sdp_lower) = loop {
+    let (mut best, point, sdp_lower) = loop {
         let ambition = ambitions.next();
         monitor.gap = ambition.unwrap_or(&1.0) * params.gap;
         monitor.earlier = total.iterations;
@@ -261,8 +261,9 @@ fn solve_and_prove(
     };
     let trivial = total.stop != Stop::Zero
         && !total.in_a_hurry()
-        && paid.is_nothing()
-        && is_trivial(problem, &operator, &point, unit, &mut certificate, &mut upper, params.threads, &stop);
+        && best.paid.is_nothing()
+        && is_trivial(problem, &operator, &point, unit, &mut best, params.threads, &stop);
+    let CertifiedUpper { certificate, upper, paid } = best;
     let trials = match total.stop {
         Stop::Zero => 1,
         _ if total.in_a_hurry() => 2,
@@ -349,8 +350,7 @@ fn is_trivial(
     operator: &Operator<'_>,
     point: &UnitRows,
     unit: Unit,
-    certificate: &mut Certificate,
-    upper: &mut Upper,
+    best: &mut CertifiedUpper,
     threads: usize,
     stop: &Stopwatch,
 ) -> bool {
@@ -361,9 +361,9 @@ fn is_trivial(
             let plan = ProofPlan::default();
             let proof = prove_as_planned(problem, &equal, &plan, threads, &|| stop.asks());
             let Ok(bound) = proof else { return false };
-            let trivial = upper.value() > (1.0 - 1e-5) * bound.value();
-            if bound.value() < upper.value() {
-                (*certificate, *upper) = (equal, bound);
+            let trivial = best.upper.value() > (1.0 - 1e-5) * bound.value();
+            if bound.value() < best.upper.value() {
+                (best.certificate, best.upper) = (equal, bound);
             }
             trivial
         }
@@ -372,7 +372,7 @@ fn is_trivial(
                 TopEigenspace::spanned_by(point, &operator.apply_block(&point.entries, point.columns));
             let mut no_better = |most: usize| {
                 let value = space.solve(operator, &vec![1.0; n], 1e-3, most).value;
-                upper.value() > (1.0 - 1e-5) * unit.of(n as f64 * value)
+                best.upper.value() > (1.0 - 1e-5) * unit.of(n as f64 * value)
             };
             no_better(0) && no_better(30)
         }
