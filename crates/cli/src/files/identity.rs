@@ -60,12 +60,9 @@ impl Identity {
         Vec::new()
     }
 
-    /// Whether an output is an input, or is in a folder that is one: there it would be read as a part of it, if not now,
-    /// then the next time.
-    pub(super) fn is_or_is_in(&self, input: &Self, output_path: &Path, input_path: &Path) -> bool {
-        if self == input {
-            return true;
-        }
+    /// Whether an output is in a folder that is an input: there it would be read as a part of it, if not now, then the next
+    /// time.
+    pub(super) fn is_in(output_path: &Path, input_path: &Path) -> bool {
         let Ok(folder) = input_path.canonicalize() else { return false };
         let output = gambeson_lowrank::file::followed(output_path).unwrap_or_else(|_| output_path.to_owned());
         let output = std::path::absolute(&output).unwrap_or(output);

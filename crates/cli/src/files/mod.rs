@@ -287,9 +287,12 @@ impl Files {
                 bail!("{path}: is what this command prints into, which {} would replace", output.name);
             }
             for input in &self.inputs {
-                if identity.is_or_is_in(&Identity::of(&input.path), &output.path, &input.path) {
-                    let (name, read) = (output.name, input.name);
+                let (name, read) = (output.name, input.name);
+                if identity == Identity::of(&input.path) {
                     bail!("{path}: is {read}, which {name} would destroy; give another file");
+                }
+                if Identity::is_in(&output.path, &input.path) {
+                    bail!("{path}: lies in {read}, a folder that is read as a whole; give another place");
                 }
             }
             for (other, _) in &self.outputs[..at] {

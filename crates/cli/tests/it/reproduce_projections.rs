@@ -188,8 +188,9 @@ fn bad_experiments_on_projections_are_refused_by_file_and_key() {
             assert!(run.stderr.contains(word), "{bad}: `{word}` is not in {}", run.stderr);
         }
     }
+    std::fs::create_dir(bench.path("sounds")).expect("a folder");
     for name in ["table-norms", "fig-pca-error", "table-runtime"] {
-        let run = bench.run(&format!("reproduce {name} --data ."));
+        let run = bench.run(&format!("reproduce {name} --data sounds"));
         assert!(run.code == 2 && run.stderr.contains("does not read sound"), "{run:?}");
     }
 }

@@ -103,14 +103,14 @@ fn outputs_never_destroy_inputs() {
 #[test]
 fn folders_that_are_read_as_a_whole_get_no_new_files() {
     let bench = bench();
-    let destroys = "would destroy; give another file";
     std::fs::create_dir_all(bench.path("imgs/cat")).expect("folders");
     std::fs::create_dir(bench.path("logs")).expect("a folder");
     std::fs::copy(bench.path("r.jsonl"), bench.path("logs/r.jsonl")).expect("copied");
     assert_eq!(bench.run("project spectrum --data fashion --figure imgs/cat/a.png").code, 0);
-    refused(&bench, "project sweep --data imgs --figure imgs/cat/new.png", destroys);
-    refused(&bench, "project fit --data imgs --rank 2 --out ./imgs/new/p.safetensors", destroys);
-    refused(&bench, "analyze logs --markdown logs/new.md", destroys);
+    let whole = "a folder that is read as a whole";
+    refused(&bench, "project sweep --data imgs --figure imgs/cat/new.png", whole);
+    refused(&bench, "project fit --data imgs --rank 2 --out ./imgs/new/p.safetensors", whole);
+    refused(&bench, "analyze logs --markdown logs/new.md", whole);
     assert!(!bench.path("logs/new.md").exists() && !bench.path("imgs/cat/new.png").exists());
     assert_eq!(bench.run("analyze logs/r.jsonl --markdown logs/new.md").code, 0, "a file, not the folder");
 }
