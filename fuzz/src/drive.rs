@@ -15,6 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+/// Changed inputs that a target is given in any case.
+pub const FEWEST: u64 = 100;
 /// What an input may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Memory that one array or file may take.
@@ -62,7 +64,9 @@ pub fn run(target: &Target, time: Duration, seed: u64) -> Report {
     let watched = Arc::new(AtomicU64::new(0));
     watch(target.name, started, Arc::clone(&watched));
     let (mut report, mut kinds) = (Report::default(), BTreeSet::new());
-    while started.elapsed() < time || report.inputs < seeds.len() as u64 {
+    // However slow a machine is, some inputs are changed ones.
+    let least = seeds.len() as u64 + FEWEST;
+    while started.elapsed() < time || report.inputs < least {
         let own = usize::try_from(report.inputs).ok().and_then(|at| seeds.get(at));
         let input = own.cloned().unwrap_or_else(|| mutator.mutated(&mut random));
         running.note(&input);

@@ -1,15 +1,12 @@
 //! Every target for two seconds, or as many as `GAMBESON_FUZZ_SECONDS` says.
 
 use gambeson_fuzz::child::run_all;
-use gambeson_fuzz::drive::{Report, seeds};
+use gambeson_fuzz::drive::{FEWEST, Report, seeds};
 use gambeson_fuzz::mutate::{Mutator, Random};
 use gambeson_fuzz::targets::{Family, TARGETS, Target, Term, faults_at, wrong_with};
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
-
-/// Inputs that the slowest target is given in a second on a machine that is busy with something else.
-const LEAST: u64 = 20;
 
 #[test]
 fn every_reader_survives_mutations() {
@@ -19,7 +16,7 @@ fn every_reader_survives_mutations() {
     let problems = Mutex::new(Vec::new());
     run_all(program, &targets, Duration::from_secs(seconds), 1, &|target, report| {
         let Report { inputs, accepted, faults, .. } = report;
-        let least = seeds(target).len() as u64 + LEAST * seconds;
+        let least = seeds(target).len() as u64 + FEWEST;
         let mut own: Vec<String> =
             faults.iter().map(|fault| format!("{}: {}", fault.how, fault.input.display())).collect();
         if *inputs < least {
