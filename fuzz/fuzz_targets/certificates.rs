@@ -29,8 +29,8 @@ pub(super) fn certificate(bytes: &[u8]) -> Answer {
         let problem =
             Problem::enclosing(input.matrix, input.error, file.norm, file.reading(), file.domain, 1)
                 .map_err(|error| error.to_string())?;
-        let plan =
-            ProofPlan::paying(&problem, file.paid.clone(), 1).map_err(|error| format!("plan: {error}"))?;
+        let plan = ProofPlan::paying(&problem, file.paid.clone(), 1, &|| false)
+            .map_err(|error| format!("plan: {error}"))?;
         let paid = if file.paid.is_nothing() { "" } else { "paid" };
         let proven = prove_as_planned(&problem, &file.into_certificate(), &plan, 1, &|| false);
         proven

@@ -43,12 +43,15 @@ fn started(program: &Path, target: &Target, time: Duration, seed: u64) -> Result
     };
     // Files that are there for a moment need no disk, which other processes may be waiting for.
     let memory = Path::new("/dev/shm");
-    let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+    let folder = tempfile::tempdir_in(memory).or_else(|_| tempfile::tempdir());
     let folder = folder.map_err(|error| none(error.to_string()))?;
     let seconds = time.as_secs().max(1).to_string();
     let child = command
         .args(["--child", target.name, "--seconds", &seconds, "--seed", &seed.to_string()])
         .env("TMPDIR", folder.path())
+        // Each thread takes addresses for memory of its own.
+        .env("RAYON_NUM_THREADS", "2")
+        .env("MALLOC_ARENA_MAX", "2")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

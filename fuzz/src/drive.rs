@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// Changed inputs that a target is given in any case.
 pub const FEWEST: u64 = 100;
 /// What an input may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(30);
 /// Memory that one array or file may take.
 const MEMORY: u64 = 1 << 28;
 /// Inputs that become seeds, at most.

@@ -5,8 +5,8 @@
 //! compiler: seeds are changed at random, by bits, bytes, ranges, numbers, words, keys of JSON and pieces of each other, from
 //! a seed of its own. What a reader would refuse at first sight, a wrong hash or checksum, is put right after the change
 //! ([`targets::Target::file`]); an archive is changed in its members ([`bundle`]); and an input with a new answer becomes a
-//! seed. A target must return, whatever it is given: an error is an answer, a panic is a fault, and so are more than ten
-//! seconds or four gigabytes. Each runs in a process of its own ([`child`]), so that the input is known after an abort too.
+//! seed. A target must return, whatever it is given: an error is an answer, a panic is a fault, and so are more than
+//! thirty seconds or four gigabytes. Each runs in a process of its own ([`child`]), so that the input is known after an abort too.
 //!
 //! `cargo test -p gambeson-fuzz` gives each target two seconds; `GAMBESON_FUZZ_SECONDS=30` gives it more. `cargo run
 //! --profile fuzz -p gambeson-fuzz -- --seconds 3600` runs for an hour, with overflows and debug assertions checked, and

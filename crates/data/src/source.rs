@@ -128,12 +128,19 @@ impl DataSource {
             Self::Array(path) => {
                 [Some(path.clone()), array::labels_beside(path)].into_iter().flatten().collect()
             }
-            Self::Cifar(_, path)
-            | Self::Stored(path)
-            | Self::IdxFolder(path)
-            | Self::ImageParts(path)
-            | Self::Images(path)
-            | Self::Audio(path) => vec![path.clone()],
+            // These read files of certain names, whatever else is in their folder.
+            Self::Cifar(set, path) => set.all_files().iter().map(|file| path.join(file.name)).collect(),
+            Self::IdxFolder(path) => {
+                let images =
+                    [Split::Train, Split::Test].into_iter().filter_map(|split| idx::images_in(path, split));
+                images
+                    .flat_map(|images| [Some(images.clone()), idx::labels_beside(&images)])
+                    .flatten()
+                    .collect()
+            }
+            Self::Stored(path) | Self::ImageParts(path) | Self::Images(path) | Self::Audio(path) => {
+                vec![path.clone()]
+            }
         }
     }
 

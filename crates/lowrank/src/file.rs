@@ -57,6 +57,13 @@ pub fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
+/// Whether a last line that begins with `start` may be what a kill left of one: its end is written last, and some file
+/// systems lengthen a file by zeros before its bytes arrive.
+pub fn broken_off(line: &[u8], start: &[u8]) -> bool {
+    let begun = line.starts_with(start) || start.starts_with(line);
+    (begun && !line.ends_with(b"\n")) || line.iter().all(|&byte| byte == 0)
+}
+
 fn is_device(metadata: &std::fs::Metadata) -> bool {
     #[cfg(unix)]
     {
@@ -172,9 +179,19 @@ pub enum Left {
     Folder,
 }
 
-/// Removes what has a temporary name, [`DRAWN`] letters and digits between these two, and nobody has locked; what cannot be
-/// removed stays.
+/// Removes what was left under a temporary name; what cannot be removed stays.
 pub fn remove_abandoned(folder: &Path, prefix: &std::ffi::OsStr, suffix: &str, left: Left) {
+    for path in abandoned(folder, prefix, suffix, left) {
+        let _ = match left {
+            Left::File => std::fs::remove_file(path),
+            Left::Folder => std::fs::remove_dir_all(path),
+        };
+    }
+}
+
+/// What has a temporary name, [`DRAWN`] letters and digits between these two, and nobody has locked.
+pub fn abandoned(folder: &Path, prefix: &std::ffi::OsStr, suffix: &str, left: Left) -> Vec<PathBuf> {
+    let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let drawn = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
@@ -184,15 +201,11 @@ pub fn remove_abandoned(folder: &Path, prefix: &std::ffi::OsStr, suffix: &str, l
                 Left::File => kind.is_file(),
                 Left::Folder => kind.is_dir(),
             });
-        let Ok(file) = (if ours { std::fs::File::open(entry.path()) } else { continue }) else { continue };
-        if file.try_lock().is_err() {
-            continue;
+        if ours && std::fs::File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+            found.push(entry.path());
         }
-        let _ = match left {
-            Left::File => std::fs::remove_file(entry.path()),
-            Left::Folder => std::fs::remove_dir_all(entry.path()),
-        };
     }
+    found
 }
 
 /// Bytes as lower-case hexadecimal digits.

@@ -3,7 +3,7 @@
 use crate::machine::cpu_model;
 use crate::progress::say;
 use anyhow::{Context, bail};
-use gambeson_lowrank::file::without_mark;
+use gambeson_lowrank::file::{broken_off, without_mark};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};
@@ -121,12 +121,6 @@ fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8], start: &[u8]) -> anyhow
         lines.good = end;
     }
     Ok(lines)
-}
-
-/// Whether a line may be what is left of a record: its end is written last.
-fn broken_off(line: &[u8], start: &[u8]) -> bool {
-    let begun = line.starts_with(start) || start.starts_with(line);
-    (begun && !line.ends_with(b"\n")) || line.iter().all(|&byte| byte == 0)
 }
 
 /// Reads records that begin with `start`, without changing the file; a last line that was cut off is reported and ignored.

@@ -6,11 +6,11 @@ use crate::error::{ArchiveProblem, DataError};
 use crate::file::{CHUNK, write_error};
 use crate::format::cifar::{Cifar, KnownFile};
 use crate::progress::LoadProgress;
-use gambeson_lowrank::file::{DRAWN, Left, hex, remove_abandoned};
+use gambeson_lowrank::file::{DRAWN, Left, abandoned, hex, remove_abandoned};
 use gambeson_lowrank::observe::Observer;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -92,43 +92,52 @@ fn put_in_place(folder: Incomplete, place: &Path) -> Result<PathBuf, DataError> 
         let readable = std::fs::Permissions::from_mode(0o755); // temporary folders are private by default
         std::fs::set_permissions(folder.path(), readable).map_err(write_error(folder.path()))?;
     }
-    let old = set_aside(place);
-    let mut lock = None;
+    let (mut old, mut lock) = (None, None);
     if place.exists() {
         // Held until the new one is in its place: nobody takes what is set aside for what a killed program left.
         lock = File::open(place).ok().filter(|folder| folder.lock().is_ok());
-        std::fs::rename(place, &old).map_err(write_error(place))?;
+        let aside = set_aside(place).map_err(write_error(place))?;
+        std::fs::rename(place, &aside).map_err(write_error(place))?;
+        old = Some(aside);
     }
     let folder = folder.folder.keep();
     if let Err(reason) = std::fs::rename(&folder, place) {
-        let _ = std::fs::rename(&old, place); // as it was
+        let _ = old.map(|old| std::fs::rename(old, place)); // as it was
         let _ = std::fs::remove_dir_all(&folder);
         return Err(DataError::Write { path: place.to_owned(), reason });
     }
-    if old.exists() {
+    if let Some(old) = old {
         std::fs::remove_dir_all(&old).map_err(write_error(&old))?;
     }
     drop(lock);
     Ok(place.to_owned())
 }
 
-/// Where the folder of a set is while another takes its place.
-fn set_aside(place: &Path) -> PathBuf {
+/// Where the folder of a set is while another takes its place: a name that nobody else has.
+fn set_aside(place: &Path) -> std::io::Result<PathBuf> {
+    let beside = place.parent().unwrap_or(Path::new("."));
+    let drawn = tempfile::Builder::new().prefix(&aside_prefix(place)).rand_bytes(DRAWN).tempdir_in(beside)?;
+    let name = drawn.path().to_owned();
+    drawn.close()?; // the folder of the set takes its name
+    Ok(name)
+}
+
+/// What such names begin with.
+fn aside_prefix(place: &Path) -> std::ffi::OsString {
     let mut name = std::ffi::OsString::from(OLD);
     name.push(place.file_name().unwrap_or_default());
-    place.with_file_name(name)
+    name.push("-");
+    name
 }
 
 /// Two names cannot be changed in one moment: a program that was killed in between left a set under the name it was set
-/// aside with. Puts it back, or removes it where another is in its place.
+/// aside with. Puts it back, or removes it where another is in its place. What cannot be changed, in a folder of somebody
+/// else's, stays, and so does what is being replaced.
 pub(crate) fn recover(place: &Path) {
-    let old = set_aside(place);
-    let Ok(folder) = File::open(&old) else { return };
-    if matches!(folder.try_lock(), Err(TryLockError::WouldBlock)) {
-        return; // it is being replaced
+    let beside = place.parent().unwrap_or(Path::new("."));
+    for old in abandoned(beside, &aside_prefix(place), "", Left::Folder) {
+        let _ = if place.exists() { std::fs::remove_dir_all(&old) } else { std::fs::rename(&old, place) };
     }
-    // What cannot be changed, in a folder of somebody else's, stays.
-    let _ = if place.exists() { std::fs::remove_dir_all(&old) } else { std::fs::rename(&old, place) };
 }
 
 /// Writes one member and compares its hash.

@@ -130,7 +130,7 @@ fn a_set_that_was_set_aside_comes_back() {
     let (archives, home) = (folder(), folder());
     let good = write(archives.path(), "set.tar", tar(&GOOD));
     let wrong = write(archives.path(), "wrong.tar", tar(&GOOD[..1]));
-    let (set, aside) = (home.path().join("set"), home.path().join(".old-set"));
+    let (set, aside) = (home.path().join("set"), home.path().join(".old-set-abcdefghABCDEF12"));
     let fetched = |archive: &Path| {
         let providers = [Provider::File(archive.to_owned())];
         fetch::fetch_files("set", &FILES, &providers, home.path(), &mut quiet).map(|_| ())
@@ -148,8 +148,8 @@ fn a_set_that_was_set_aside_comes_back() {
     assert_eq!(names(&set), ["a.bin", "b.bin"]);
 
     // Whoever looks for a known set finds it too; but not while it is being replaced.
-    std::fs::rename(&set, home.path().join(".old-cifar10")).expect("renamed");
-    let aside = home.path().join(".old-cifar10");
+    let aside = home.path().join(".old-cifar10-abcdefghABCDEF12");
+    std::fs::rename(&set, &aside).expect("renamed");
     write(&aside, "test_batch.bin", "x");
     let held = std::fs::File::open(&aside).expect("a folder");
     held.lock().expect("locked");
@@ -161,6 +161,14 @@ fn a_set_that_was_set_aside_comes_back() {
         DataSource::Cifar(Cifar::Ten, home.path().join("cifar10"))
     );
     assert_eq!(names(home.path()), ["cifar10"]);
+
+    // What somebody else set aside stays.
+    let own = home.path().join(".old-set");
+    std::fs::create_dir(&own).expect("a folder");
+    write(&own, "a.bin", "years of work");
+    fetched(&good).expect("installed");
+    fetched(&good).expect("installed again");
+    assert_eq!(std::fs::read(own.join("a.bin")).expect("there"), b"years of work");
 }
 
 #[test]

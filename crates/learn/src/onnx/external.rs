@@ -10,7 +10,9 @@ use super::schema::{ATTRIBUTE_TENSOR, ENTRY_KEY, ENTRY_VALUE, GRAPH_INITIALIZER,
 use super::schema::{NODE_ATTRIBUTE, TENSOR_NAME, TENSOR_RAW};
 use super::wire::{Message, Value, WireError, bytes_field};
 use gambeson_lowrank::file::sha256;
+use gambeson_lowrank::safetensors::looks_like;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 const MODEL_TRAINING: u64 = 20;
@@ -73,9 +75,22 @@ fn read_regular(path: &Path) -> std::io::Result<Vec<u8>> {
 
 /// The files that the graph at a path refers to; none where it is no graph or refers to none.
 pub fn external_files(path: &Path) -> Result<Vec<PathBuf>, OnnxError> {
-    let bytes = read_regular(path).map_err(|reason| OnnxError::Read { path: path.to_path_buf(), reason })?;
+    let failed = |reason| OnnxError::Read { path: path.to_path_buf(), reason };
+    if is_other_format(path).map_err(failed)? {
+        return Ok(Vec::new());
+    }
+    let bytes = read_regular(path).map_err(failed)?;
     let locations = locations(&bytes).unwrap_or_default();
     locations.iter().map(|location| place(path, location)).collect()
+}
+
+/// Whether a file is a network in another format, by its first bytes: large ones need not be read for nothing.
+fn is_other_format(path: &Path) -> std::io::Result<bool> {
+    let mut head = Vec::new();
+    if path.metadata()?.is_file() {
+        std::fs::File::open(path)?.take(16).read_to_end(&mut head)?;
+    }
+    Ok(looks_like(&head) || head.starts_with(b"PK\x03\x04") || head.starts_with(b"\x80\x02"))
 }
 
 /// The file of a location, which must lie in the folder of the graph.

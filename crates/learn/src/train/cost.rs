@@ -81,7 +81,9 @@ pub fn cost(mut setup: Setup, time: Duration) -> Result<Cost, ArchitectureError>
             count += 1;
         }
         let seconds = begun.elapsed().as_secs_f64() / f64::from(count);
-        let each = ((seconds - before.1) / (timed.work() - before.0)).max(0.0);
+        // Two measurements may be off by more than they differ.
+        let least = 0.1 * seconds / timed.work();
+        let each = ((seconds - before.1) / (timed.work() - before.0)).max(least);
         let expected = |other: Timed| seconds + each * (other.work() - timed.work());
         let left = time.saturating_sub(started.elapsed()).as_secs_f64();
         let next = timed.next(whole);

@@ -107,6 +107,9 @@ fn nearest(text: &str) -> Result<f64, NotADecimal> {
     let plain = text.parse::<f64>().map_err(|_| NotADecimal::NotANumber)?;
     let (number, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let digits = number.trim_start_matches(['+', '-']);
+    if exponent.len() <= 4 {
+        return Ok(plain);
+    }
     if plain.is_nan() || !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
         return Ok(plain); // a word for what is no number
     }

@@ -3,7 +3,7 @@
 use crate::linalg::matrix::{DenseMatrix, Matrix};
 use crate::linalg::unit_rows::UnitRows;
 use crate::observe::Observer;
-use crate::sdp::bracket::{BoundError, BoundParams, Bracket, Upper, bracket, prove};
+use crate::sdp::bracket::{BoundError, BoundParams, Bracket, Paid, Upper, bracket, prove};
 use crate::sdp::problem::{Norm, Problem, ProblemError, Reading};
 use crate::sdp::progress::Progress;
 use gambeson_checker::{Certificate, Domain, InfToTwoBound, QuadraticBound};
@@ -48,7 +48,8 @@ impl CertifiedBasis {
                 return Ok(Self { basis, certificate, square: square(upper), point: None });
             }
         }
-        let Bracket { certificate, upper, point, .. } = bracket(&problem, params, observer)?;
+        let Bracket { certificate, upper, paid, point, .. } = bracket(&problem, params, observer)?;
+        let upper = by_weights(&problem, &certificate, upper, &paid, params.threads)?;
         Ok(Self { basis, certificate, square: square(upper), point: Some(point) })
     }
 
@@ -61,7 +62,8 @@ impl CertifiedBasis {
         let Some(point) = self.point.clone() else { return Ok(self) };
         let params = BoundParams { start: Some(point), ..params.clone() };
         let problem = problem(&self.basis, params.threads)?;
-        let Bracket { certificate, upper, point, .. } = bracket(&problem, &params, observer)?;
+        let Bracket { certificate, upper, paid, point, .. } = bracket(&problem, &params, observer)?;
+        let upper = by_weights(&problem, &certificate, upper, &paid, params.threads)?;
         let square = square(upper);
         if square < self.square {
             return Ok(Self { certificate, square, point: Some(point), ..self });
@@ -79,6 +81,18 @@ impl CertifiedBasis {
 pub fn problem(basis: &DenseMatrix, threads: usize) -> Result<Problem, ProblemError> {
     let matrix = Matrix::Dense(basis.clone());
     Problem::new(matrix, Norm::InfToTwo, Reading::Gram, Domain::Cube, threads)
+}
+
+/// What the weights of a certificate prove, where the bound was proven without them: a projection's certificate has nothing
+/// else.
+fn by_weights(
+    problem: &Problem,
+    certificate: &Certificate,
+    upper: Upper,
+    paid: &Paid,
+    threads: usize,
+) -> Result<Upper, BoundError> {
+    if paid.is_nothing() { Ok(upper) } else { Ok(prove(problem, certificate, threads)?) }
 }
 
 fn square(upper: Upper) -> QuadraticBound {

@@ -14,7 +14,7 @@ use crate::linalg::matrix::SparseMatrix;
 use crate::linalg::ordering::{Ordering, minimum_degree};
 use crate::sdp::problem::Problem;
 use gambeson_checker::rounding::add_up;
-use gambeson_checker::{CheckError, Domain, EliminationOrder, PreparedForm, Quadratic};
+use gambeson_checker::{CheckError, Domain, EliminationOrder, PreparedForm, Quadratic, Rejected};
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -26,7 +26,7 @@ pub enum Paid {
     Nothing,
     /// These, by row and column.
     Pairs(Vec<(u32, u32)>),
-    /// All beside the diagonal.
+    /// All beside the diagonal. Of a factor the lengths of its rows are all that counts then, and no weights are needed.
     All,
 }
 
@@ -86,16 +86,23 @@ impl ProofPlan {
         Self::within(problem, &ProofLimits::default(), threads, &|| false)
     }
 
-    /// For what is left when these entries are paid for.
-    pub fn paying(problem: &Problem, paid: Paid, threads: usize) -> Result<Self, CheckError> {
+    /// For what is left when these entries are paid for. `stop` ends the search for a good order.
+    pub fn paying(
+        problem: &Problem,
+        paid: Paid,
+        threads: usize,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Self, CheckError> {
         match (&paid, problem.quadratic()) {
             (Paid::Pairs(pairs), matrix @ Quadratic::Sparse { .. }) => {
                 let form = PreparedForm::new(matrix, problem.domain, threads)?.paying(pairs)?;
-                let (order, cost) = ordered(&Rows::of(&form), threads, &|| false);
+                let (order, cost) = ordered(&Rows::of(&form), threads, stop);
                 Ok(Self { paid, cost, full: cost, order: Some(order) })
             }
-            (Paid::Nothing, _) => Self::full(problem, threads),
-            _ => Ok(Self { paid, ..Self::default() }),
+            // Only a sparse matrix has single entries to pay for.
+            (Paid::Pairs(_), _) => Err(Rejected::BadProposal { index: 0 }.into()),
+            (Paid::Nothing, _) => Self::within(problem, &ProofLimits::default(), threads, stop),
+            (Paid::All, _) => Ok(Self { paid, ..Self::default() }),
         }
     }
 

@@ -277,7 +277,8 @@ impl Problem {
     }
 
     /// Absolute row sums, slightly enlarged: weights that dominate M by Gershgorin's circles. On the vertices the diagonal
-    /// does not count. Of a factor ones, which say nothing: the checker adds up the lengths of its rows.
+    /// does not count. Of a factor the lengths of its rows: they prove (Σ|u_i|)² or less, since tr Uᵀ·Diag(1/|u_i|)·U is
+    /// Σ|u_i| too.
     pub(crate) fn row_sums(&self) -> Vec<f64> {
         let counts = |i: usize, j: usize| i != j || self.domain == Domain::Cube;
         let enlarged = |sum: f64| (sum * (1.0 + 1e-6)).max(f64::MIN_POSITIVE);
@@ -296,12 +297,15 @@ impl Problem {
                 };
                 (0..matrix.rows).map(row).collect()
             }
-            Storage::Gram(factor) => vec![1.0; factor.rows],
+            Storage::Gram(factor) => {
+                let length = |row: &[f64]| row.iter().map(|u| u * u).sum::<f64>().sqrt();
+                factor.iter_rows().map(|row| length(row).max(f64::MIN_POSITIVE)).collect()
+            }
         }
     }
 
     /// What the stored numbers take in memory.
-    pub(crate) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         let numbers = match &self.storage {
             Storage::Dense(matrix) | Storage::Gram(matrix) => matrix.entries.len(),
             Storage::Sparse(matrix) => 2 * matrix.values.len() + matrix.offsets.len(),

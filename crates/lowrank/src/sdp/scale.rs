@@ -307,9 +307,6 @@ fn search<T>(
         }
     };
     // Between the last failure and the first success lies a factor `WIDEN`: halve it where it shows.
-    let Some(failed) = failed.filter(|_| margin > 1e-8) else { return proven };
-    match proves(estimate.value * (1.0 + (failed * margin).sqrt())) {
-        Err(Rejected::NotDominating) => proven,
-        better => better,
-    }
+    let Some(failed) = failed.filter(|_| margin > 1e-8 && proven.is_ok()) else { return proven };
+    proves(estimate.value * (1.0 + (failed * margin).sqrt())).or(proven)
 }

@@ -96,9 +96,3 @@ fn same_form(written: &Value, read: &Value) -> bool {
         (written, read) => written == read,
     }
 }
-
-/// Whether a line may have been broken off by a kill. Its end is written last, so a line that has one was not.
-pub(super) fn broken_off(line: &[u8], start: &[u8]) -> bool {
-    let begun = line.starts_with(start) || start.starts_with(line);
-    (begun && !line.ends_with(b"\n")) || line.iter().all(|&byte| byte == 0)
-}

@@ -3,13 +3,13 @@
 use super::certified::Record;
 use super::entry::Entry;
 use super::error::RecordError;
-use super::line::{Fault, broken_off, parse_line, to_line};
+use super::line::{Fault, parse_line, to_line};
 use super::run::first_runtime;
-use gambeson_lowrank::file::{read_file, read_to_limit, without_mark};
+use gambeson_lowrank::file::{broken_off, read_file, read_to_limit, without_mark};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
@@ -116,9 +116,10 @@ pub fn recorded_runtime(path: &Path) -> Option<String> {
         model: String,
         runtime: Option<String>,
     }
-    let bytes = read_file(path).ok()?;
-    let line = without_mark(&bytes).split(|&byte| byte == b'\n').next()?;
-    let Named { version, model, runtime } = serde_json::from_slice(line).ok()?;
+    let mut line = Vec::new();
+    let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|file| file.is_file()))?;
+    BufReader::new(file).take(1 << 24).read_until(b'\n', &mut line).ok()?;
+    let Named { version, model, runtime } = serde_json::from_slice(without_mark(&line)).ok()?;
     if version == 1 { first_runtime(&model) } else { runtime }
 }
 

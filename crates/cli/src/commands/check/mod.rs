@@ -335,16 +335,18 @@ fn verdict_of(
     let problem = Problem::enclosing(matrix, error, norm, reading, domain, threads)
         .map_err(super::matrix::explained)?;
     let started = Instant::now();
-    let plan = ProofPlan::paying(&problem, file.paid.clone(), threads);
     let late = || time_limit.is_some_and(|limit| started.elapsed() > limit);
+    let stop = || late() || interrupted();
+    let plan = ProofPlan::paying(&problem, file.paid.clone(), threads, &stop);
     let planned = match plan {
         Ok(plan) => plan,
         Err(CheckError::Rejected(reason)) => return verdict(None, Some(reason.to_string()), started),
         Err(error) => return Err(error.into()),
     };
     let limit = gambeson_lowrank::file::memory_limit();
-    if planned.cost.bytes > limit {
-        let (needs, has) = (up(planned.cost.bytes as f64 / 1e9, 2), up(limit as f64 / 1e9, 2));
+    let needs = planned.cost.bytes.saturating_add(problem.bytes());
+    if needs > limit {
+        let (needs, has) = (up(needs as f64 / 1e9, 2), up(limit as f64 / 1e9, 2));
         return rejected(format!("the proof takes about {needs} GB, more than the memory limit of {has} GB"));
     }
     // A factor is multiplied out before anything could be stopped.
@@ -354,7 +356,6 @@ fn verdict_of(
         let needs = duration(planned.cost.seconds);
         return rejected(format!("the proof takes about {needs}, more than the time limit"));
     }
-    let stop = || late() || interrupted();
     match prove_as_planned(&problem, &file.into_certificate(), &planned, threads, &stop) {
         Ok(upper) => {
             let reason = asked.at_most.filter(|&most| upper.value() > most).map(|most| {

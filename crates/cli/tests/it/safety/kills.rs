@@ -230,18 +230,33 @@ fn killed(case: &Case, bench: &Bench, took: Duration, number: u32, random: &mut 
 
 /// Until it writes, or ends.
 fn wait_for_writing(case: &Case, bench: &Bench, child: &mut Child) {
-    let before = (case.moment)(bench);
-    while (case.moment)(bench) == before && child.try_wait().expect("a child").is_none() {
+    let mut least = (case.moment)(bench);
+    loop {
+        let now = (case.moment)(bench);
+        if now > least || child.try_wait().expect("a child").is_some() {
+            break;
+        }
+        least = now; // what an earlier one left is removed first
         std::thread::sleep(Duration::from_micros(100));
     }
 }
 
-/// What is there for a moment, as a number.
+/// Bytes of what is there for a moment: a command that only looks whether it may write adds none.
 fn temporary(bench: &Bench) -> u64 {
-    use std::hash::{DefaultHasher, Hash, Hasher};
-    let mut hasher = DefaultHasher::new();
-    left_over(&bench.path("")).hash(&mut hasher);
-    hasher.finish()
+    fn bytes(folder: &Path, all: bool) -> u64 {
+        let mut sum = 0;
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let all = all || TEMPORARY.iter().any(|part| name.contains(part));
+            sum += match entry.metadata() {
+                Ok(kind) if kind.is_dir() => bytes(&entry.path(), all),
+                Ok(file) if all => file.len(),
+                _ => 0,
+            };
+        }
+        sum
+    }
+    bytes(&bench.path(""), false)
 }
 
 /// Of a seed that is always the same.

@@ -74,7 +74,7 @@ fn a_stopped_run_says_so_and_goes_on() {
         "{run:?}"
     );
     // A single step of this takes minutes: what it would cost is known before.
-    let run = bench.run("train s.toml --dry-run --set objective.steps=10000000 --set objective.warm_up=9");
+    let run = bench.run("train s.toml --dry-run --set objective.steps=1000000000 --set objective.warm_up=9");
     let said = run.stdout.contains("days in all") && run.stdout.contains("extrapolated from steps of");
     assert!(run.code == 0 && said, "{run:?}");
     // Weights of 8 GB are refused before they are made.

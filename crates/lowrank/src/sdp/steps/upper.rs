@@ -86,7 +86,17 @@ pub(crate) fn certificate_with_proof(
             }
         }
     }
-    attempt(enlarged(0.0), None, plan).or_else(|_| trivial())
+    let scaled = attempt(enlarged(0.0), None, plan);
+    match (scaled, trivial()) {
+        // Of a solver that had no time.
+        (Ok(scaled), Ok(trivial))
+            if problem.is_factor() && trivial.upper.value() < 0.999 * scaled.upper.value() =>
+        {
+            Ok(trivial)
+        }
+        (Ok(scaled), _) => Ok(scaled),
+        (Err(_), trivial) => trivial,
+    }
 }
 
 /// Weights of a solver that had no time may be worse than none: the trivial bound is taken where it is clearly smaller, by
