@@ -89,6 +89,9 @@ fn appended_to<E: Entry>(path: &Path, mut entry: E) -> Answer {
     let run = entry.run().clone();
     let (mut log, present) = Log::<E>::open_to_append(path, &run).map_err(|error| error.to_string())?;
     let once_more = present.values().next().cloned().unwrap_or(entry);
+    if once_more.version() == 1 {
+        return Ok("of version 1, to which nothing is added".to_owned());
+    }
     log.append(&once_more).map_err(|error| error.to_string())?;
     drop(log);
     let again = Log::<E>::open_to_append(path, &run);

@@ -48,14 +48,13 @@ pub fn parse(reader: &mut dyn Read, dimensions: u8) -> Result<Idx, IdxProblem> {
     let (sizes, _) = header[4..].as_chunks::<4>();
     let sizes: Vec<u32> = sizes.iter().map(|&size| u32::from_be_bytes(size)).collect();
     let count = sizes.iter().fold(1, |count: u64, &size| count.saturating_mul(size.into()));
-    // Bytes are gathered in room that doubles.
-    let limit = memory_limit();
-    if count > limit / 2 {
+    // Memory grows with what is read, not with what is claimed, and in room that doubles.
+    let (limit, most) = (memory_limit(), memory_limit() / 2);
+    let mut elements = Vec::new();
+    reader.take(count.min(most).saturating_add(1)).read_to_end(&mut elements).map_err(failed)?;
+    if elements.len() as u64 > most {
         return Err(IdxProblem::TooLarge { bytes: count, limit });
     }
-    // Memory grows with what is read, not with what is claimed.
-    let mut elements = Vec::new();
-    reader.take(count.saturating_add(1)).read_to_end(&mut elements).map_err(failed)?;
     if elements.len() as u64 != count {
         let (expected, found) = (header_bytes.saturating_add(count), header_bytes + elements.len() as u64);
         return Err(IdxProblem::Length { expected, found });
