@@ -67,7 +67,7 @@ pub fn zipped(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Writes an input below a folder: a plain one under `name`, of several files the first under `name` and the others
-/// under their own names beside it.
+/// under their own names beside it, where there is no folder of that name, nor a file for a folder.
 pub fn lay(bytes: &[u8], folder: &Path, name: &str) -> std::io::Result<()> {
     let place = folder.join(name);
     let beside = place.parent().unwrap_or(folder);
@@ -76,8 +76,8 @@ pub fn lay(bytes: &[u8], folder: &Path, name: &str) -> std::io::Result<()> {
     std::fs::write(&place, files.first().map_or(bytes, |(_, first)| first))?;
     for (own, bytes) in files.iter().skip(1).filter(|(own, _)| !own.is_empty()) {
         let path = beside.join(own);
-        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-        std::fs::write(path, bytes)?;
+        let _ =
+            path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(path, bytes));
     }
     Ok(())
 }
