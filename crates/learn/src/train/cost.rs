@@ -51,8 +51,8 @@ impl Timed {
     }
 }
 
-/// Times steps for about as long as it is told, after a first one. A radius that grows over epochs is taken at its full size, since its first
-/// steps are the cheapest of a run.
+/// Times steps for about as long as it is told, after a first one. A radius that grows over epochs is taken at its full
+/// size, since its first steps are the cheapest of a run.
 pub fn cost(mut setup: Setup, time: Duration) -> Result<Cost, ArchitectureError> {
     let whole = Timed {
         batch: setup.spec.optimiser.batch,

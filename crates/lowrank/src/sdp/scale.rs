@@ -31,7 +31,8 @@ const WIDEN: f64 = 6.0;
 ///
 /// Without a shift the bound is (Σ y)·λ with λ the largest eigenvalue of Diag(y)^−½·M·Diag(y)^−½ up to the margin the
 /// proof needs. With a shift t it is Σ (y + t), except for factors with no more columns than rows, where y + t is scaled
-/// in the same way (and `verify` of the checker takes it as it stands). Uses up to `threads` threads; the result does not depend on their number.
+/// in the same way (and `verify` of the checker takes it as it stands). Uses up to `threads` threads; the result does not
+/// depend on their number.
 pub fn check(
     matrix: Quadratic<'_>,
     certificate: &Certificate,

@@ -97,7 +97,7 @@ impl BurerMonteiroParams {
     }
 }
 
-/// Outcome of a ascent. Nothing in here is proven.
+/// Outcome of an ascent. Nothing in here is proven.
 pub struct BurerMonteiroSolution {
     /// Weights for the checker, scaled so that they are estimated to be just feasible.
     pub weights: Vec<f64>,
