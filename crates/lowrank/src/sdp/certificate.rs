@@ -37,8 +37,8 @@ pub struct CertificateFile {
     /// t, where y + t is to be tried as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shift: Option<f64>,
-    /// Entries that are to be paid for on the diagonal instead of being factorised: `"all"`, or pairs of rows. No part of
-    /// what is proven, only of how: leaving it out costs time.
+    /// Entries that are to be paid for on the diagonal instead of being factorised: `"all"`, or pairs of rows. It says how to
+    /// prove: leaving it out costs time, and may prove another number. Of a factor, `"all"` asks for the lengths of its rows.
     #[serde(default, skip_serializing_if = "Paid::is_nothing", with = "paid_pairs")]
     pub paid: Paid,
 }
