@@ -18,6 +18,8 @@ use std::path::Path;
 use thiserror::Error;
 
 const FORMAT: &str = "gambeson checkpoint 1";
+/// Inputs of an epoch: more than any data have.
+const MOST_INPUTS: u64 = 1 << 48;
 /// The last one.
 pub const CHECKPOINT: &str = "checkpoint.safetensors";
 /// The one before.
@@ -64,6 +66,14 @@ pub enum CheckpointProblem {
     /// Of another spec, or of other data.
     #[error("it is of another spec, or of other data")]
     Spec,
+    /// More than an epoch can have.
+    #[error("its progress is none: {correct} of {inputs} inputs answered rightly in an epoch")]
+    Progress {
+        /// Right answers.
+        correct: usize,
+        /// Inputs.
+        inputs: usize,
+    },
     /// Cut, or changed.
     #[error("its content is not what was written: its hash differs")]
     Hash,
@@ -134,6 +144,10 @@ impl Checkpoint {
         };
         let progress: Progress =
             serde_json::from_str(&text("progress")).map_err(|_| CheckpointProblem::Format)?;
+        let (loss, correct, inputs) = progress.epoch;
+        if !loss.is_finite() || correct > inputs || inputs as u64 > MOST_INPUTS {
+            return Err(CheckpointProblem::Progress { correct, inputs });
+        }
         let state = State { step: progress.step, weights, velocity: list("velocity", p)?, mean };
         let checkpoint = Self { spec: text("spec"), progress, state };
         if sha256(&checkpoint.tensors().to_bytes()) != text("sha256") {

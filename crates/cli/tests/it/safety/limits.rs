@@ -1,6 +1,6 @@
 //! Limits of time and memory, and what is given up for them.
 
-use crate::support::{Bench, unwrapped};
+use crate::support::{Bench, npy, unwrapped};
 use std::fmt::Write;
 use std::time::Instant;
 
@@ -53,6 +53,7 @@ fn a_time_limit_bounds_the_proof() {
 
 #[test]
 fn a_memory_limit_bounds_the_proof_and_what_is_read() {
+    const SIDE: usize = 32_768;
     let bench = Bench::new();
     bench.write("graph", graph(4000, 20_000));
     let json = bench.run("bound graph --memory-limit 20M --json").json();
@@ -70,6 +71,20 @@ fn a_memory_limit_bounds_the_proof_and_what_is_read() {
         run.code == 2 && run.stderr.contains("takes 80.0 GB, more than the memory limit of 1.0 GB"),
         "{run:?}"
     );
+    // Sizes that a file announces, before anything is taken for them: a matrix of 8.6 GB, in a file without blocks, and a
+    // picture of 2.7 GB.
+    let header = npy(SIDE, SIDE, &[]);
+    bench.write("large.npy", &header);
+    let file = std::fs::OpenOptions::new().write(true).open(bench.path("large.npy")).expect("a file");
+    file.set_len((header.len() + 8 * SIDE * SIDE) as u64).expect("a file without blocks");
+    let run = bench.run("bound large.npy --memory-limit 4G");
+    assert!(run.code == 2 && run.stderr.contains("more than the memory limit of 4.0 GB"), "{run:?}");
+    std::fs::create_dir_all(bench.path("pictures/a")).expect("folders");
+    let start = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x75\x30\0\0\x75\x30\x08\x02\0\0\0\xe9\x45\x6f\xed";
+    let png = [&start[..], b"\0\0\0\x01IDAT\x78\x76\xe6\x84\xe6"].concat();
+    bench.write("pictures/a/x.png", &png);
+    let run = bench.run("data info ./pictures --memory-limit 1G");
+    assert!(run.code == 2 && run.stderr.contains("more than the memory limit of 1.00 GB"), "{run:?}");
     #[cfg(target_os = "linux")]
     for line in ["bound /dev/zero", "analyze /dev/zero", "check m.npy /dev/zero", "data info /dev/zero"] {
         let run = bench.run(line);
