@@ -1,6 +1,6 @@
 """gambeson against DSDP, CSDP, SCS and the numpy/scipy rendering of Algorithm 2, on the same matrices, in one run.
 
-    apt-get install dsdp coinor-csdp
+    apt-get install dsdp coinor-csdp libopenblas0-pthread
     pip install numpy scipy scs
     python3 bench/peers/sdp/solvers.py [--kind psd qp] [--n 500 1000 2000] [--repeats 3]
     python3 bench/peers/sdp/solvers.py --render-only
@@ -17,7 +17,8 @@ sum(y) + n max(0, lambda_max(M - Diag y)) and sum(y) lambda_max(D M D), D = Diag
 
 Times. gambeson's include its proof and its lower ends. A peer's are of its solving phase alone, without reading,
 setting up and writing. All are offered every core. DSDP, CSDP, numpy and scipy use them through OpenBLAS (DSDP and
-CSDP, as Debian builds them, have no threads of their own); SCS's wheel kept to one core at n = 300 with each
+CSDP, as Debian builds them, have no threads of their own, and are refused with the reference BLAS that Debian installs
+beside them: see blas.py); SCS's wheel kept to one core at n = 300 with each
 of three linear solvers (MKL, QDLDL, indirect), whatever the environment said. Doubtful choices are made for the peer:
 
 * DSDP: its own defaults, and -gaptol 1e-7 and 1e-3, for gambeson's two gaps. At 1e-3 its dual is already within some
@@ -59,6 +60,7 @@ import scipy
 from scipy.sparse.linalg import eigsh
 
 from algorithm2 import published_rounds, rounds
+from blas import demand_tuned
 from rendering import COARSE, FINE, report, table
 
 sys.path.append(str(Path(__file__).parents[1]))
@@ -265,16 +267,18 @@ def algorithm2(problem, limit, iterator):
 
 
 def peers(options):
-    """(name, most rows, solver) of every peer that is installed."""
+    """(name, most rows, solver) of every peer that is installed, and the BLAS that those in C load, by name."""
     limit = options.time_limit
-    found = []
+    found, blas = [], {}
     if shutil.which("dsdp5"):
+        blas["DSDP"] = demand_tuned("dsdp5", options.allow_plain_blas)
         for tolerance in options.dsdp_gaptol:
             run = lambda problem, tolerance=tolerance: dsdp(problem, limit, tolerance)
             found.append((f"DSDP, gaptol {tolerance}", options.dsdp_most, run))
     else:
         print("dsdp5 is not installed: skipped", file=sys.stderr)
     if shutil.which("csdp"):
+        blas["CSDP"] = demand_tuned("csdp", options.allow_plain_blas)
         found.append(("CSDP", options.csdp_most, lambda problem: csdp(problem, limit)))
     else:
         print("csdp is not installed: skipped", file=sys.stderr)
@@ -288,7 +292,7 @@ def peers(options):
     if options.published_limit > 0:
         run = lambda problem: algorithm2(problem, options.published_limit, published_rounds(problem.matrix))
         found.append(("numpy/scipy Algorithm 2 as published, to 5e-3", options.scipy_most, run))
-    return found
+    return found, blas
 
 
 def runs(binary, chosen, kind, n, seed):
@@ -324,7 +328,7 @@ def cpu_model():
         return "unknown CPU"
 
 
-def as_record(kind, n, seed, solver, run, lower):
+def as_record(kind, n, seed, solver, run, lower, blas):
     above = lambda value: None if value is None else float(value / lower - 1)
     return {
         "kind": kind,
@@ -341,6 +345,7 @@ def as_record(kind, n, seed, solver, run, lower):
         "note": run.note,
         "threads": CORES,
         "version": run.version,
+        "blas": blas,
         "cpu": cpu_model(),
     }
 
@@ -348,14 +353,15 @@ def as_record(kind, n, seed, solver, run, lower):
 def measure(options, out):
     """All runs, each written as soon as it is measured; the file takes its name when it is complete."""
     temporary = out.with_suffix(".tmp")
-    found = peers(options)
+    found, blas = peers(options)
     sizes = [(kind, n) for kind in options.kind for n in options.n]
     seeds = range(options.seed, options.seed + options.repeats)
     with open(temporary, "w") as file:
         for (kind, n), seed in itertools.product(sizes, seeds):
             chosen = [(name, solve) for name, most, solve in found if n <= most]
             for solver, run, lower in runs(options.gambeson, chosen, kind, n, seed):
-                record = as_record(kind, n, seed, solver, run, lower)
+                loaded = blas.get(solver.split(",")[0])
+                record = as_record(kind, n, seed, solver, run, lower, loaded)
                 file.write(json.dumps(record) + "\n")
                 file.flush()
                 report(record)
@@ -376,6 +382,7 @@ def arguments():
     parser.add_argument("--scs-eps", default="1e-4")
     parser.add_argument("--published-limit", type=float, default=180, help="seconds for Algorithm 2 as published; 0: none")
     parser.add_argument("--time-limit", type=float, default=1200, help="seconds for a run of a peer and its reading")
+    parser.add_argument("--allow-plain-blas", action="store_true", help="run peers with the reference BLAS, and say so")
     files.add_arguments(parser, "results/peers-sdp.jsonl")
     parser.add_argument("--gambeson", default="target/release/gambeson")
     return parser.parse_args()

@@ -7,9 +7,9 @@ use gambeson_checker::{
     UpperLimit,
 };
 use gambeson_smooth::limit::{lower_limit, upper_limit};
+use gambeson_testing::reference_data;
 use proptest::prelude::*;
 use rand::RngExt;
-use std::path::PathBuf;
 
 pub(crate) fn alpha(value: f64) -> FailureProbability {
     FailureProbability::new(value).expect("between 0 and 1")
@@ -411,14 +411,8 @@ fn arguments_are_checked() {
 /// precision. The counts behind them are found again, and our limits are theirs.
 #[test]
 fn public_intervals_are_found_again() {
-    let Some(folder) = std::env::var_os("GAMBESON_REFERENCE_DATA") else {
-        #[allow(clippy::print_stderr)]
-        {
-            eprintln!("skipped: GAMBESON_REFERENCE_DATA is not set");
-        }
-        return;
-    };
-    let path = PathBuf::from(folder).join("logs/dsrs2022/intervals_sigma_0.50_n50000_alpha0.0005.txt");
+    let path = "logs/dsrs2022/intervals_sigma_0.50_n50000_alpha0.0005.txt";
+    let Some(path) = reference_data(path) else { return };
     let text = std::fs::read_to_string(path).expect("reference data");
     let n = 50_000_u64;
     let failure = 0.0005 / 2.0;

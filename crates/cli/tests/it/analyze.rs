@@ -2,8 +2,8 @@
 
 use crate::support::{Bench, Run, unwrapped};
 use gambeson_smooth::record::{PredictionRecord, Record, to_line};
+use gambeson_testing::reference_data;
 use serde_json::{Value, json};
-use std::path::PathBuf;
 
 const LOG: &str = "idx\tlabel\tpredict\tradius\tcorrect\ttime\n0\t3\t3\t0.5\t1\t1\n1\t3\t4\t0.9\t0\t1\n\
                    2\t3\t-1\t0.0\t0\t1\n3\t1\t1\t0.3\t1\t1\n";
@@ -173,21 +173,9 @@ fn what_cannot_be_is_refused_with_a_word_what_to_do() {
     }
 }
 
-/// The folder of reference logs, or none with a word about it.
-fn logs() -> Option<PathBuf> {
-    let folder = std::env::var_os("GAMBESON_REFERENCE_DATA").map(|folder| PathBuf::from(folder).join("logs"));
-    if folder.is_none() {
-        #[allow(clippy::print_stderr)] // said, not passed over
-        {
-            eprintln!("skipped: GAMBESON_REFERENCE_DATA is not set");
-        }
-    }
-    folder
-}
-
 #[test]
 fn cohens_table_is_printed_cell_by_cell_stars_included() {
-    let Some(logs) = logs() else { return };
+    let Some(logs) = reference_data("logs") else { return };
     let folder = logs.join("cohen2019");
     let bench = Bench::new();
     let files = ["0.12", "0.25", "0.50", "1.00"]
@@ -219,7 +207,7 @@ fn cohens_table_is_printed_cell_by_cell_stars_included() {
 
 #[test]
 fn the_committed_table_of_votes_is_what_its_command_makes() {
-    let Some(logs) = logs() else { return };
+    let Some(logs) = reference_data("logs") else { return };
     let bench = Bench::new();
     let committed = include_str!("../../../../results/votes2023.md");
     let line =

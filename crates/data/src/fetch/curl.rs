@@ -63,6 +63,10 @@ impl Transfer {
         command.args(["--no-buffer", "--globoff", "--http1.1", "--location", "--max-redirs", "10"]);
         command.args(["--proto", "=http,https", "--proto-redir", then, "--user-agent", "gambeson"]);
         command.args(["--header", "Accept-Encoding: identity"]);
+        // A proxy cannot reach the servers of this machine.
+        if is_local(url) {
+            command.args(["--noproxy", "127.0.0.1,localhost,::1"]);
+        }
         command.arg("--connect-timeout").arg(connect.as_secs().max(1).to_string());
         if from > 0 {
             command.arg("--range").arg(format!("{from}-"));
@@ -111,6 +115,14 @@ impl Drop for Transfer {
         let _ = self.curl.kill(); // it may have ended by itself
         let _ = self.curl.wait();
     }
+}
+
+/// Whether an address names this machine.
+fn is_local(url: &str) -> bool {
+    let host = url.split_once("://").map_or(url, |(_, rest)| rest);
+    ["127.0.0.1", "localhost", "[::1]"].iter().any(|name| {
+        host.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/', '?', '#']))
+    })
 }
 
 /// Reads what curl writes and passes it on, until it ends or nobody listens.
@@ -201,6 +213,17 @@ mod tests {
         assert_eq!(of("HTTP/1.1 301 X\r\nContent-Length: 7\r\n\r\n").map(|head| head.status), Some(301));
         for cut in ["", "HTTP/1.1 200 OK\r\nContent-Le", "HTTP/1.1 200 OK\r\n", "no HTTP\r\n\r\n"] {
             assert_eq!(of(cut), None, "{cut}");
+        }
+    }
+
+    #[test]
+    fn only_addresses_of_this_machine_are_local() {
+        for url in ["http://127.0.0.1:80/x", "http://localhost", "https://[::1]/x", "http://localhost?x"] {
+            assert!(is_local(url), "{url}");
+        }
+        for url in ["http://127.0.0.1.example/x", "http://example/127.0.0.1", "http://localhost@example/", ""]
+        {
+            assert!(!is_local(url), "{url}");
         }
     }
 

@@ -5,6 +5,7 @@ use gambeson_data::error::DataError;
 use gambeson_data::fetch::download::{Patience, download, part_of};
 use gambeson_data::progress::LoadProgress;
 use gambeson_lowrank::observe::Observer;
+use gambeson_testing::has_curl;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -136,6 +137,9 @@ fn content() -> Vec<u8> {
 
 #[test]
 fn a_broken_download_goes_on() {
+    if !has_curl() {
+        return;
+    }
     let home = folder();
     let path = home.path().join("file");
     let server = Server::new(
@@ -157,6 +161,9 @@ fn a_broken_download_goes_on() {
 
 #[test]
 fn a_later_run_goes_on_and_a_server_without_ranges_begins_anew() {
+    if !has_curl() {
+        return;
+    }
     for (answer, requests) in [(Answer::Ranges, vec![Some(123)]), (Answer::Everything, vec![Some(123)])] {
         let home = folder();
         let path = home.path().join("file");
@@ -179,6 +186,9 @@ fn a_later_run_goes_on_and_a_server_without_ranges_begins_anew() {
 
 #[test]
 fn wrong_bytes_are_thrown_away() {
+    if !has_curl() {
+        return;
+    }
     let home = folder();
     let path = home.path().join("file");
     let mut wrong = content();
@@ -191,6 +201,9 @@ fn wrong_bytes_are_thrown_away() {
 
 #[test]
 fn a_lost_connection_keeps_what_came() {
+    if !has_curl() {
+        return;
+    }
     let home = folder();
     let path = home.path().join("file");
     let server = Server::new(content(), vec![Answer::RangeBreaksAfter(100_000), Answer::RangeBreaksAfter(0)]);
@@ -209,6 +222,9 @@ fn a_lost_connection_keeps_what_came() {
 
 #[test]
 fn redirects_are_followed_and_what_is_left_over_is_not_taken() {
+    if !has_curl() {
+        return;
+    }
     let home = folder();
     let path = home.path().join("file");
     let server = Server::new(content(), vec![Answer::Redirect, Answer::Ranges]);

@@ -21,15 +21,3 @@ pub(crate) fn write(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) -> PathB
     std::fs::write(&path, bytes).expect("written");
     path
 }
-
-/// The folder of public reference data; says on stderr that a test is skipped where it is not set.
-pub(crate) fn reference() -> Option<PathBuf> {
-    let folder = std::env::var_os("GAMBESON_REFERENCE_DATA").map(PathBuf::from);
-    if folder.is_none() {
-        #[allow(clippy::print_stderr)]
-        {
-            eprintln!("skipped: GAMBESON_REFERENCE_DATA is not set");
-        }
-    }
-    folder
-}

@@ -1,16 +1,17 @@
-use crate::support::{folder, quiet, reference, says};
+use crate::support::{folder, quiet, says};
 use gambeson_data::dataset::Split;
 use gambeson_data::fetch::{Provider, fetch, is_installed};
 use gambeson_data::format::audio::{FrameParams, decode, list, load_files};
 use gambeson_data::format::cifar::{Cifar, coarse_classes, coarse_labels};
 use gambeson_data::source::{LoadOptions, data_dir, load};
 use gambeson_data::statistics::channel_statistics;
+use gambeson_testing::{reference_data, skipped};
 use std::process::Command;
 
 /// Every speech file against the samples ffmpeg finds in it, where ffmpeg is at hand; else against their number alone.
 #[test]
 fn speech_is_decoded_exactly() {
-    let Some(home) = reference() else { return };
+    let Some(home) = reference_data("") else { return };
     let files = list(&home.join("speech")).expect("files");
     let data = load_files(&files, &FrameParams::default(), &mut quiet).expect("frames");
     assert_eq!((files.len(), data.shape().width), (820, 1200));
@@ -33,7 +34,7 @@ fn speech_is_decoded_exactly() {
 /// CIFAR-100 from the archive at hand: 600 images per class, and label names that fit the archive's.
 #[test]
 fn cifar_100_is_installed_and_read() {
-    let Some(home) = reference() else { return };
+    let Some(home) = reference_data("") else { return };
     let data_dir = folder();
     let archive = home.join("cifar-100-binary.tar.xz");
     let fetched =
@@ -75,10 +76,7 @@ fn cifar_100_is_installed_and_read() {
 fn cifar_10_has_its_well_known_moments() {
     let installed = data_dir().filter(|folder| folder.join("cifar10").is_dir());
     let Some(data_dir) = installed else {
-        #[allow(clippy::print_stderr)]
-        {
-            eprintln!("skipped: cifar10 is not in the data directory (GAMBESON_DATA)");
-        }
+        skipped("cifar10 is not in the data directory (GAMBESON_DATA)");
         return;
     };
     let data = load("cifar10", &LoadOptions::new(data_dir), &mut quiet).expect("loaded");

@@ -1,6 +1,6 @@
 //! Writing small files of every format, independently of the code under test.
 
-pub(crate) use crate::files::{folder, quiet, reference, write};
+pub(crate) use crate::files::{folder, quiet, write};
 use gambeson_data::progress::LoadProgress;
 use std::ops::ControlFlow;
 

@@ -2,7 +2,7 @@
 //!
 //! The files are made by `fixtures/make_onnx.py`, which says what they compute.
 
-use crate::support::{folder, quiet, reference, write};
+use crate::support::{folder, quiet, write};
 use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_data::dataset::Shape;
 use gambeson_data::source::{LoadOptions, data_dir, load};
@@ -15,21 +15,15 @@ use gambeson_smooth::input_map::Layout;
 use gambeson_smooth::noise::{Draw, Noise};
 use gambeson_smooth::smoother::{Smoother, SmoothingParams};
 use gambeson_smooth::space::Space;
+use gambeson_testing::{reference_data, skipped};
 use std::path::PathBuf;
 
 const SMALL: Shape = Shape { channels: 2, height: 3, width: 2 };
 const CIFAR: Shape = Shape { channels: 3, height: 32, width: 32 };
 
-/// Whether there is a library; reports a skipped test on stderr if not.
+/// Whether ONNX Runtime is installed; reported as skipped if not.
 fn runtime() -> bool {
-    let found = find();
-    if let Err(error) = &found {
-        #[allow(clippy::print_stderr)]
-        {
-            eprintln!("skipped: {error}");
-        }
-    }
-    found.is_ok()
+    find().inspect_err(skipped).is_ok()
 }
 
 fn fixture(name: &str) -> PathBuf {
@@ -245,7 +239,7 @@ fn a_library_is_looked_at_before_it_is_opened() {
 /// The networks of VNN-COMP: a batch answers as one row at a time does, but for rounding; and they know CIFAR-10.
 #[test]
 fn public_networks_run_in_batches() {
-    let Some(home) = reference().filter(|_| runtime()) else { return };
+    let Some(home) = reference_data("").filter(|_| runtime()) else { return };
     let normal = |mean: &[f32], std: &[f32]| Normalisation::new(mean, std, 3).ok();
     let networks = [
         ("resnet_2b", Batching::Rewritten, normal(&[0.4914, 0.4822, 0.4465], &[0.2471, 0.2435, 0.2616])),
@@ -274,9 +268,6 @@ fn public_networks_run_in_batches() {
         assert!(right >= 100, "{name}: {right} of 200 right");
     }
     if images.is_none() {
-        #[allow(clippy::print_stderr)]
-        {
-            eprintln!("skipped in part: cifar10 is not installed in GAMBESON_DATA");
-        }
+        skipped("in part: cifar10 is not in GAMBESON_DATA");
     }
 }

@@ -9,6 +9,7 @@ use gambeson_lowrank::matrix_file;
 use gambeson_lowrank::sdp::bracket::{BoundParams, Bracket, Solver, Stop, Upper, bracket, prove};
 use gambeson_lowrank::sdp::instance;
 use gambeson_lowrank::sdp::problem::{Norm, Problem, ProblemError, Reading};
+use gambeson_testing::reference_data;
 
 /// Both methods, each proven twice; returns the sharper one.
 fn solve(problem: &Problem) -> Bracket {
@@ -242,14 +243,7 @@ fn the_warm_eigenspace_finds_the_top() {
 /// The published values of the reference data, as far as multiplicative weights reach them in a test's time.
 #[test]
 fn published_values_lie_in_the_bracket() {
-    let Some(folder) = std::env::var_os("GAMBESON_REFERENCE_DATA") else {
-        #[allow(clippy::print_stderr)]
-        {
-            eprintln!("skipped: GAMBESON_REFERENCE_DATA is not set");
-        }
-        return;
-    };
-    let folder = std::path::Path::new(&folder).join("sdp");
+    let Some(folder) = reference_data("sdp") else { return };
     let table = std::fs::read_to_string(folder.join("known_values.csv")).expect("the table of known values");
     let mut seen = 0;
     for line in table.lines().skip(1) {

@@ -7,6 +7,7 @@
 
 use crate::reproduce::TINY;
 use crate::support::Bench;
+use gambeson_testing::skipped;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -89,10 +90,7 @@ fn cases(bench: &Bench) -> Vec<Case> {
             result: |bench| vec![bench.run("data info cifar10 --json").stdout.into_bytes()],
         });
     } else {
-        #[allow(clippy::print_stderr)]
-        {
-            eprintln!("skipped in part: cifar10 is not in GAMBESON_DATA");
-        }
+        skipped("in part: cifar10 is not in GAMBESON_DATA");
     }
     cases
 }

@@ -2,7 +2,7 @@
 
 use super::gradients::conv;
 use super::{network, normal};
-use crate::support::{quiet, reference};
+use crate::support::quiet;
 use gambeson_data::dataset::Shape;
 use gambeson_data::source::{LoadOptions, data_dir, load};
 use gambeson_learn::net::architecture::{
@@ -15,6 +15,7 @@ use gambeson_learn::onnx::export::{ExportError, export};
 use gambeson_learn::onnx::import::import;
 use gambeson_learn::onnx::library::environment;
 use gambeson_learn::weights::network::{Network, NetworkProblem};
+use gambeson_testing::{reference_data, skipped};
 use ort::session::Session;
 use ort::value::TensorRef;
 
@@ -100,16 +101,7 @@ fn scores(network: &Network, x: &[f32]) -> Vec<f32> {
 
 /// Scores by ONNX Runtime; `None`, saying so, where it is not installed.
 fn runtime_scores(graph: &[u8], shape: Shape, x: &[f32]) -> Option<Vec<f32>> {
-    let environment = match environment() {
-        Ok(environment) => environment,
-        Err(error) => {
-            #[allow(clippy::print_stderr)]
-            {
-                eprintln!("skipped: {error}");
-            }
-            return None;
-        }
-    };
+    let environment = environment().inspect_err(skipped).ok()?;
     let mut session = Session::builder(&environment)
         .expect("a builder")
         .commit_from_memory(graph)
@@ -167,7 +159,7 @@ fn every_network_comes_back_from_its_graph_and_runs_elsewhere() {
 /// `models/resnet20-12fca82f.th` with the normalisation it was trained with.
 #[test]
 fn a_public_network_gives_the_same_scores_in_both_runtimes() {
-    let Some(reference) = reference() else { return };
+    let Some(reference) = reference_data("") else { return };
     let shape = Shape { channels: 3, height: 32, width: 32 };
     let path = reference.join("models/resnet20-12fca82f.th");
     let (mut network, _) = Network::read(&path, shape).expect("a network");

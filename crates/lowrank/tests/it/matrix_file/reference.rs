@@ -1,23 +1,11 @@
 //! The public max-cut instances, found through the environment variable `GAMBESON_REFERENCE_DATA`.
 
+use gambeson_testing::reference_data;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
 
 use gambeson_lowrank::linalg::matrix::{Matrix, SparseMatrix};
 use gambeson_lowrank::matrix_file::{Input, InputKind, read};
-
-/// The folder with the instances, or a note that the test is skipped.
-fn instances() -> Option<PathBuf> {
-    let folder = std::env::var_os("GAMBESON_REFERENCE_DATA").map(|folder| PathBuf::from(folder).join("sdp"));
-    if folder.is_none() {
-        #[allow(clippy::print_stderr, reason = "a skipped test says so")]
-        {
-            eprintln!("skipped: GAMBESON_REFERENCE_DATA is not set");
-        }
-    }
-    folder
-}
 
 fn laplacian(path: &std::path::Path) -> SparseMatrix {
     match read(path) {
@@ -33,7 +21,7 @@ fn nonzeros(matrix: &SparseMatrix) -> Vec<(usize, usize, f64)> {
 
 #[test]
 fn every_instance_is_a_quarter_laplacian_of_its_known_size() {
-    let Some(folder) = instances() else { return };
+    let Some(folder) = reference_data("sdp") else { return };
     let table = fs::read_to_string(folder.join("known_values.csv")).expect("the table of instances");
     let mut sizes: BTreeMap<&str, (usize, usize)> = table
         .lines()
@@ -79,7 +67,7 @@ fn every_instance_is_a_quarter_laplacian_of_its_known_size() {
 fn programs_equal_the_graphs_they_were_made_of() {
     // SDPLIB's maxG11 and maxG32 were made of the G-set graphs of the same numbers, so this also pins the
     // sign of the objective.
-    let Some(folder) = instances() else { return };
+    let Some(folder) = reference_data("sdp") else { return };
     for number in [11, 32] {
         let program = laplacian(&folder.join(format!("maxG{number}.dat-s")));
         let graph = laplacian(&folder.join(format!("G{number}")));

@@ -1,19 +1,12 @@
 //! Real logs, against what their authors and ours have published of them.
 
 use gambeson_smooth::analysis::{Dialect, Evidence, LoggedRun, Question, Settings, read_logs};
+use gambeson_testing::reference_data;
 use std::path::PathBuf;
 
-/// The folder of logs, or none with a word about it.
+/// A folder of logs.
 fn logs(name: &str) -> Option<PathBuf> {
-    let found = std::env::var_os("GAMBESON_REFERENCE_DATA")
-        .map(|folder| PathBuf::from(folder).join("logs").join(name));
-    if found.is_none() {
-        #[allow(clippy::print_stderr)] // said, not passed over
-        {
-            eprintln!("skipped: GAMBESON_REFERENCE_DATA is not set");
-        }
-    }
-    found
+    reference_data(&format!("logs/{name}"))
 }
 
 fn read(path: PathBuf) -> LoggedRun {

@@ -4,6 +4,7 @@ use crate::smoothing::{quantile, upper_tail};
 use gambeson_checker::{FailureProbability, LimitMethod, NoiseLevel, SamplingRule, Tally};
 use gambeson_smooth::limit::{lower_limit, smoothing_radius};
 use gambeson_smooth::sequential::{EVERY, Goal, Plan, RadiusNorm, Sequential, Verdict, looks};
+use gambeson_testing::reference_data;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Binomial, Distribution};
@@ -149,14 +150,7 @@ fn simulate(text: &str, plan: &Sequential, targets: &[f64]) -> Needed {
 /// `results/sequential-votes2023.md`; `GAMBESON_WRITE_RESULTS=1` writes it anew.
 #[test]
 fn on_public_votes_few_draws_decide_as_many_do() {
-    let Some(folder) = std::env::var_os("GAMBESON_REFERENCE_DATA") else {
-        #[allow(clippy::print_stderr)]
-        {
-            eprintln!("skipped: GAMBESON_REFERENCE_DATA is not set");
-        }
-        return;
-    };
-    let path = std::path::Path::new(&folder).join("logs/votes2023/cifar10_resnet50_votes.csv");
+    let Some(path) = reference_data("logs/votes2023/cifar10_resnet50_votes.csv") else { return };
     let text = std::fs::read_to_string(path).expect("the votes");
     let (n, targets) = (100_000_u64, [0.0, 0.25, 0.5]);
     let plans = [
