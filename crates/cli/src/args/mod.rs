@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     /// Most memory to use, such as 12G or 500M [default: 80 % of what is free].
     #[arg(long, value_name = "SIZE", global = true, value_parser = shared::bytes)]
     pub(crate) memory_limit: Option<u64>,
-    /// Replace existing files that gambeson did not write as what is to be written. Inputs are never replaced.
+    /// Overwrite files that gambeson did not create. Inputs are never overwritten.
     #[arg(long, global = true)]
     pub(crate) force: bool,
 }

@@ -1,125 +1,74 @@
-//! Kinds of files that commands write, told by content.
+//! Which existing files a command may overwrite unasked: those that gambeson wrote, of the kind it writes there.
 //!
-//! Only what this program wrote is of a kind: other tables, figures and networks are somebody's work. Formats that have
-//! room for it carry a [`mark`]; records and certificates are told by their readers, JSON and tables by their keys.
+//! A file says so by a mark of its format, or is read as what it should be. A file that has no room for a mark (`.npy`,
+//! TSV) or was written by another program needs `--force`.
 
 use crate::report::mark;
-use anyhow::Context;
-use gambeson_learn::train::run::Metrics;
 use gambeson_lowrank::projection::certificate::ProjectionCertificate;
 use gambeson_lowrank::safetensors;
 use gambeson_lowrank::sdp::certificate::CertificateFile;
-use std::fmt;
 use std::io::Read;
 use std::path::Path;
 
-/// Bytes looked at for a mark.
+/// Bytes that are searched for a mark.
 const HEAD: u64 = 1 << 12;
 
+/// How a file shows that gambeson wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    Array,
+    /// Its first bytes hold this mark, at or before the given byte.
+    Marked(&'static [u8], usize),
+    /// Its safetensors metadata name a format that begins with these words.
+    Tensors(&'static str),
+    /// It is read as a certificate.
     Certificate,
-    /// One that is kept while its pair is replaced.
-    KeptCertificate,
-    Projection,
-    Network,
-    Checkpoint,
-    Onnx,
-    Records,
-    Predictions,
-    Tsv,
-    Csv,
-    Markdown,
-    Latex,
-    Svg,
-    Png,
-    Spec,
-    Metrics,
-    Experiment,
-    Stored,
-    Manual,
-    Page,
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Array => "known as a file of gambeson, since an .npy array says nothing about itself",
-            Self::Certificate => "a certificate",
-            Self::KeptCertificate => "a certificate that a pair being replaced left there",
-            Self::Projection => "a projection",
-            Self::Network => "a network of gambeson",
-            Self::Checkpoint => "a checkpoint of a run",
-            Self::Onnx => "an ONNX graph of gambeson",
-            Self::Records => "certification records",
-            Self::Predictions => "records of predictions",
-            Self::Tsv => "a table of idx, label, predict, ...",
-            Self::Csv => "a CSV of this command",
-            Self::Markdown => "a table in Markdown of gambeson",
-            Self::Latex => "a table in LaTeX of gambeson",
-            Self::Svg => "an SVG of gambeson",
-            Self::Png => "a PNG of gambeson",
-            Self::Spec => "a spec in TOML",
-            Self::Metrics => "metrics of a run",
-            Self::Experiment => "records of an experiment",
-            Self::Stored => "a stored data set",
-            Self::Manual => "a manual page of gambeson",
-            Self::Page => "a page of gambeson",
-        })
-    }
+    /// A certificate that is moved, so never a link.
+    MovedCertificate,
+    /// It cannot.
+    Unmarked,
+    /// It is compared with what is to be written, or appended to, and its reader refuses foreign content.
+    Compared,
 }
 
 impl Kind {
+    pub(super) const PROJECTION: Self = Self::Tensors("gambeson projection ");
+    pub(super) const NETWORK: Self = Self::Tensors("gambeson network ");
+    pub(super) const CHECKPOINT: Self = Self::Tensors("gambeson checkpoint ");
+    pub(super) const DATA_SET: Self = Self::Tensors("gambeson dataset ");
+    pub(super) const ONNX: Self = Self::Marked(mark::ONNX, 0);
+    pub(super) const CSV: Self = Self::Marked(mark::SCORES.as_bytes(), 0);
+    pub(super) const MARKDOWN: Self = Self::Marked(mark::MARKUP.as_bytes(), 0);
+    pub(super) const LATEX: Self = Self::Marked(mark::LATEX.as_bytes(), 0);
+    pub(super) const MANUAL: Self = Self::Marked(mark::MANUAL.as_bytes(), 0);
+    pub(super) const METRICS: Self = Self::Marked(b"{\"epoch\":", 0);
+    pub(super) const PNG: Self = Self::Marked(mark::PNG, mark::PNG_PLACE);
+    /// Behind the opening tag.
+    pub(super) const SVG: Self = Self::Marked(mark::MARKUP.as_bytes(), 256);
+    pub(super) const PAGE: Self = Self::Marked(mark::PAGE.as_bytes(), 256);
+
     /// What `export` writes, by the ending.
     pub(super) fn network(path: &Path) -> Self {
-        if path.extension().is_some_and(|it| it == "onnx") { Self::Onnx } else { Self::Network }
+        if path.extension().is_some_and(|it| it == "onnx") { Self::ONNX } else { Self::NETWORK }
     }
 
-    /// Whether a file is of this kind, empty, or not there.
-    pub(super) fn is_of(self, path: &Path) -> anyhow::Result<bool> {
-        // Records are added to, never replaced, and their readers refuse other files by line.
-        let added_to = matches!(self, Self::Records | Self::Predictions | Self::Experiment);
-        if added_to || !path.is_file() {
+    /// Whether a file may be overwritten unasked: it is of this kind, empty, or not there.
+    pub(super) fn may_replace(self, path: &Path) -> std::io::Result<bool> {
+        if self == Self::Compared || !path.is_file() {
             return Ok(true); // there is nothing to be lost
         }
-        let name = || path.display().to_string();
         let mut head = Vec::new();
-        let file = std::fs::File::open(path).with_context(name)?;
-        file.take(HEAD).read_to_end(&mut head).with_context(name)?;
-        let tensors =
-            |format: &str| safetensors::format_of(path).is_some_and(|found| found.starts_with(format));
+        std::fs::File::open(path)?.take(HEAD).read_to_end(&mut head)?;
         let certificate = || CertificateFile::read(path).is_ok() || ProjectionCertificate::read(path).is_ok();
         Ok(head.is_empty()
             || match self {
+                Self::Marked(mark, last) => head.windows(mark.len()).take(last + 1).any(|part| part == mark),
+                Self::Tensors(format) => {
+                    safetensors::format_of(path).is_some_and(|found| found.starts_with(format))
+                }
                 Self::Certificate => certificate(),
-                Self::KeptCertificate => !path.is_symlink() && certificate(),
-                Self::Projection => tensors("gambeson projection "),
-                Self::Network => tensors("gambeson network "),
-                Self::Checkpoint => tensors("gambeson checkpoint "),
-                Self::Stored => tensors("gambeson dataset "),
-                // The run refuses every other spec than its own.
-                Self::Spec => true,
-                _ => self.begins(&head),
+                Self::MovedCertificate => !path.is_symlink() && certificate(),
+                Self::Unmarked => false,
+                Self::Compared => true,
             })
-    }
-
-    /// Whether the first bytes are those of a file of this kind.
-    fn begins(self, head: &[u8]) -> bool {
-        let text = String::from_utf8_lossy(head);
-        let first = text.lines().next().unwrap_or("");
-        match self {
-            Self::Onnx => head.starts_with(mark::ONNX),
-            Self::Tsv => first == mark::CERTIFIED || first == mark::PREDICTED,
-            Self::Csv => first.starts_with(mark::SCORES),
-            Self::Markdown => first == mark::MARKUP,
-            Self::Latex => first == mark::LATEX,
-            Self::Svg => text.starts_with("<svg ") && text.lines().nth(1) == Some(mark::MARKUP),
-            Self::Png => head.get(mark::PNG_PLACE..).is_some_and(|rest| rest.starts_with(mark::PNG)),
-            Self::Metrics => serde_json::from_str::<Metrics>(first).is_ok(),
-            Self::Manual => first == mark::MANUAL,
-            Self::Page => text.starts_with("<!doctype html>") && text.contains(mark::PAGE),
-            _ => false,
-        }
     }
 }

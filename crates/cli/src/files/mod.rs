@@ -2,8 +2,8 @@
 //!
 //! [`guard`] is called once, for every verb. Files are told apart by what they are, not by their names: device and inode,
 //! links followed; one that does not exist yet by its folder and its name there. A file that is both read and written, or
-//! written twice, is refused; so is a file in a folder that is read as a whole, and what stdout or stderr is. One that exists
-//! and that this program did not write, or not as this kind, is replaced only with `--force`.
+//! written twice, is refused; so is a file in a folder that is read as a whole, and what stdout or stderr is. An existing
+//! file that this program did not write, or not as this kind, is overwritten only with `--force`.
 
 mod identity;
 mod kind;
@@ -13,7 +13,7 @@ use crate::args::{
     ReproduceArguments, SmoothArguments, TrainArguments, toy,
 };
 use crate::output::writable;
-use anyhow::bail;
+use anyhow::{Context, bail};
 use gambeson_data::dataset::Split;
 use gambeson_data::{source, store};
 use gambeson_learn::train::TrainSpec;
@@ -67,9 +67,9 @@ impl Files {
             }
             Command::Certify(certify) => {
                 files.read("--extend", certify.extend.as_ref());
-                files.of_smoothing(&certify.smooth, Kind::Records);
+                files.of_smoothing(&certify.smooth);
             }
-            Command::Predict(predict) => files.of_smoothing(&predict.smooth, Kind::Predictions),
+            Command::Predict(predict) => files.of_smoothing(&predict.smooth),
             Command::Analyze(analyze) => files.of_analysis(analyze),
             Command::Export(export) => {
                 files.read_network("the network", &export.network);
@@ -81,7 +81,7 @@ impl Files {
                 files.read_data(&attack.data);
                 files.read("--certified", attack.certified.as_ref());
                 files.read_projection(attack.projection.as_ref(), attack.certificate.as_ref());
-                files.write("--out", attack.out.as_ref(), Kind::Array);
+                files.write("--out", attack.out.as_ref(), Kind::Unmarked);
                 files.draw(attack.figure.figure.as_ref());
             }
             Command::Reproduce(reproduce) => files.of_experiment(reproduce),
@@ -93,12 +93,12 @@ impl Files {
                 };
                 for path in source::data_dir().filter(|_| store::is_name(&import.name)).iter().flat_map(named)
                 {
-                    files.write_in_folder("the stored set", path, Kind::Stored);
+                    files.write_in_folder("the stored set", path, Kind::DATA_SET);
                 }
             }
             Command::Man(man) => {
                 for path in man.files() {
-                    files.write_in_folder("a manual page", path, Kind::Manual);
+                    files.write_in_folder("a manual page", path, Kind::MANUAL);
                 }
             }
             // These write nothing, or into a folder of the data sets, by a rule of its own.
@@ -114,20 +114,20 @@ impl Files {
         self.read_data(&fit.data.data);
         if let Some(out) = &fit.out {
             let certificate = fit.certificate.clone().unwrap_or_else(|| certificate_path(out));
-            self.write("--out", Some(out), Kind::Projection);
+            self.write("--out", Some(out), Kind::PROJECTION);
             self.write("--certificate", Some(&certificate), Kind::Certificate);
             let previous = previous_path(&certificate);
-            self.write("the certificate of a pair being replaced", Some(&previous), Kind::KeptCertificate);
+            self.write("the certificate of a pair being replaced", Some(&previous), Kind::MovedCertificate);
         }
     }
 
-    fn of_smoothing(&mut self, smooth: &SmoothArguments, records: Kind) {
+    fn of_smoothing(&mut self, smooth: &SmoothArguments) {
         self.read_model(&smooth.model);
         self.read_data(&smooth.data);
         self.read_projection(smooth.projection.as_ref(), smooth.certificate.as_ref());
         self.read("--noise-levels", smooth.noise_levels.as_ref());
-        self.write("--out", smooth.out.as_ref(), records);
-        self.write("--tsv", smooth.tsv.as_ref(), Kind::Tsv);
+        self.write("--out", smooth.out.as_ref(), Kind::Compared);
+        self.write("--tsv", smooth.tsv.as_ref(), Kind::Unmarked);
     }
 
     fn of_analysis(&mut self, analyze: &AnalyzeArguments) {
@@ -138,9 +138,9 @@ impl Files {
             self.read_projection(Some(projection), analyze.certificate.get(at));
         }
         self.read("--noise-levels", analyze.noise_levels.as_ref());
-        self.write("--markdown", analyze.markdown.as_ref(), Kind::Markdown);
-        self.write("--latex", analyze.latex.as_ref(), Kind::Latex);
-        self.write("--csv", analyze.csv.as_ref(), Kind::Csv);
+        self.write("--markdown", analyze.markdown.as_ref(), Kind::MARKDOWN);
+        self.write("--latex", analyze.latex.as_ref(), Kind::LATEX);
+        self.write("--csv", analyze.csv.as_ref(), Kind::CSV);
         self.draw(analyze.figure.figure.as_ref());
     }
 
@@ -157,7 +157,7 @@ impl Files {
         let own = out.join(SPEC);
         if Identity::of(&own) != Identity::of(spec) {
             self.read("the spec", Some(spec));
-            self.write_in_folder("the run's spec", own, Kind::Spec);
+            self.write_in_folder("the run's spec", own, Kind::Compared);
         }
         self.read_named_in_spec(train);
         self.write_run(&out);
@@ -176,12 +176,12 @@ impl Files {
     fn of_quickstart(&mut self, out: &Path) {
         for name in CONTENDERS {
             let folder = out.join(name);
-            self.write_in_folder("the run's spec", folder.join(SPEC), Kind::Spec);
-            self.write_in_folder("a file of the run", folder.join("certified.jsonl"), Kind::Records);
+            self.write_in_folder("the run's spec", folder.join(SPEC), Kind::Compared);
+            self.write_in_folder("a file of the run", folder.join("certified.jsonl"), Kind::Compared);
             self.write_run(&folder);
         }
         let written =
-            [("certified.svg", Kind::Svg), ("certified.png", Kind::Png), ("report.html", Kind::Page)];
+            [("certified.svg", Kind::SVG), ("certified.png", Kind::PNG), ("report.html", Kind::PAGE)];
         for (name, kind) in written {
             self.write_in_folder("a file of the run", out.join(name), kind);
         }
@@ -190,18 +190,18 @@ impl Files {
     /// What training leaves in its folder beside the spec.
     fn write_run(&mut self, out: &Path) {
         let written = [
-            (PROJECTION, Kind::Projection),
+            (PROJECTION, Kind::PROJECTION),
             ("projection.cert.json", Kind::Certificate),
-            (METRICS, Kind::Metrics),
-            (NETWORK, Kind::Network),
-            ("training.svg", Kind::Svg),
-            ("training.png", Kind::Png),
+            (METRICS, Kind::METRICS),
+            (NETWORK, Kind::NETWORK),
+            ("training.svg", Kind::SVG),
+            ("training.png", Kind::PNG),
         ];
         for (name, kind) in written {
             self.write_in_folder("a file of the run", out.join(name), kind);
         }
         for name in [CHECKPOINT, PREVIOUS, NEW] {
-            self.write_in_folder("a file of the run", out.join(name), Kind::Checkpoint);
+            self.write_in_folder("a file of the run", out.join(name), Kind::CHECKPOINT);
         }
     }
 
@@ -214,11 +214,11 @@ impl Files {
         let stem = format!("{}.{}", object.name(), reproduce.scale.name());
         let at = |ending: &str| reproduce.results.join(format!("{stem}.{ending}"));
         let kinds = [
-            ("jsonl", Kind::Experiment),
-            ("md", Kind::Markdown),
-            ("tex", Kind::Latex),
-            ("svg", Kind::Svg),
-            ("png", Kind::Png),
+            ("jsonl", Kind::Compared),
+            ("md", Kind::MARKDOWN),
+            ("tex", Kind::LATEX),
+            ("svg", Kind::SVG),
+            ("png", Kind::PNG),
         ];
         for (ending, kind) in kinds {
             self.write_in_folder("a file of the results", at(ending), kind);
@@ -241,7 +241,7 @@ impl Files {
 
     fn draw(&mut self, figure: Option<&FigureFiles>) {
         for path in figure.into_iter().flat_map(FigureFiles::paths) {
-            let kind = if path.extension().is_some_and(|it| it == "png") { Kind::Png } else { Kind::Svg };
+            let kind = if path.extension().is_some_and(|it| it == "png") { Kind::PNG } else { Kind::SVG };
             self.write("--figure", Some(path), kind);
         }
     }
@@ -284,7 +284,10 @@ impl Files {
             let path = output.path.display();
             let identity = Identity::of(&output.path);
             if streams.contains(&identity) {
-                bail!("{path}: is what this command prints into, which {} would replace", output.name);
+                bail!(
+                    "{path}: standard output or error is redirected to this file, which {} would replace",
+                    output.name
+                );
             }
             for input in &self.inputs {
                 let (name, read) = (output.name, input.name);
@@ -304,8 +307,8 @@ impl Files {
             if !made {
                 writable(&output.path)?; // rather than lose long work at its end
             }
-            if !force && !kind.is_of(&output.path)? {
-                bail!("{path}: exists and is not {kind}; to replace it, say --force");
+            if !force && !kind.may_replace(&output.path).with_context(|| path.to_string())? {
+                bail!("{path}: gambeson did not create this file as {}; --force overwrites it", output.name);
             }
         }
         Ok(())

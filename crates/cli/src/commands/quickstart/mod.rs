@@ -17,6 +17,7 @@ use gambeson_learn::attack::challenge::{Challenged, certified_victims, challenge
 use gambeson_learn::attack::frame::Frame;
 use gambeson_learn::attack::inputs::{AttackParams, Done};
 use gambeson_learn::attack::pgd::PgdParams;
+use gambeson_learn::train::Outcome;
 use gambeson_learn::train::setup::PROJECTION;
 use gambeson_lowrank::file::write_file;
 use gambeson_lowrank::observe::Observer;
@@ -44,120 +45,137 @@ pub(crate) fn run(
 ) -> anyhow::Result<Ended> {
     let started = Instant::now();
     catch_interrupts("stopping; the same command goes on later (press Ctrl-C again to quit)");
-    let quiet = arguments.json;
     ensure!(arguments.n > 0, "--n 0: must be at least 1");
     std::fs::create_dir_all(&arguments.out).with_context(|| arguments.out.display().to_string())?;
-
-    // 1. The projection.
     let ours = Contender::prepare(CONTENDERS[0], ALGORITHM_1, arguments, threads)?;
     let theirs = Contender::prepare(CONTENDERS[1], BASELINE, arguments, threads)?;
-    let used = ours.setup.projection.as_ref().context("algorithm-1 has no projection")?;
-    let certificate = used.certificate.as_ref().context("the projection has no certificate")?;
-    let kappa = certificate.check(&used.projection, threads)?.kappa.value();
-    let shape = used.projection.shape();
-    step(
-        stdout,
-        quiet,
-        &format!(
-            "1. Projection: {} of {} cosine coefficients of {}.",
-            used.projection.rank(),
-            shape.len(),
-            ours.setup.train.name()
-        ),
-    )?;
-    let without = (shape.len() as f64).sqrt();
-    step(
-        stdout,
-        quiet,
-        &format!("   {}: kappa <= {}; without a projection {without:.1}", proven(), up(kappa, 7)),
-    )?;
+    let mut tour = Tour { arguments, stdout, threads, ours, theirs };
 
-    // 2. Two networks.
-    let Some(first) = ours.train()? else { return Ok(stopped()) };
-    let grid = ours.setup.view.output();
-    step(
-        stdout,
-        quiet,
-        &format!(
-            "2. Algorithm 1: ResNet-8 on images of {grid}, noise {} in these coordinates, adversarially trained in {}",
-            ours.setup.sigma,
-            duration(first.spent.seconds)
-        ),
-    )?;
-    let Some(second) = theirs.train()? else { return Ok(stopped()) };
-    step(
-        stdout,
-        quiet,
-        &format!(
-            "3. Baseline: the same on images of {shape} without a projection, in {}",
-            duration(second.spent.seconds)
-        ),
-    )?;
+    let kappa = tour.projection()?;
+    let Some(trained) = tour.train()? else { return Ok(stopped()) };
+    let Some(records) = tour.certify()? else { return Ok(stopped()) };
+    let comparison = tour.compare(&records, kappa)?;
+    let Some((attacked, broken)) = tour.attack(&records.0)? else { return Ok(stopped()) };
+    tour.prove_again()?;
 
-    // 3. Certification.
-    let (Some(ours_records), Some(their_records)) = (ours.certify(arguments)?, theirs.certify(arguments)?)
-    else {
-        return Ok(stopped());
-    };
-    let comparison = Comparison::new(&ours_records, &their_records, ours.setup.sigma, kappa);
-    step(
-        stdout,
-        quiet,
-        &format!(
-            "4. Certified accuracy on {} test images, {} draws each, alpha = {}:",
-            ours_records.len(),
-            arguments.n,
-            contender::ALPHA
-        ),
-    )?;
-    if !quiet {
-        comparison.print(stdout)?;
-    }
-
-    // 4. Attacks at the certified radii.
-    let (mut attacked, mut broken) = ([0; 2], 0);
-    for (count, norm) in attacked.iter_mut().zip([Norm::L2, Norm::Linf]) {
-        let Some(found) = attack(&ours, &ours_records, norm)? else { return Ok(stopped()) };
-        *count = found.len();
-        broken += found.iter().filter(|challenged| challenged.broken()).count();
-    }
-    let verdict = if broken == 0 { "none changed its class" } else { "SOME CHANGED THEIR CLASS" };
-    let [l2, linf] = attacked;
-    let text = format!("5. PGD at the certified radii, {l2} images in l2 and {linf} in l_inf: {verdict}");
-    step(stdout, quiet, &text)?;
-
-    // 5. From the files alone.
-    let proven_again = prove_again(&ours, &theirs, threads)?;
-    step(stdout, quiet, &format!("6. {} again from the files: kappa, and {proven_again} radii", proven()))?;
-
-    let results = Results {
-        run: arguments.out.clone(),
-        kappa,
-        comparison,
-        attacked,
-        broken,
-        seconds: started.elapsed().as_secs_f64(),
-    };
-    let figure = results::draw(&ours_records, &their_records, &arguments.out)?;
-    let html = page::write(&results, &ours, (&first, &second), &figure);
-    let path = arguments.out.join("report.html");
-    write_file(&path, html.as_bytes()).with_context(|| path.display().to_string())?;
-    if arguments.json {
-        writeln!(stdout, "{}", results.json()?)?;
-    } else {
-        results.farewell(&ours, stdout)?;
-    }
-    stdout.flush()?;
+    let run = arguments.out.clone();
+    let seconds = started.elapsed().as_secs_f64();
+    let results = Results { run, kappa, comparison, attacked, broken, seconds };
+    tour.finish(&results, &trained, &records)?;
     Ok(if broken == 0 { Ended::AsAsked } else { Ended::FellShort })
 }
 
-/// A step of the tour, unless one JSON object is all that is wanted.
-fn step(stdout: &mut impl Write, quiet: bool, text: &str) -> anyhow::Result<()> {
-    if !quiet {
-        writeln!(stdout, "{}", wrapped(text, 3))?;
-        stdout.flush()?;
+/// Both networks, and where the steps are reported.
+struct Tour<'a, W> {
+    arguments: &'a QuickstartArguments,
+    stdout: &'a mut W,
+    threads: usize,
+    ours: Contender,
+    theirs: Contender,
+}
+
+impl<W: Write> Tour<'_, W> {
+    /// 1. The projection, and κ proven from its certificate.
+    fn projection(&mut self) -> anyhow::Result<f64> {
+        let used = self.ours.setup.projection.as_ref().context("algorithm-1 has no projection")?;
+        let certificate = used.certificate.as_ref().context("the projection has no certificate")?;
+        let kappa = certificate.check(&used.projection, self.threads)?.kappa.value();
+        let (rank, coefficients) = (used.projection.rank(), used.projection.shape().len());
+        let data = self.ours.setup.train.name().to_owned();
+        self.step(&format!("1. Projection: {rank} of {coefficients} cosine coefficients of {data}."))?;
+        let without = (coefficients as f64).sqrt();
+        let bound = up(kappa, 7);
+        self.step(&format!("   {}: kappa <= {bound}; without a projection {without:.1}", proven()))?;
+        Ok(kappa)
     }
-    Ok(())
+
+    /// 2. and 3. Two networks; none if interrupted.
+    fn train(&mut self) -> anyhow::Result<Option<(Outcome, Outcome)>> {
+        let Some(first) = self.ours.train()? else { return Ok(None) };
+        let (grid, sigma) = (self.ours.setup.view.output(), self.ours.setup.sigma);
+        let spent = duration(first.spent.seconds);
+        self.step(&format!(
+            "2. Algorithm 1: ResNet-8 on images of {grid}, noise {sigma} in these coordinates, adversarially trained in \
+             {spent}"
+        ))?;
+        let Some(second) = self.theirs.train()? else { return Ok(None) };
+        let (shape, spent) = (self.theirs.setup.view.output(), duration(second.spent.seconds));
+        self.step(&format!("3. Baseline: the same on images of {shape} without a projection, in {spent}"))?;
+        Ok(Some((first, second)))
+    }
+
+    /// The records of both; none if interrupted.
+    fn certify(&mut self) -> anyhow::Result<Option<(Vec<Record>, Vec<Record>)>> {
+        let Some(first) = self.ours.certify(self.arguments)? else { return Ok(None) };
+        Ok(self.theirs.certify(self.arguments)?.map(|second| (first, second)))
+    }
+
+    /// 4. Certified accuracy.
+    fn compare(&mut self, records: &(Vec<Record>, Vec<Record>), kappa: f64) -> anyhow::Result<Comparison> {
+        let comparison = Comparison::new(&records.0, &records.1, self.ours.setup.sigma, kappa);
+        self.step(&format!(
+            "4. Certified accuracy on {} test images, {} draws each, alpha = {}:",
+            records.0.len(),
+            self.arguments.n,
+            contender::ALPHA
+        ))?;
+        if !self.arguments.json {
+            comparison.print(self.stdout)?;
+        }
+        Ok(comparison)
+    }
+
+    /// 5. Attacks at the certified radii: images attacked in each norm, and how many changed their class.
+    ///
+    /// None if interrupted.
+    fn attack(&mut self, records: &[Record]) -> anyhow::Result<Option<([usize; 2], usize)>> {
+        let (mut attacked, mut broken) = ([0; 2], 0);
+        for (count, norm) in attacked.iter_mut().zip([Norm::L2, Norm::Linf]) {
+            let Some(found) = attack(&self.ours, records, norm)? else { return Ok(None) };
+            *count = found.len();
+            broken += found.iter().filter(|challenged| challenged.broken()).count();
+        }
+        let verdict = if broken == 0 { "none changed its class" } else { "SOME CHANGED THEIR CLASS" };
+        let [l2, linf] = attacked;
+        self.step(&format!(
+            "5. PGD at the certified radii, {l2} images in l2 and {linf} in l_inf: {verdict}"
+        ))?;
+        Ok(Some((attacked, broken)))
+    }
+
+    /// 6. Everything again from the files alone.
+    fn prove_again(&mut self) -> anyhow::Result<()> {
+        let radii = prove_again(&self.ours, &self.theirs, self.threads)?;
+        self.step(&format!("6. {} again from the files: kappa, and {radii} radii", proven()))
+    }
+
+    /// Writes figure and page, and says where they are.
+    fn finish(
+        &mut self,
+        results: &Results,
+        trained: &(Outcome, Outcome),
+        records: &(Vec<Record>, Vec<Record>),
+    ) -> anyhow::Result<()> {
+        let figure = results::draw(&records.0, &records.1, &self.arguments.out)?;
+        let html = page::write(results, &self.ours, (&trained.0, &trained.1), &figure);
+        let path = self.arguments.out.join("report.html");
+        write_file(&path, html.as_bytes()).with_context(|| path.display().to_string())?;
+        if self.arguments.json {
+            writeln!(self.stdout, "{}", results.json()?)?;
+        } else {
+            results.farewell(&self.ours, self.stdout)?;
+        }
+        Ok(self.stdout.flush()?)
+    }
+
+    /// A step of the tour, unless one JSON object is all that is wanted.
+    fn step(&mut self, text: &str) -> anyhow::Result<()> {
+        if !self.arguments.json {
+            writeln!(self.stdout, "{}", wrapped(text, 3))?;
+            self.stdout.flush()?;
+        }
+        Ok(())
+    }
 }
 
 fn stopped() -> Ended {

@@ -12,7 +12,7 @@ fn files_of_another_kind_are_replaced_only_by_force() {
         "project fit --data fashion --rank 3 --method axis --out notes.txt",
         "certify --model toy:ball,radius=1 --data fashion --sigma 0.5 --stop 1 --tsv notes.txt",
     ] {
-        refused(&bench, line, "to replace it, say --force");
+        refused(&bench, line, "--force overwrites it");
     }
     let run = bench.run("bound m.npy --certificate notes.txt --force");
     assert_eq!(run.code, 0, "{run:?}");
@@ -29,7 +29,7 @@ fn files_of_another_kind_are_replaced_only_by_force() {
 #[test]
 fn files_of_others_are_no_files_of_ours() {
     let bench = bench();
-    let force = "to replace it, say --force";
+    let force = "--force overwrites it";
     let table = "| a | b |\n| --- | --- |\n| 1 | 2 |\n";
     bench.write("notes.md", format!("# My notes\n\n{table}\nMade by `gambeson analyze r.jsonl`.\n"));
     bench.write("thesis.tex", "\\documentclass{book}\n\\begin{tabular}{ll}\n1 & 2\n\\end{tabular}\n");
@@ -62,17 +62,20 @@ fn files_of_others_are_no_files_of_ours() {
         refused(&bench, line, force);
         assert_eq!(bench.run(&format!("{line} --force")).code, 0, "{line}");
     }
-    // What it wrote it replaces, except arrays, which cannot say who made them.
+    // What it wrote it overwrites, except arrays and tables in TSV, which cannot say who made them.
     for line in [
         "analyze r.jsonl --markdown notes.md --latex thesis.tex --csv mine.csv --figure mine",
         "bound m.npy --certificate mine.json",
         "export beside.onnx mine.onnx",
         "export beside.onnx mine.safetensors",
-        &format!("{certify} --tsv mine.tsv"),
     ] {
         let run = bench.run(line);
         assert_eq!(run.code, 0, "{line}: {run:?}");
     }
+    refused(&bench, &format!("{certify} --tsv mine.tsv"), force);
+    // A log of another program has the header that ours has.
+    bench.write("theirs.tsv", "idx\tlabel\tpredict\tradius\tcorrect\ttime\n0\t3\t3\t0.5\t1\t0:00:10\n");
+    refused(&bench, &format!("{certify} --tsv theirs.tsv"), force);
 }
 
 #[test]
@@ -97,7 +100,7 @@ fn metadata_are_found_wherever_they_are() {
 #[test]
 fn folders_with_files_of_others_are_left_alone() {
     let bench = bench();
-    let other = "and is not";
+    let other = "gambeson did not create this file";
     bench.write("plain.toml", PLAIN);
     for (folder, name, line) in [
         ("start", "report.html", "quickstart --out start"),

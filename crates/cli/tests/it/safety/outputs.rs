@@ -122,7 +122,7 @@ fn a_kept_certificate_is_one_of_ours() {
     let fit = "project fit --data x.npy --rank 2 --out q.safetensors";
     assert_eq!(bench.run(fit).code, 0);
     bench.write("q.cert.json.previous", "my notes\n");
-    refused(&bench, fit, "to replace it, say --force");
+    refused(&bench, fit, "--force overwrites it");
     std::fs::remove_file(bench.path("q.cert.json.previous")).expect("removed");
     #[cfg(unix)]
     {
@@ -131,7 +131,7 @@ fn a_kept_certificate_is_one_of_ours() {
             std::os::unix::fs::symlink(to, bench.path("q.cert.json.previous")).expect("a link");
         };
         link("p.cert.json");
-        refused(&bench, fit, "to replace it, say --force");
+        refused(&bench, fit, "--force overwrites it");
         link("x.npy");
         refused(&bench, &format!("{fit} --force"), "would destroy");
         assert!(bench.path("q.cert.json.previous").is_symlink());
@@ -152,10 +152,7 @@ fn what_is_printed_into_is_not_replaced() {
         let mut shell = std::process::Command::new("sh");
         let output = shell.args(["-c", &line]).current_dir(bench.path("")).output().expect("a shell");
         let said = String::from_utf8_lossy(&output.stderr).into_owned() + &bench.read("so.json");
-        assert!(
-            output.status.code() == Some(2) && said.contains("is what this command prints into"),
-            "{said}"
-        );
+        assert!(output.status.code() == Some(2) && said.contains("is redirected to this file"), "{said}");
     }
 }
 
@@ -227,7 +224,7 @@ fn a_link_is_written_through() {
     for rank in [3, 4] {
         for line in [
             &format!("project fit --data fashion --rank {rank} --method axis --out q.safetensors"),
-            &format!("{certify} --out l.jsonl --tsv t.tsv"),
+            &format!("{certify} --out l.jsonl --tsv t.tsv --force"),
             "analyze r.jsonl --csv t.csv",
         ] {
             let run = bench.run(line);

@@ -36,8 +36,9 @@ pub(crate) fn number(value: &Value) -> f64 {
 #[test]
 fn records_hold_what_the_half_space_makes_of_the_images() {
     let bench = Bench::new();
-    let line =
-        format!("certify {TOY} --n 4000 --start 3 --stop 40 --every 3 --out run.jsonl --tsv run.tsv --json");
+    let line = format!(
+        "certify {TOY} --n 4000 --start 3 --stop 40 --every 3 --out run.jsonl --tsv run.tsv --force --json"
+    );
     let summary = ok(bench.run(&line)).json();
     let records = lines(&bench, "run.jsonl");
     assert_eq!((&summary["inputs"], records.len()), (&13.into(), 13));
@@ -248,7 +249,7 @@ fn a_time_limit_keeps_what_is_finished() {
 #[test]
 fn predictions_are_kept_and_resumed() {
     let bench = Bench::new();
-    let line = format!("predict {TOY} --n 400 --stop 30 --out run.jsonl --tsv run.tsv --json");
+    let line = format!("predict {TOY} --n 400 --stop 30 --out run.jsonl --tsv run.tsv --force --json");
     let summary = ok(bench.run(&line)).json();
     let whole = bench.read("run.jsonl");
     assert_eq!(whole.lines().count(), 30);
@@ -288,7 +289,7 @@ fn predictions_are_kept_and_resumed() {
 #[test]
 fn a_forged_radius_ends_the_run() {
     let bench = Bench::new();
-    let line = format!("certify {TOY} --n 400 --stop 8 --out run.jsonl --tsv run.tsv");
+    let line = format!("certify {TOY} --n 400 --stop 8 --out run.jsonl --tsv run.tsv --force");
     ok(bench.run(&line));
     let whole = bench.read("run.jsonl");
     let (start, rest) = whole.split_once("\"l2\":").expect("a radius");
