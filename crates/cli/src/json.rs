@@ -1,26 +1,12 @@
 //! The JSON objects that commands print with `--json` and `reproduce` reads back. Keys are only ever added.
 
-use crate::screen::is_invisible;
 use gambeson_checker::Domain;
 use gambeson_lowrank::sdp::bracket::Stop;
 use gambeson_lowrank::sdp::problem::Norm;
 use gambeson_lowrank::sdp::progress::StopReason;
+pub(crate) use gambeson_report::json::line;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-
-/// An object as a line. Letters outside ASCII stand only in its strings, where those that a terminal would obey rather than
-/// show are escaped, as JSON itself does with the older half of them.
-pub(crate) fn line(object: &impl Serialize) -> serde_json::Result<String> {
-    let text = serde_json::to_string(object)?;
-    let obeyed = |letter: char| letter.is_control() || is_invisible(letter);
-    if !text.contains(obeyed) {
-        return Ok(text);
-    }
-    let escaped = |letter: char| {
-        if obeyed(letter) { format!("\\u{:04x}", u32::from(letter)) } else { letter.to_string() }
-    };
-    Ok(text.chars().map(escaped).collect())
-}
 
 /// What `bound --json` prints. Numbers are in the units of the norm asked for, the square for inf-to-two.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -216,17 +202,4 @@ pub(crate) struct SweepPoint {
     pub(crate) kappa: f64,
     pub(crate) limit: f64,
     pub(crate) how: String,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn objects_for_a_terminal_read_back_to_the_same_texts() {
-        let text = "a\u{9b}31m\u{202e}\u{7f}é\n";
-        let line = line(&[text]).expect("a line");
-        assert_eq!(line, "[\"a\\u009b31m\\u202e\\u007fé\\n\"]");
-        assert_eq!(serde_json::from_str::<Vec<String>>(&line).expect("JSON"), [text]);
-    }
 }

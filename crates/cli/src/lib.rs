@@ -6,7 +6,6 @@
 //! * [`screen`] is colour and the width of a page; [`progress`] and [`live_data`] the live line on stderr and Ctrl-C; [`output`] stdout and
 //!   files to be written; [`machine`] what the system reports about itself; [`ended`] the exit codes;
 //! * [`json`] has the objects that commands print with `--json` and `reproduce` reads back;
-//! * [`report`] shows numbers: decimals rounded to the safe side, tables, figures;
 //! * [`files`] knows what every command reads and writes, and refuses what would destroy an input;
 //! * [`reproduce`] has the experiments of the paper as data: plans, records, tables and figures made from them;
 //! * [`commands`] has one file or folder per verb.
@@ -24,11 +23,11 @@ mod live_data;
 mod machine;
 mod output;
 mod progress;
-mod report;
 mod reproduce;
 mod screen;
 
 use clap::Parser;
+use gambeson_report as report;
 use std::io::Write;
 use std::process::ExitCode;
 

@@ -3,10 +3,9 @@
 //! Text is laid out for 80 columns everywhere, so that a page looks the same in a terminal, a pipe and a file. Colours
 //! appear only on a terminal, and not if NO_COLOR is set or TERM is `dumb`.
 
-use crate::args::COLUMNS;
 use clap::builder::styling::{AnsiColor, Style};
+pub(crate) use gambeson_report::text::{COLUMNS, command, shown, shown_lines, shown_path, wrapped};
 use std::io::IsTerminal;
-use std::path::Path;
 
 /// A verdict in green, for stdout.
 pub(crate) fn proven() -> String {
@@ -41,44 +40,6 @@ fn painted(text: &str, colour: AnsiColor, stream: &impl IsTerminal) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// A paragraph in lines of at most 80 columns; lines after the first begin with `indent` spaces. No word is broken: one
-/// that is longer than a line, such as a path, has a line of its own.
-pub(crate) fn wrapped(text: &str, indent: usize) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if length(line) + 1 + length(word) <= COLUMNS => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            None => lines.push(word.to_owned()),
-            Some(_) => lines.push(" ".repeat(indent) + word),
-        }
-    }
-    lines.join("\n")
-}
-
-/// A text from a file, for people: what would move the cursor, change colours or pretend to be another line is escaped.
-pub(crate) fn shown(text: &str) -> String {
-    let safe = |letter: char| !letter.is_control() && !is_invisible(letter);
-    if text.chars().all(safe) {
-        return text.to_owned();
-    }
-    text.chars()
-        .map(|letter| if safe(letter) { letter.to_string() } else { letter.escape_unicode().to_string() })
-        .collect()
-}
-
-/// A path for people, by the same rule.
-pub(crate) fn shown_path(path: &Path) -> String {
-    shown(&path.to_string_lossy())
-}
-
-/// The same for a message of several lines.
-pub(crate) fn shown_lines(text: &str) -> String {
-    text.split('\n').map(shown).collect::<Vec<_>>().join("\n")
-}
-
 /// The same for a line that may have colours.
 fn shown_in_colours(text: &str) -> String {
     let mut parts = text.split('\x1b');
@@ -91,27 +52,6 @@ fn shown_in_colours(text: &str) -> String {
             None => before + &shown("\x1b") + &shown(part),
         }
     })
-}
-
-/// Marks that change the direction of what follows, separators of lines, and letters of no width.
-pub(crate) fn is_invisible(letter: char) -> bool {
-    matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-}
-
-/// A command to copy, in lines of at most 80 columns that a shell takes as one.
-pub(crate) fn command(text: &str, indent: usize) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if length(line) + 1 + length(word) + 2 <= COLUMNS => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            None => lines.push(word.to_owned()),
-            Some(_) => lines.push(" ".repeat(indent) + word),
-        }
-    }
-    lines.join(" \\\n")
 }
 
 /// A message for stderr, line by line: wrapped on a terminal, unchanged in a pipe, where programs read it. Lines after the
@@ -127,23 +67,12 @@ pub(crate) fn message(text: &str) -> String {
     text.split('\n').enumerate().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Columns of a text, colours not counted.
-fn length(text: &str) -> usize {
-    let coloured = text.split('\x1b').skip(1).filter_map(|part| part.find('m')).map(|end| end + 2);
-    text.chars().count() - coloured.sum::<usize>()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn texts_from_files_cannot_move_the_cursor() {
-        assert_eq!(shown("robust, 3 × 32 × 32"), "robust, 3 × 32 × 32");
-        assert_eq!(shown("a\nPROVEN\x1b[32m"), "a\\u{a}PROVEN\\u{1b}[32m");
-        assert_eq!(shown("\u{202e}txt"), "\\u{202e}txt");
-        assert_eq!(shown_lines("a\nb\x07"), "a\nb\\u{7}");
-        assert_eq!(shown_path(Path::new("a\nb")), "a\\u{a}b");
+    fn colours_are_kept_and_nothing_else() {
         assert_eq!(
             shown_in_colours("\x1b[1;31merror:\x1b[0m a\x1b[2Jb\x1b"),
             "\x1b[1;31merror:\x1b[0m a\\u{1b}[2Jb\\u{1b}"
@@ -153,19 +82,5 @@ mod tests {
     #[test]
     fn no_line_of_a_message_looks_like_another_message() {
         assert_eq!(message("x: bad\nPROVEN\n\nerror: y\r"), "x: bad\n  PROVEN\n\n  error: y\\u{d}");
-    }
-
-    #[test]
-    fn lines_are_filled_and_no_word_is_broken() {
-        assert_eq!(wrapped("", 3), "");
-        assert_eq!(wrapped("a  b", 3), "a  b");
-        let text = "word ".repeat(40);
-        let lines: Vec<String> = wrapped(text.trim_end(), 2).lines().map(str::to_owned).collect();
-        assert_eq!(lines[0].len(), 79);
-        assert!(lines[1].starts_with("  word ") && lines[1].len() <= COLUMNS);
-        assert_eq!(lines.iter().flat_map(|line| line.split_whitespace()).count(), 40);
-        let long = "x".repeat(100);
-        assert_eq!(wrapped(&format!("a {long} b"), 1), format!("a\n {long}\n b"));
-        assert_eq!(length("\x1b[1m\x1b[32mPROVEN\x1b[0m: it"), "PROVEN: it".len());
     }
 }

@@ -23,6 +23,7 @@ pub(crate) use data::{
 };
 pub(crate) use export::ExportArguments;
 pub(crate) use figure::FigureFiles;
+use gambeson_report::text::COLUMNS;
 pub(crate) use matrix::{BoundArguments, CheckArguments, DIMENSIONS, RandomInstance, RandomKind, SolverName};
 pub(crate) use project::{
     BasisName, FitArguments, FitDataArguments, FitMethodName, InspectArguments, ProjectCommand,
@@ -31,7 +32,6 @@ pub(crate) use project::{
 pub(crate) use quickstart::{CONTENDERS, QuickstartArguments};
 pub(crate) use replay::ReplayArguments;
 pub(crate) use reproduce::{ObjectName, ReproduceArguments, ScaleName};
-pub(crate) use shared::COLUMNS;
 pub(crate) use toy::{Toy, toy};
 pub(crate) use train::TrainArguments;
 

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-/// Columns of a page of help, and of everything printed for people.
-pub(crate) const COLUMNS: usize = 80;
 /// Headings of groups of options that several verbs have.
 pub(super) const DATA: &str = "Data";
 pub(super) const OUTPUT: &str = "Output";

@@ -4,7 +4,7 @@
 //! line and the one above is never cleared. Here the cursor stays behind the text, and a line that is too long for the
 //! terminal is cut by the terminal instead of being wrapped.
 
-use crate::args::COLUMNS;
+use crate::screen::COLUMNS;
 use indicatif::TermLike;
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};

@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &AnalyzeArguments, stdout: &mut impl Write) -> anyh
     })?;
     save(&arguments.csv, &|| Ok(report::csv(&analysis, arguments.envelope).into_bytes()))?;
     if let Some(files) = &arguments.figure.figure {
-        figure::draw(&analysis, arguments.envelope)?.write(files)?;
+        figure::draw(&analysis, arguments.envelope)?.write(files.paths())?;
     }
     Ok(Ended::AsAsked)
 }

@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &SpectrumArguments, stdout: &mut impl Write) -> any
     }
     stdout.flush()?;
     if let Some(figure) = &arguments.figure.figure {
-        draw(&record).write(figure)?;
+        draw(&record).write(figure.paths())?;
     }
     Ok(Ended::AsAsked)
 }

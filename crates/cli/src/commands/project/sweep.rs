@@ -80,7 +80,7 @@ pub(super) fn run(
     if let Some(figure) = &arguments.figure.figure {
         let limit = Spectrum::new(energy).errors();
         let title = format!("{}, channel {}", data.name, arguments.channel);
-        frontier(&points, &limit, &title).write(figure)?;
+        frontier(&points, &limit, &title).write(figure.paths())?;
     }
     let complete = points.len() == plan.len();
     Ok(if complete { Ended::AsAsked } else { Ended::FellShort })

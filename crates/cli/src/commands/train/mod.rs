@@ -101,7 +101,7 @@ pub(crate) fn draw(metrics: &[Metrics], folder: &Path) -> anyhow::Result<()> {
     if metrics.is_empty() {
         return Ok(());
     }
-    figure::draw(metrics).draw().write(&[folder.join("training.svg"), folder.join("training.png")])
+    Ok(figure::draw(metrics).write(&[folder.join("training.svg"), folder.join("training.png")])?)
 }
 
 /// Data, projection, network. A projection's file is looked for beside the spec.

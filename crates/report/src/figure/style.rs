@@ -28,7 +28,7 @@ const BLUE: Colour = Colour(0x1f, 0x5f, 0xc4);
 
 /// Colour and marker, so that a series is known by either.
 #[derive(Clone, Copy)]
-pub(crate) struct Style {
+pub struct Style {
     pub(super) colour: Colour,
     pub(super) marker: Marker,
     /// Numbers quoted from elsewhere: dashed.
@@ -42,7 +42,7 @@ pub(crate) struct Style {
 
 impl Style {
     /// The style of the series `at` measured here.
-    pub(crate) fn ours(at: usize) -> Self {
+    pub fn ours(at: usize) -> Self {
         let markers = [Marker::Circle, Marker::Square, Marker::Triangle, Marker::Diamond];
         Self {
             colour: PALETTE[at % PALETTE.len()],
@@ -55,7 +55,7 @@ impl Style {
     }
 
     /// The style of the series `at` quoted from elsewhere.
-    pub(crate) fn quoted(at: usize) -> Self {
+    pub fn quoted(at: usize) -> Self {
         let markers = [Marker::Triangle, Marker::Diamond, Marker::Circle, Marker::Square];
         Self {
             colour: GREYS[at % GREYS.len()],
@@ -68,17 +68,17 @@ impl Style {
     }
 
     /// A plain dashed line, without markers: a limit.
-    pub(crate) fn line(at: usize) -> Self {
+    pub fn line(at: usize) -> Self {
         Self { radius: 0.0, ..Self::quoted(at) }
     }
 
     /// The line of the series `at` without markers, for numbers that lie close.
-    pub(crate) fn curve(at: usize) -> Self {
+    pub fn curve(at: usize) -> Self {
         Self { radius: 0.0, ..Self::ours(at) }
     }
 
     /// The curve of a channel of pictures in its own colour; of any other channel, that of the series `at`.
-    pub(crate) fn channel(name: &str, at: usize) -> Self {
+    pub fn channel(name: &str, at: usize) -> Self {
         let colour = match name {
             "R" => RED,
             "G" => GREEN,
@@ -89,12 +89,14 @@ impl Style {
     }
 
     /// The same line, thin and dashed, for what accompanies it.
-    pub(crate) fn thin(self) -> Self {
+    #[must_use]
+    pub fn thin(self) -> Self {
         Self { dashed: true, width: THIN, ..self }
     }
 
     /// With a marker that shows from under one of another series in the same place.
-    pub(crate) fn underneath(self) -> Self {
+    #[must_use]
+    pub fn underneath(self) -> Self {
         Self { radius: self.radius * 1.45, ..self }
     }
 }

@@ -4,8 +4,8 @@
 //! stay together if they can. Headings are wrapped between words. Numbers are never broken.
 
 use super::columns::{Table, one_line};
-use crate::args::COLUMNS;
-use crate::screen::wrapped;
+use crate::text::COLUMNS;
+use crate::text::wrapped;
 
 /// Between columns.
 const SPACE: usize = 2;
@@ -28,7 +28,7 @@ struct Laid {
 
 impl Table {
     /// Caption, blocks of columns, notes; no line is longer than 80 columns unless a single cell is.
-    pub(crate) fn terminal(&self) -> String {
+    pub fn terminal(&self) -> String {
         let mut columns = self.laid();
         let keys = match columns.iter().take_while(|column| column.words).count() {
             0 => 1.min(columns.len()),

@@ -4,5 +4,5 @@ mod columns;
 mod latex;
 mod terminal;
 
-pub(crate) use columns::Table;
-pub(crate) use latex::latex_letter;
+pub use columns::Table;
+pub use latex::latex_letter;

@@ -2,7 +2,7 @@
 
 use super::style::PALETTE;
 use super::*;
-use crate::report::spread::{Spread, Trials};
+use crate::spread::{Spread, Trials};
 
 fn point(x: f64, mean: f64, deviation: f64, there: usize) -> Point {
     let trials = Trials { there, planned: 3 };

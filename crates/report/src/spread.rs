@@ -1,21 +1,23 @@
 //! Numbers from several trials, and cells of tables that show them.
 
-use crate::report::decimal::{up, up_to_places};
+use crate::decimal::{up, up_to_places};
 
 /// Significant digits of measured numbers.
 const DIGITS: usize = 3;
 /// In place of a missing number.
-pub(crate) const NOTHING: &str = "–";
+pub const NOTHING: &str = "–";
 
 /// How many trials a number is from; shown if some are missing.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Trials {
-    pub(crate) there: usize,
-    pub(crate) planned: usize,
+#[allow(missing_docs)] // the names say it
+pub struct Trials {
+    pub there: usize,
+    pub planned: usize,
 }
 
 impl Trials {
-    pub(crate) fn are_partial(self) -> bool {
+    /// Whether some are missing.
+    pub fn are_partial(self) -> bool {
         self.there < self.planned
     }
 }
@@ -28,28 +30,32 @@ impl std::fmt::Display for Trials {
 
 /// The largest number of all trials.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Largest {
-    pub(crate) value: f64,
-    pub(crate) trials: Trials,
+#[allow(missing_docs)] // the names say it
+pub struct Largest {
+    pub value: f64,
+    pub trials: Trials,
 }
 
 impl Largest {
     /// In another unit.
-    pub(crate) fn per(self, unit: f64) -> Self {
+    #[must_use]
+    pub fn per(self, unit: f64) -> Self {
         Self { value: self.value / unit, ..self }
     }
 }
 
 /// Mean and sample standard deviation (divided by n − 1); the latter needs two numbers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Spread {
-    pub(crate) mean: f64,
-    pub(crate) deviation: Option<f64>,
-    pub(crate) trials: Trials,
+#[allow(missing_docs)] // the names say it
+pub struct Spread {
+    pub mean: f64,
+    pub deviation: Option<f64>,
+    pub trials: Trials,
 }
 
 impl Spread {
-    pub(crate) fn of(values: &[f64], planned: usize) -> Option<Self> {
+    /// None without values.
+    pub fn of(values: &[f64], planned: usize) -> Option<Self> {
         let trials = Trials { there: values.len(), planned };
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
@@ -59,7 +65,7 @@ impl Spread {
     }
 
     /// `mean ± deviation`, both rounded up, to as many places as the mean shows.
-    pub(crate) fn text(self, digits: usize) -> String {
+    pub fn text(self, digits: usize) -> String {
         let (mean, trials) = (up(self.mean, digits), self.trials);
         let Some(deviation) = self.deviation else { return format!("{mean}{trials}") };
         let places = mean.split_once('.').map_or(0, |(_, places)| places.len());
@@ -69,11 +75,11 @@ impl Spread {
 }
 
 /// A measured number as a cell.
-pub(crate) fn cell(spread: Option<Spread>) -> String {
+pub fn cell(spread: Option<Spread>) -> String {
     spread.map_or(NOTHING.to_owned(), |spread| spread.text(DIGITS))
 }
 
 /// A bound, a size or another number that is safe rounded up, as a cell.
-pub(crate) fn bound_cell(largest: Option<Largest>) -> String {
+pub fn bound_cell(largest: Option<Largest>) -> String {
     largest.map_or(NOTHING.to_owned(), |Largest { value, trials }| format!("{}{trials}", up(value, DIGITS)))
 }

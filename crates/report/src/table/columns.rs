@@ -1,13 +1,15 @@
 //! A table as columns of plain text, most of them numbers; and as Markdown.
 
-use crate::screen::is_invisible;
+use crate::text::is_invisible;
 
 /// Columns in groups, rows of cells, and notes below.
-pub(crate) struct Table {
-    pub(crate) caption: String,
+pub struct Table {
+    /// Above the table.
+    pub caption: String,
     pub(super) columns: Vec<Column>,
     pub(super) rows: Vec<Vec<String>>,
-    pub(crate) notes: Vec<String>,
+    /// Below the table, one paragraph each.
+    pub notes: Vec<String>,
 }
 
 pub(super) struct Column {
@@ -19,18 +21,13 @@ pub(super) struct Column {
 }
 
 impl Table {
-    pub(crate) fn new(caption: String, notes: Vec<String>) -> Self {
+    /// A table without columns.
+    pub fn new(caption: String, notes: Vec<String>) -> Self {
         Self { caption, columns: Vec::new(), rows: Vec::new(), notes }
     }
 
     /// Adds a column, top to bottom. All columns are made from one list of rows, so that they have the same length.
-    pub(crate) fn column<K: Copy>(
-        &mut self,
-        group: &str,
-        heading: &str,
-        rows: &[K],
-        cell: impl FnMut(K) -> String,
-    ) {
+    pub fn column<K: Copy>(&mut self, group: &str, heading: &str, rows: &[K], cell: impl FnMut(K) -> String) {
         self.columns.push(Column { group: group.to_owned(), heading: heading.to_owned(), words: false });
         self.rows.resize_with(rows.len(), Vec::new);
         let cells = rows.iter().copied().map(cell);
@@ -38,12 +35,13 @@ impl Table {
     }
 
     /// Adds a column of words.
-    pub(crate) fn words<K: Copy>(&mut self, heading: &str, rows: &[K], cell: impl FnMut(K) -> String) {
+    pub fn words<K: Copy>(&mut self, heading: &str, rows: &[K], cell: impl FnMut(K) -> String) {
         self.column("", heading, rows, cell);
         self.columns.iter_mut().rev().take(1).for_each(|column| column.words = true);
     }
 
-    pub(crate) fn markdown(&self) -> String {
+    /// As Markdown.
+    pub fn markdown(&self) -> String {
         // What Markdown would take for markup is none: cells, captions and notes hold names from files.
         let escape = |text: &str| {
             one_line(text).replace('\\', "\\\\").replace('|', "\\|").replace('`', "\\`").replace('<', "&lt;")

@@ -1,12 +1,13 @@
 //! A drawing as SVG.
 
+use super::files::FigureError;
 use super::style::{BLACK, Colour};
 use super::{Anchor, Drawing, Place, Primitive, Stroke, font, png};
-use crate::report::base64;
-use crate::report::mark::MARKUP;
-use crate::screen::shown;
+use crate::base64;
+use crate::mark::MARKUP;
+use crate::text::shown;
 
-pub(super) fn write(drawing: &Drawing) -> anyhow::Result<String> {
+pub(super) fn write(drawing: &Drawing) -> Result<String, FigureError> {
     let Drawing { width, height, shapes } = drawing;
     let mut lines = vec![
         format!(
@@ -24,10 +25,14 @@ pub(super) fn write(drawing: &Drawing) -> anyhow::Result<String> {
     Ok(lines.join("\n"))
 }
 
-fn element(shape: &Primitive) -> anyhow::Result<String> {
+fn element(shape: &Primitive) -> Result<String, FigureError> {
     Ok(match shape {
         Primitive::Picture { place: (x, y), side, pixels } => {
-            let data = base64::encode(&png::pixmap(pixels)?.encode_png()?);
+            let data = base64::encode(
+                &png::pixmap(pixels)?
+                    .encode_png()
+                    .map_err(|error| FigureError::Encoding(error.to_string()))?,
+            );
             format!(
                 "<image x=\"{x:.2}\" y=\"{y:.2}\" width=\"{side}\" height=\"{side}\" style=\"image-rendering: pixelated\" \
                  href=\"data:image/png;base64,{data}\"/>"

@@ -1,25 +1,28 @@
 //! What tells files of this program from those of others, so that it replaces only its own unasked.
 
 /// A comment in Markdown, HTML and SVG.
-pub(crate) const MARKUP: &str = "<!-- made by gambeson -->";
-pub(crate) const LATEX: &str = "% made by gambeson";
-pub(crate) const MANUAL: &str = ".\\\" made by gambeson";
-pub(crate) const PAGE: &str = "<meta name=\"generator\" content=\"gambeson\">";
+pub const MARKUP: &str = "<!-- made by gambeson -->";
+/// A comment in LaTeX.
+pub const LATEX: &str = "% made by gambeson";
+/// A comment in manual pages.
+pub const MANUAL: &str = ".\\\" made by gambeson";
+/// A line in the head of an HTML page.
+pub const PAGE: &str = "<meta name=\"generator\" content=\"gambeson\">";
 /// The first line of a table of certificates, in a form that other programs read and that has no room for a mark.
-pub(crate) const CERTIFIED: &str = "idx\tlabel\tpredict\tradius\tcorrect\ttime";
+pub const CERTIFIED: &str = "idx\tlabel\tpredict\tradius\tcorrect\ttime";
 /// The same of predictions.
-pub(crate) const PREDICTED: &str = "idx\tlabel\tpredict\tcorrect\ttime";
+pub const PREDICTED: &str = "idx\tlabel\tpredict\tcorrect\ttime";
 /// How a CSV of certified accuracies begins.
-pub(crate) const SCORES: &str = "source,images,acr,abstained,";
+pub const SCORES: &str = "source,images,acr,abstained,";
 /// How a graph begins: the version of the format, then who made it.
-pub(crate) const ONNX: &[u8] = b"\x08\x07\x12\x08gambeson";
+pub const ONNX: &[u8] = b"\x08\x07\x12\x08gambeson";
 /// A chunk of a PNG: its length, type, content, and a checksum of type and content.
-pub(crate) const PNG: &[u8] = b"\0\0\0\x11tEXtSoftware\0gambeson\x9a\xef\xe0\x02";
+pub const PNG: &[u8] = b"\0\0\0\x11tEXtSoftware\0gambeson\x9a\xef\xe0\x02";
 /// Bytes of the signature and of the first chunk, which has the sizes.
-pub(crate) const PNG_PLACE: usize = 33;
+pub const PNG_PLACE: usize = 33;
 
 /// The bytes of a PNG with the mark.
-pub(crate) fn marked(mut png: Vec<u8>) -> Vec<u8> {
+pub fn marked(mut png: Vec<u8>) -> Vec<u8> {
     let place = PNG_PLACE.min(png.len());
     png.splice(place..place, PNG.iter().copied());
     png

@@ -3,13 +3,13 @@
 use std::cmp::Ordering;
 
 /// The least decimal with `digits` significant digits that is not below `value`.
-pub(crate) fn up(value: f64, digits: usize) -> String {
+pub fn up(value: f64, digits: usize) -> String {
     directed(value, digits, value > 0.0)
 }
 
 /// A decimal with `places` digits after the point, rounded up: for measurements, not for bounds, as it compares in
 /// binary64.
-pub(crate) fn up_to_places(value: f64, places: usize) -> String {
+pub fn up_to_places(value: f64, places: usize) -> String {
     let nearest = format!("{value:.places$}");
     match nearest.parse::<f64>() {
         Ok(below) if below < value => {
@@ -21,7 +21,7 @@ pub(crate) fn up_to_places(value: f64, places: usize) -> String {
 }
 
 /// The largest decimal with `digits` significant digits that is not above `value`.
-pub(crate) fn down(value: f64, digits: usize) -> String {
+pub fn down(value: f64, digits: usize) -> String {
     directed(value, digits, value < 0.0)
 }
 
@@ -73,7 +73,7 @@ fn directed(value: f64, digits: usize, away: bool) -> String {
 }
 
 /// A share as a percentage with one digit after the point, not above it: what is certified is at least what is printed.
-pub(crate) fn percent_down(share: f64) -> String {
+pub fn percent_down(share: f64) -> String {
     // A little more than nothing: 0.765 is 76.5 %, whatever 1000·0.765 is rounded to.
     format!("{:.1}", (1000.0 * share + 1e-9).floor() / 10.0)
 }

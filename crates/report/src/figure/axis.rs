@@ -5,18 +5,19 @@ const PLAIN: std::ops::RangeInclusive<i32> = -4..=4;
 
 /// What an axis measures, with its unit.
 #[derive(Clone, Copy)]
-pub(crate) struct Axis {
+pub struct Axis {
     pub(super) label: &'static str,
     log: bool,
 }
 
 impl Axis {
-    pub(crate) fn linear(label: &'static str) -> Self {
+    /// A linear scale.
+    pub fn linear(label: &'static str) -> Self {
         Self { label, log: false }
     }
 
     /// Shows positive numbers only.
-    pub(crate) fn log(label: &'static str) -> Self {
+    pub fn log(label: &'static str) -> Self {
         Self { label, log: true }
     }
 

@@ -11,22 +11,27 @@ const HEADING: f64 = 26.0;
 const CAPTION: f64 = 18.0;
 
 /// Rows of pictures under headings.
-pub(crate) struct Gallery {
-    pub(crate) headings: Vec<String>,
-    pub(crate) rows: Vec<Vec<Picture>>,
+pub struct Gallery {
+    /// One per column.
+    pub headings: Vec<String>,
+    /// Pictures of each row, in columns.
+    pub rows: Vec<Vec<Picture>>,
     /// What is said below all of them.
-    pub(crate) note: Option<String>,
+    pub note: Option<String>,
 }
 
 /// A picture and what is written below it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Picture {
-    pub(crate) pixels: Pixels,
-    pub(crate) caption: String,
+pub struct Picture {
+    /// What is shown.
+    pub pixels: Pixels,
+    /// The line below it; may be empty.
+    pub caption: String,
 }
 
 impl Gallery {
-    pub(crate) fn draw(&self) -> Drawing {
+    /// The gallery as shapes.
+    pub fn draw(&self) -> Drawing {
         let columns = self.headings.len().max(self.rows.iter().map(Vec::len).max().unwrap_or(0));
         let captions = self.rows.iter().flatten().any(|picture| !picture.caption.is_empty());
         let step = SIDE + GAP + if captions { CAPTION } else { 0.0 };

@@ -4,7 +4,7 @@
 mod axis;
 mod files;
 mod font;
-pub(crate) mod gallery;
+pub mod gallery;
 mod legend;
 mod pixels;
 mod png;
@@ -13,11 +13,12 @@ mod svg;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use axis::Axis;
-pub(crate) use pixels::Pixels;
-pub(crate) use style::Style;
+pub use axis::Axis;
+pub use files::FigureError;
+pub use pixels::Pixels;
+pub use style::Style;
 
-use crate::report::spread::Spread;
+use crate::spread::Spread;
 use axis::Range;
 use legend::{Entry, LEGEND_LINE, LEGEND_SAMPLE, LEGEND_TEXT, legend};
 use style::{BLACK, Colour, GRID, Marker, WHITE};
@@ -41,27 +42,32 @@ const TICK: f64 = 6.0;
 const CAP: f64 = 4.0;
 
 /// Panels side by side.
-pub(crate) struct Figure {
-    pub(crate) panels: Vec<Panel>,
+pub struct Figure {
+    /// From left to right.
+    pub panels: Vec<Panel>,
 }
 
-pub(crate) struct Panel {
-    pub(crate) title: String,
-    pub(crate) x: Axis,
-    pub(crate) y: Axis,
-    pub(crate) series: Vec<Series>,
+/// Axes and curves.
+#[allow(missing_docs)] // the names say it
+pub struct Panel {
+    pub title: String,
+    pub x: Axis,
+    pub y: Axis,
+    pub series: Vec<Series>,
 }
 
-pub(crate) struct Series {
-    pub(crate) label: String,
+/// A curve.
+#[allow(missing_docs)] // the names say it
+pub struct Series {
+    pub label: String,
     /// By ascending x; None for a missing number, where the line is interrupted.
-    pub(crate) points: Vec<Option<Point>>,
-    pub(crate) style: Style,
+    pub points: Vec<Option<Point>>,
+    pub style: Style,
 }
 
 /// A mean, with an error bar of one standard deviation if known.
 #[derive(Clone, Copy)]
-pub(crate) struct Point {
+pub struct Point {
     x: f64,
     y: f64,
     deviation: f64,
@@ -70,11 +76,13 @@ pub(crate) struct Point {
 }
 
 impl Point {
-    pub(crate) fn measured(x: f64, Spread { mean, deviation, trials }: Spread) -> Self {
+    /// A mean with the standard deviation of repeated measurements.
+    pub fn measured(x: f64, Spread { mean, deviation, trials }: Spread) -> Self {
         Self { x, y: mean, deviation: deviation.unwrap_or(0.0), partial: trials.are_partial() }
     }
 
-    pub(crate) fn quoted(x: f64, y: f64, deviation: f64) -> Self {
+    /// A published value with its published deviation.
+    pub fn quoted(x: f64, y: f64, deviation: f64) -> Self {
         Self { x, y, deviation, partial: false }
     }
 }
@@ -130,14 +138,15 @@ enum Primitive {
 }
 
 /// Shapes, the first below.
-pub(crate) struct Drawing {
+pub struct Drawing {
     width: f64,
     height: f64,
     shapes: Vec<Primitive>,
 }
 
 impl Figure {
-    pub(crate) fn draw(&self) -> Drawing {
+    /// The figure as shapes.
+    pub fn draw(&self) -> Drawing {
         let width = PANEL_WIDTH * self.panels.len() as f64;
         let room = PANEL_WIDTH - LEFT - RIGHT;
         let names = |panel: &Panel| {

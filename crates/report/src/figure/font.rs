@@ -3,7 +3,7 @@
 use ttf_parser::Face;
 
 pub(super) const FAMILY: &str = "DejaVu Sans, Verdana, sans-serif";
-const BYTES: &[u8] = include_bytes!("../../../fonts/DejaVuSans.ttf");
+const BYTES: &[u8] = include_bytes!("../../fonts/DejaVuSans.ttf");
 
 pub(super) fn face() -> Option<Face<'static>> {
     Face::parse(BYTES, 0).ok()

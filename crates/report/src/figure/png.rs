@@ -1,9 +1,9 @@
 //! A drawing as PNG, with letters from the font built in.
 
+use super::files::FigureError;
 use super::style::{BLACK, Colour};
 use super::{Anchor, Drawing, Pixels, Place, Primitive, font};
-use crate::report::mark::marked;
-use anyhow::{Context, anyhow};
+use crate::mark::marked;
 use tiny_skia::{
     ColorU8, FillRule, FilterQuality, LineJoin, Paint, Path, PathBuilder, Pixmap, PixmapPaint, Stroke,
     StrokeDash, Transform,
@@ -13,10 +13,9 @@ use ttf_parser::{Face, OutlineBuilder};
 /// Pixels for each unit of the drawing: fine enough for print.
 const FINENESS: f32 = 2.0;
 
-pub(super) fn write(drawing: &Drawing) -> anyhow::Result<Vec<u8>> {
-    let face = font::face().context("the font built in is broken")?;
-    let mut canvas = Pixmap::new(pixels(drawing.width), pixels(drawing.height))
-        .context("the figure is empty or too large")?;
+pub(super) fn write(drawing: &Drawing) -> Result<Vec<u8>, FigureError> {
+    let face = font::face().ok_or(FigureError::Font)?;
+    let mut canvas = Pixmap::new(pixels(drawing.width), pixels(drawing.height)).ok_or(FigureError::Size)?;
     canvas.fill(tiny_skia::Color::WHITE);
     for shape in &drawing.shapes {
         match shape {
@@ -58,15 +57,14 @@ pub(super) fn write(drawing: &Drawing) -> anyhow::Result<Vec<u8>> {
             }
         }
     }
-    let bytes = canvas.encode_png().map_err(|error| anyhow!("the figure cannot be encoded: {error}"))?;
+    let bytes = canvas.encode_png().map_err(|error| FigureError::Encoding(error.to_string()))?;
     Ok(marked(bytes))
 }
 
 /// A picture as the rasteriser has it.
-pub(super) fn pixmap(pixels: &Pixels) -> anyhow::Result<Pixmap> {
+pub(super) fn pixmap(pixels: &Pixels) -> Result<Pixmap, FigureError> {
     let size = |length: usize| u32::try_from(length).unwrap_or(0);
-    let mut picture =
-        Pixmap::new(size(pixels.width), size(pixels.height)).context("a picture is empty or too large")?;
+    let mut picture = Pixmap::new(size(pixels.width), size(pixels.height)).ok_or(FigureError::Size)?;
     for (out, rgb) in picture.pixels_mut().iter_mut().zip(pixels.rgb.as_chunks::<3>().0) {
         *out = ColorU8::from_rgba(rgb[0], rgb[1], rgb[2], 255).premultiply();
     }

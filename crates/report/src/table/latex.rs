@@ -4,7 +4,7 @@ use super::columns::{Column, Table, one_line};
 
 impl Table {
     /// A `tabular` to be included in a `table` of the reader's own; caption and notes are comments.
-    pub(crate) fn latex(&self) -> String {
+    pub fn latex(&self) -> String {
         let line = |cells: Vec<String>| format!("{} \\\\", cells.join(" & "));
         let mut lines = vec![format!("% {}", one_line(&self.caption))];
         lines.extend(self.notes.iter().map(|note| format!("% {}", one_line(note))));
@@ -41,7 +41,7 @@ fn latex(text: &str) -> String {
 }
 
 /// A letter as pdfLaTeX accepts it without further packages; None if it cannot be written.
-pub(crate) fn latex_letter(letter: char) -> Option<String> {
+pub fn latex_letter(letter: char) -> Option<String> {
     let command = match letter {
         '&' | '%' | '$' | '#' | '_' | '{' | '}' => return Some(format!("\\{letter}")),
         '\\' => "\\textbackslash{}",
