@@ -23,6 +23,7 @@ use crate::linalg::orthonormal::orthonormal_basis;
 use crate::observe::Observer;
 use crate::projection::energy::Energy;
 use crate::projection::method::candidate::Candidate;
+use crate::projection::method::construction::BasisConstruction;
 use crate::projection::method::coordinates;
 use crate::projection::method::error::FitError;
 use crate::projection::method::pca::Spectrum;
@@ -105,7 +106,7 @@ impl Search<'_> {
             let Some(combined) = groups.up_to(room) else { continue };
             if errors[rank] + combined.lost < best.error {
                 let basis = groups.basis(&order[..rank], combined);
-                let found = self.certified(basis, format!("{rank} coordinates, some of them in groups"))?;
+                let found = self.certified(basis, BasisConstruction::Groups(rank))?;
                 if fits(&found) && found.error < best.error {
                     best = found;
                 }
@@ -115,10 +116,7 @@ impl Search<'_> {
             let blocks = Blocks::new(self.energy, &order[..rank], errors[rank]);
             let turned = blocks.up_to(kappa * kappa * (1.0 - 1e-9));
             if turned.error < best.error {
-                let found = self.certified(
-                    blocks.basis(&turned),
-                    format!("{rank} directions, coordinates or in pairs of them"),
-                )?;
+                let found = self.certified(blocks.basis(&turned), BasisConstruction::Pairs(rank))?;
                 if fits(&found) && found.error < best.error {
                     best = found;
                 }
@@ -140,7 +138,7 @@ impl Search<'_> {
                     None
                 } else {
                     let basis = tilt.basis(&next).ok_or(FitError::Rank { rank, dim: self.energy.dim })?;
-                    Some(self.certified(basis, format!("{rank} tilted coordinates"))?)
+                    Some(self.certified(basis, BasisConstruction::TiltedCoordinates(rank))?)
                         .filter(|found| fits(found))
                 };
                 tilted = Some(next);
@@ -160,11 +158,11 @@ impl Search<'_> {
 
     fn coordinates(&mut self, chosen: &[usize], error: f64) -> Result<Candidate, FitError> {
         let basis = coordinates::basis(self.energy.dim, chosen);
-        let how = format!("{} coordinates", chosen.len());
+        let how = BasisConstruction::Coordinates(chosen.len());
         Candidate::new(basis, error, how, self.bound, self.observer)
     }
 
-    fn certified(&mut self, basis: DenseMatrix, how: String) -> Result<Candidate, FitError> {
+    fn certified(&mut self, basis: DenseMatrix, how: BasisConstruction) -> Result<Candidate, FitError> {
         Candidate::measured(basis, self.energy, how, self.bound, self.observer)
     }
 
@@ -186,8 +184,9 @@ impl Search<'_> {
     ) -> Result<bool, FitError> {
         let mut improved = false;
         let mut solution = None;
-        for kind in ["tilted coordinates", "tilted coordinates, by the gradient of the relaxation"] {
-            if self.observer.observe(&FitProgress::Candidate { kind }).is_break() {
+        for how in [BasisConstruction::TiltedCoordinates, BasisConstruction::TiltedByGradient] {
+            let how = how(chosen.len());
+            if self.observer.observe(&FitProgress::Candidate { kind: how.kind() }).is_break() {
                 break;
             }
             let tilt = Tilt::new(self.energy, chosen, solution.as_ref());
@@ -196,7 +195,7 @@ impl Search<'_> {
             let Some(tilted) = cheapest(&tilt, error, most, chosen.len(), self.observer) else { break };
             let basis =
                 tilt.basis(&tilted).ok_or(FitError::Rank { rank: chosen.len(), dim: self.energy.dim })?;
-            let found = self.certified(basis, format!("{} {kind}", chosen.len()))?;
+            let found = self.certified(basis, how)?;
             solution.clone_from(&found.certified.point);
             improved |= Self::compete(best, found, error);
             if solution.is_none() {
@@ -232,8 +231,7 @@ impl Search<'_> {
         }
         match cheapest {
             Some((rank, basis, square)) if square < best.square() => {
-                let found =
-                    self.certified(basis, format!("{rank} directions, coordinates or in pairs of them"))?;
+                let found = self.certified(basis, BasisConstruction::Pairs(rank))?;
                 Self::compete(best, found, error);
                 Ok(())
             }
@@ -271,7 +269,7 @@ impl Search<'_> {
             && rank as f64 + combined.saved < best.square()
         {
             let basis = groups.basis(&order[..rank], combined);
-            let found = self.certified(basis, format!("{rank} coordinates, some of them in groups"))?;
+            let found = self.certified(basis, BasisConstruction::Groups(rank))?;
             Self::compete(best, found, error);
         }
         Ok(())
@@ -286,10 +284,11 @@ impl Search<'_> {
     ) -> Result<(), FitError> {
         let n = self.energy.dim;
         for count in PRINCIPAL {
-            let kind = "principal components and coordinates";
+            let how = |rank: usize| BasisConstruction::PrincipalAndCoordinates { principal: count, rank };
+            let step = &FitProgress::Candidate { kind: how(0).kind() };
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most the dimension
             let most = best.square().ceil() as usize - 1; // more cannot win
-            if count >= most || self.observer.observe(&FitProgress::Candidate { kind }).is_break() {
+            if count >= most || self.observer.observe(step).is_break() {
                 break;
             }
             let principal: Vec<&[f64]> = (0..count).map(|a| self.spectrum.vector(a)).collect();
@@ -308,7 +307,7 @@ impl Search<'_> {
             let Some(mut basis) = good(most) else { continue };
             let (mut low, mut high) = (count, most); // the least rank lies in (low, high]
             while high - low > 1 {
-                if self.observer.observe(&FitProgress::Candidate { kind }).is_break() {
+                if self.observer.observe(step).is_break() {
                     return Ok(());
                 }
                 let middle = usize::midpoint(low, high);
@@ -317,7 +316,7 @@ impl Search<'_> {
                     None => low = middle,
                 }
             }
-            let found = self.certified(basis, format!("{count} {kind}, rank {high}"))?;
+            let found = self.certified(basis, how(high))?;
             if !Self::compete(best, found, error) {
                 break;
             }
