@@ -12,7 +12,7 @@ use crate::projection::method::algorithm3::{
 };
 use crate::projection::method::candidate::Candidate;
 use crate::projection::method::construction::BasisConstruction;
-use crate::projection::method::coordinates;
+use crate::projection::method::coordinates::{self, RankedCoordinates};
 use crate::projection::method::error::FitError;
 use crate::projection::method::pca::Spectrum;
 use crate::projection::method::progress::FitProgress;
@@ -136,8 +136,7 @@ impl ChannelFit<'_> {
     fn run(&mut self, target: Target, method: &FitMethod) -> Result<Candidate, FitError> {
         match method {
             FitMethod::Axis => {
-                let order = coordinates::by_energy(self.energy);
-                let errors = coordinates::errors(self.energy, &order);
+                let RankedCoordinates { order, errors } = RankedCoordinates::of(self.energy);
                 let basis = |rank: usize| Ok(coordinates::basis(self.energy.dim, &order[..rank]));
                 self.by_rank(target, |rank| errors[rank], basis, BasisConstruction::Coordinates)
             }
@@ -193,10 +192,8 @@ impl ChannelFit<'_> {
 
     /// The number of coordinates that meets an error.
     fn rank_of_coordinates(&self, error: f64) -> Result<usize, FitError> {
-        let errors = coordinates::errors(self.energy, &coordinates::by_energy(self.energy));
-        let rank = errors.iter().position(|&left| left <= error);
-        let least = errors.last().copied().unwrap_or(1.0);
-        rank.map(|rank| rank.max(1)).ok_or(FitError::ErrorOutOfReach { error, least })
+        let ranked = RankedCoordinates::of(self.energy);
+        ranked.rank_for(error).map(|rank| rank.max(1)).ok_or_else(|| ranked.out_of_reach(error))
     }
 
     /// Nested bases whose errors are known: the rank that meets the target.

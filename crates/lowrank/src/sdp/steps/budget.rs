@@ -6,13 +6,11 @@ use std::time::{Duration, Instant};
 
 /// The part of a time limit that is reserved for the proof.
 const PROOF_PART: f64 = 0.35;
-/// The part of a time limit that the solver and the proof may take together; the rest is for the lower ends, which take
-/// about as long as a few steps of the solver.
-const BEFORE_LOWER_ENDS: f64 = 0.9;
 /// What is kept for the proof, relative to its predicted time.
 const RESERVE: f64 = 1.3;
-/// The part of a time limit that the solver gets in any case.
-const LEAST_FOR_SOLVER: f64 = 0.2;
+/// The part of a time limit that the solver gets in any case, and with the proof. The rest is for the lower ends, which
+/// take about as long as a few steps of the solver.
+const SOLVER_PART: (f64, f64) = (0.2, 0.9);
 /// What a proof may take at most, relative to the time limit, before it is given up for a trivial one.
 const OVERRUN: f64 = 1.5;
 
@@ -62,8 +60,8 @@ impl TimeBudget {
     /// When the solver is to end, so that the proof still fits.
     pub(crate) fn solver_deadline(&self) -> Option<Instant> {
         let limit = self.limit?.as_secs_f64();
-        let seconds =
-            (BEFORE_LOWER_ENDS * limit - RESERVE * self.proof_seconds).max(LEAST_FOR_SOLVER * limit);
+        let (least, most) = SOLVER_PART;
+        let seconds = (most * limit - RESERVE * self.proof_seconds).max(least * limit);
         self.started.checked_add(Duration::try_from_secs_f64(seconds).ok()?)
     }
 

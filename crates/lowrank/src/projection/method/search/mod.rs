@@ -24,7 +24,7 @@ use crate::observe::Observer;
 use crate::projection::energy::Energy;
 use crate::projection::method::candidate::Candidate;
 use crate::projection::method::construction::BasisConstruction;
-use crate::projection::method::coordinates;
+use crate::projection::method::coordinates::{self, RankedCoordinates};
 use crate::projection::method::error::FitError;
 use crate::projection::method::pca::Spectrum;
 use crate::projection::method::progress::FitProgress;
@@ -55,17 +55,14 @@ pub(crate) struct Search<'a> {
 impl Search<'_> {
     /// The smallest κ with an error of at most `error`.
     pub(crate) fn within_error(&mut self, error: f64) -> Result<Candidate, FitError> {
-        let order = coordinates::by_energy(self.energy);
-        let errors = coordinates::errors(self.energy, &order);
-        let plain = errors.iter().position(|&left| left <= error);
-        let Some(plain) = plain.filter(|&rank| rank > 0) else {
-            let least = errors.last().copied().unwrap_or(1.0);
-            return Err(FitError::ErrorOutOfReach { error, least });
-        };
+        let ranked = &RankedCoordinates::of(self.energy);
+        let plain = ranked.rank_for(error).filter(|&rank| rank > 0);
+        let plain = plain.ok_or_else(|| ranked.out_of_reach(error))?;
+        let RankedCoordinates { order, errors } = ranked;
         let mut best = self.coordinates(&order[..plain], errors[plain])?;
         let least = self.spectrum.rank_for(error);
-        self.blocks_within(error, &order, &errors, &mut best)?;
-        self.groups_within(error, &order, &errors, &mut best)?;
+        self.blocks_within(error, ranked, plain, &mut best)?;
+        self.groups_within(error, ranked, plain, &mut best)?;
         // Ever fewer coordinates, until several numbers of them in a row were no better.
         let mut in_vain = 0;
         for rank in (least.max(1)..plain).rev() {
@@ -75,14 +72,13 @@ impl Search<'_> {
                 break;
             }
         }
-        self.principal_within(error, &order, &mut best)?;
+        self.principal_within(error, order, &mut best)?;
         Ok(best)
     }
 
     /// The smallest error with a proven κ of at most `kappa`.
     pub(crate) fn within_kappa(&mut self, kappa: f64) -> Result<Candidate, FitError> {
-        let order = coordinates::by_energy(self.energy);
-        let errors = coordinates::errors(self.energy, &order);
+        let RankedCoordinates { order, errors } = RankedCoordinates::of(self.energy);
         let usable = self.energy.usable();
         let fits = |found: &Candidate| found.kappa() <= kappa;
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most the dimension
@@ -205,15 +201,14 @@ impl Search<'_> {
         Ok(improved)
     }
 
-    /// Coordinates and directions inside pairs, as expensive as the error requires.
+    /// Coordinates and directions inside pairs, as expensive as the error requires; `plain` coordinates meet it.
     fn blocks_within(
         &mut self,
         error: f64,
-        order: &[usize],
-        errors: &[f64],
+        RankedCoordinates { order, errors }: &RankedCoordinates,
+        plain: usize,
         best: &mut Candidate,
     ) -> Result<(), FitError> {
-        let plain = errors.iter().position(|&left| left <= error).unwrap_or(order.len());
         let least = self.spectrum.rank_for(error).max(1);
         let mut cheapest: Option<(usize, DenseMatrix, f64)> = None;
         let most = (plain + FEWER).min(self.energy.usable());
@@ -250,14 +245,13 @@ impl Search<'_> {
     fn groups_within(
         &mut self,
         error: f64,
-        order: &[usize],
-        errors: &[f64],
+        RankedCoordinates { order, errors }: &RankedCoordinates,
+        plain: usize,
         best: &mut Candidate,
     ) -> Result<(), FitError> {
         if self.observer.observe(&FitProgress::Candidate { kind: "groups of coordinates" }).is_break() {
             return Ok(());
         }
-        let plain = errors.iter().position(|&left| left <= error).unwrap_or(order.len());
         let groups = self.groups(plain, order);
         let most = (plain + FEWER).min(self.energy.usable());
         let cheapest = (plain..=most)
@@ -285,9 +279,9 @@ impl Search<'_> {
         let n = self.energy.dim;
         for count in PRINCIPAL {
             let how = |rank: usize| BasisConstruction::PrincipalAndCoordinates { principal: count, rank };
-            let step = &FitProgress::Candidate { kind: how(0).kind() };
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most the dimension
             let most = best.square().ceil() as usize - 1; // more cannot win
+            let step = &FitProgress::Candidate { kind: how(most).kind() };
             if count >= most || self.observer.observe(step).is_break() {
                 break;
             }
