@@ -17,7 +17,6 @@ pub(super) fn matrix(bytes: &[u8]) -> Answer {
         Matrix::Sparse(_) => "sparse".to_owned(),
     };
     known += if input.error > 0.0 { " rounded" } else { " exact" };
-    known += if input.former.is_some() { " as before" } else { "" };
     if rows.max(columns) <= 64 {
         for (norm, reading) in [
             (Norm::Quadratic, Reading::Plain),

@@ -9,6 +9,7 @@
 
 use gambeson_lowrank::file::write_file;
 use gambeson_lowrank::linalg::eigen::leading_eigenpairs;
+use gambeson_lowrank::matrix_file::npy;
 use gambeson_lowrank::projection::moments::{MomentsAccumulator, Samples};
 use std::error::Error;
 use std::path::Path;
@@ -48,19 +49,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (values, vectors) = leading_eigenpairs(moments.second, dim, rank);
     let seconds = started.elapsed().as_secs_f64();
     let basis: Vec<f64> = (0..dim * rank).map(|at| vectors[at % rank][at / rank]).collect();
-    write_npy(&format!("{result}.values.npy"), rank, 1, &values[..rank])?;
-    write_npy(&format!("{result}.basis.npy"), dim, rank, &basis)?;
+    write_file(Path::new(&format!("{result}.values.npy")), &npy::to_bytes(&[rank, 1], &values[..rank]))?;
+    write_file(Path::new(&format!("{result}.basis.npy")), &npy::to_bytes(&[dim, rank], &basis))?;
     let parts = serde_json::json!({ "moments": middle, "eigen": seconds - middle });
     println!("{}", serde_json::json!({ "seconds": seconds, "parts": parts, "threads": threads }));
     Ok(())
-}
-
-/// An array as `numpy.load` reads it.
-fn write_npy(path: &str, rows: usize, columns: usize, entries: &[f64]) -> std::io::Result<()> {
-    let shape = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
-    let header = format!("{shape:<117}\n"); // 10 bytes before it, 128 in all
-    let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
-    bytes.extend(header.bytes());
-    bytes.extend(entries.iter().flat_map(|x| x.to_le_bytes()));
-    write_file(Path::new(path), &bytes)
 }

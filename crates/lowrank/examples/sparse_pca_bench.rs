@@ -11,7 +11,7 @@
 
 use gambeson_lowrank::file::write_file;
 use gambeson_lowrank::linalg::matrix::Matrix;
-use gambeson_lowrank::matrix_file;
+use gambeson_lowrank::matrix_file::{self, npy};
 use gambeson_lowrank::projection::method::sparse_pca::{Beginning, SparsePcaParams, sparse_pca};
 use gambeson_lowrank::sdp::progress::Progress;
 use rand::SeedableRng;
@@ -54,8 +54,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (samples, features) = (matrix.rows, matrix.columns);
     let found = sparse_pca(&matrix.entries, samples, features, None, &params, &mut rng, &mut observer)?;
     let seconds = started.elapsed().as_secs_f64();
-    write_npy(&format!("{result}.components.npy"), params.atoms, features, &found.components)?;
-    write_npy(&format!("{result}.dictionary.npy"), params.atoms, samples, &found.dictionary)?;
+    write_file(
+        Path::new(&format!("{result}.components.npy")),
+        &npy::to_bytes(&[params.atoms, features], &found.components),
+    )?;
+    write_file(
+        Path::new(&format!("{result}.dictionary.npy")),
+        &npy::to_bytes(&[params.atoms, samples], &found.dictionary),
+    )?;
     let report = serde_json::json!({
         "seconds": seconds,
         "objective": found.objective,
@@ -66,14 +72,4 @@ fn main() -> Result<(), Box<dyn Error>> {
     });
     println!("{report}");
     Ok(())
-}
-
-/// An array as `numpy.load` reads it.
-fn write_npy(path: &str, rows: usize, columns: usize, entries: &[f64]) -> std::io::Result<()> {
-    let shape = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
-    let header = format!("{shape:<117}\n"); // 10 bytes before it, 128 in all
-    let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
-    bytes.extend(header.bytes());
-    bytes.extend(entries.iter().flat_map(|x| x.to_le_bytes()));
-    write_file(Path::new(path), &bytes)
 }

@@ -69,20 +69,7 @@ impl SpectralBound {
     }
 }
 
-impl VertexValue {
-    /// For a value of the dilation of A: ‖A‖_{∞→1} is at least half of it, rounded down. For the matrix see
-    /// [`QuadraticBound::of_dilation`].
-    pub fn of_dilation(self, dilated: Quadratic<'_>, rows: usize) -> Result<Self, MatrixProblem> {
-        ensure_dilation(&dilated, rows).map(|()| VertexValue(div_down(self.0, 2.0)))
-    }
-}
-
 impl RelaxationValue {
-    /// For a value of the dilation of A: half, rounded down, as for [`VertexValue::of_dilation`].
-    pub fn of_dilation(self, dilated: Quadratic<'_>, rows: usize) -> Result<Self, MatrixProblem> {
-        ensure_dilation(&dilated, rows).map(|()| RelaxationValue(div_down(self.0, 2.0)))
-    }
-
     /// A vertex is a feasible point of the relaxation too: the larger of the two values.
     #[must_use]
     pub fn or_vertex(self, vertex: VertexValue) -> Self {
@@ -140,33 +127,30 @@ fn widened_square_down(value: f64, error: f64) -> f64 {
     if root > 0.0 { mul_down(root, root).max(0.0) } else { 0.0 }
 }
 
-impl VertexValue {
-    /// See [`QuadraticBound::widened`].
-    #[must_use]
-    pub fn widened(self, error: f64) -> Self {
-        Self(widened_down(self.0, error))
-    }
+macro_rules! lower_ends {
+    ($($name:ident),*) => {$(
+        impl $name {
+            /// For a value of the dilation of A: ‖A‖_{∞→1} and its relaxation are at least half of it, rounded down. For
+            /// the matrix see [`QuadraticBound::of_dilation`].
+            pub fn of_dilation(self, dilated: Quadratic<'_>, rows: usize) -> Result<Self, MatrixProblem> {
+                ensure_dilation(&dilated, rows).map(|()| Self(div_down(self.0, 2.0)))
+            }
 
-    /// See [`QuadraticBound::widened_factor`].
-    #[must_use]
-    pub fn widened_factor(self, error: f64) -> Self {
-        Self(widened_square_down(self.0, error))
-    }
+            /// See [`QuadraticBound::widened`].
+            #[must_use]
+            pub fn widened(self, error: f64) -> Self {
+                Self(widened_down(self.0, error))
+            }
+
+            /// See [`QuadraticBound::widened_factor`].
+            #[must_use]
+            pub fn widened_factor(self, error: f64) -> Self {
+                Self(widened_square_down(self.0, error))
+            }
+        }
+    )*};
 }
-
-impl RelaxationValue {
-    /// See [`QuadraticBound::widened`].
-    #[must_use]
-    pub fn widened(self, error: f64) -> Self {
-        Self(widened_down(self.0, error))
-    }
-
-    /// See [`QuadraticBound::widened_factor`].
-    #[must_use]
-    pub fn widened_factor(self, error: f64) -> Self {
-        Self(widened_square_down(self.0, error))
-    }
-}
+lower_ends!(VertexValue, RelaxationValue);
 
 /// The diagonal blocks of [0 A; Aᵀ 0] are zero.
 fn ensure_dilation(dilated: &Quadratic<'_>, rows: usize) -> Result<(), MatrixProblem> {

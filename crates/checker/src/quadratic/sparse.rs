@@ -122,62 +122,20 @@ impl OrderedRows {
         threads: usize,
         stop: Stop<'_>,
     ) -> Result<bool, Rejected> {
-        let n = diagonal.len();
-        let split = structure.split;
-        let mut starts = Vec::with_capacity(split + 1);
-        starts.push(0);
-        structure.counts.iter().for_each(|&count| starts.push(starts[starts.len() - 1] + count));
-        // The entries of column j fill up row by row: from starts[j] to ends[j] so far, up to inner[j] in sparse rows.
-        let mut ends = starts.clone();
-        let mut rows = vec![0_u32; starts[split]];
-        let mut values = vec![0.0; starts[split]];
-        let mut inner = Vec::new();
-        let mut pivots = vec![0.0; split];
+        let (n, split) = (diagonal.len(), structure.split);
+        let mut columns = SparseColumns::new(structure);
+        let mut row = WorkRow::new(n);
+        let mut pivots = Vec::with_capacity(split);
         let mut left = Vec::with_capacity(n - split);
-        let mut x = vec![0.0; n];
-        let (mut marks, mut pattern) = (vec![NONE; n], Vec::new());
-        let mut work = 0;
-        for k in 0..n {
-            if work > LOOK && stop() {
-                return Err(Rejected::Stopped);
-            }
-            work = if work > LOOK { 0 } else { work + 1 };
-            if k == split {
-                inner.clone_from(&ends);
-            }
-            pattern.clear();
-            for at in self.row(k) {
-                let column = self.columns[at] as usize;
-                if column >= split {
-                    continue; // within the dense block
-                }
-                x[column] = self.values[at];
-                let mut node = column;
-                while node < split && node != k && marks[node] != index(k) {
-                    marks[node] = index(k);
-                    pattern.push(index(node));
-                    node = structure.parent[node] as usize;
-                }
-            }
-            pattern.sort_unstable(); // children before parents
-            let mut pivot = diagonal[k];
-            for &j in &pattern {
-                let j = j as usize;
-                let entry = x[j] / pivots[j];
-                x[j] = 0.0;
-                let end = if k < split { ends[j] } else { inner[j] };
-                work += end - starts[j];
-                for (&row, &value) in rows[starts[j]..end].iter().zip(&values[starts[j]..end]) {
-                    x[row as usize] -= value * entry;
-                }
-                pivot -= entry * entry;
-                (rows[ends[j]], values[ends[j]]) = (index(k), entry);
-                ends[j] += 1;
-            }
+        let mut work = Work(0);
+        for (k, &pivot) in diagonal.iter().enumerate() {
+            work.ask(stop)?;
+            row.scatter(self, structure, k);
+            let pivot = columns.append(k, &mut row, &pivots, pivot, &mut work);
             if k >= split {
                 left.push(pivot);
             } else if pivot > 0.0 && pivot.is_finite() {
-                pivots[k] = pivot.sqrt();
+                pivots.push(pivot.sqrt());
             } else {
                 return Ok(false);
             }
@@ -185,36 +143,25 @@ impl OrderedRows {
         if split == n {
             return Ok(true);
         }
-        let inner = if inner.is_empty() { &starts } else { &inner };
-        let dense = n - split;
-        let mut block = LowerTriangle::zeros(dense, worthwhile(threads, dense * dense * dense));
-        for k in split..n {
-            *block.entry(k - split, k - split) = left[k - split];
-            for at in self.row(k) {
-                if let Some(column) = (self.columns[at] as usize).checked_sub(split) {
-                    *block.entry(k - split, column) = self.values[at];
-                }
-            }
-        }
-        for j in 0..split {
-            // The pivots of the block have had their products subtracted above.
-            let (rows, values) = (&rows[inner[j]..ends[j]], &values[inner[j]..ends[j]]);
-            work += rows.len() * rows.len();
-            if work > LOOK {
-                work = 0;
-                if stop() {
-                    return Err(Rejected::Stopped);
-                }
-            }
-            for (b, (&column, &other)) in rows.iter().zip(values).enumerate() {
-                let column = column as usize - split;
-                for (&row, &value) in rows[b + 1..].iter().zip(&values[b + 1..]) {
-                    *block.entry(row as usize - split, column) -= value * other;
-                }
-            }
-        }
-        drop((rows, values)); // much memory, and no more use for it
+        let mut block = self.block(split, &left, threads);
+        columns.subtract_products(&mut block, split, &mut work, stop)?;
+        drop(columns); // much memory, and no more use for it
         block.factorises(stop)
+    }
+
+    /// The last rows as they are stored, with what is left of their pivots.
+    fn block(&self, split: usize, left: &[f64], threads: usize) -> LowerTriangle {
+        let dense = left.len();
+        let mut block = LowerTriangle::zeros(dense, worthwhile(threads, dense * dense * dense));
+        for (k, &pivot) in left.iter().enumerate() {
+            *block.entry(k, k) = pivot;
+            for at in self.row(split + k) {
+                if let Some(column) = (self.columns[at] as usize).checked_sub(split) {
+                    *block.entry(k, column) = self.values[at];
+                }
+            }
+        }
+        block
     }
 
     /// What that will take.
@@ -224,6 +171,131 @@ impl OrderedRows {
         let sparse_operations =
             structure.counts.iter().map(|&count| (count as f64).powi(2)).sum::<f64>() / 2.0;
         FactorisationCost { entries, sparse_operations, dense: n - structure.split }
+    }
+}
+
+/// Multiplications since somebody was asked whether to go on.
+struct Work(usize);
+
+impl Work {
+    /// Asks whether to go on, if there were many.
+    fn ask(&mut self, stop: Stop<'_>) -> Result<(), Rejected> {
+        self.0 += 1;
+        if self.0 <= LOOK {
+            return Ok(());
+        }
+        self.0 = 0;
+        if stop() { Err(Rejected::Stopped) } else { Ok(()) }
+    }
+}
+
+/// One row on its way into the factor.
+struct WorkRow {
+    /// Entries by column; zero between two rows.
+    x: Vec<f64>,
+    /// The last row in whose pattern a column was.
+    marks: Vec<u32>,
+    /// The sparse columns in which the row of the factor has entries, rising.
+    pattern: Vec<u32>,
+}
+
+impl WorkRow {
+    fn new(n: usize) -> Self {
+        Self { x: vec![0.0; n], marks: vec![NONE; n], pattern: Vec::new() }
+    }
+
+    /// Row k as it is stored, but for the dense block, and its pattern.
+    fn scatter(&mut self, rows: &OrderedRows, structure: &Structure, k: usize) {
+        self.pattern.clear();
+        for at in rows.row(k) {
+            let column = rows.columns[at] as usize;
+            if column >= structure.split {
+                continue; // within the dense block
+            }
+            self.x[column] = rows.values[at];
+            let mut node = column;
+            while node < structure.split && node != k && self.marks[node] != index(k) {
+                self.marks[node] = index(k);
+                self.pattern.push(index(node));
+                node = structure.parent[node] as usize;
+            }
+        }
+        self.pattern.sort_unstable(); // children before parents
+    }
+}
+
+/// The sparse columns of the factor, which fill up row by row.
+struct SparseColumns {
+    /// Where each column begins, and where its entries so far end.
+    starts: Vec<usize>,
+    ends: Vec<usize>,
+    /// Where its entries in sparse rows end, once these are done.
+    inner: Vec<usize>,
+    rows: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl SparseColumns {
+    fn new(structure: &Structure) -> Self {
+        let mut starts = Vec::with_capacity(structure.split + 1);
+        starts.push(0);
+        structure.counts.iter().for_each(|&count| starts.push(starts[starts.len() - 1] + count));
+        let entries = starts[structure.split];
+        let (ends, rows, values) = (starts.clone(), vec![0; entries], vec![0.0; entries]);
+        Self { starts, ends, inner: Vec::new(), rows, values }
+    }
+
+    /// Computes row k of the factor, but for its pivot, and appends it to the columns. Returns the pivot less the squares
+    /// of the row.
+    fn append(
+        &mut self,
+        k: usize,
+        WorkRow { x, pattern, .. }: &mut WorkRow,
+        pivots: &[f64],
+        mut pivot: f64,
+        work: &mut Work,
+    ) -> f64 {
+        let split = self.starts.len() - 1;
+        if k == split {
+            self.inner.clone_from(&self.ends);
+        }
+        for &j in pattern.iter() {
+            let j = j as usize;
+            let entry = x[j] / pivots[j];
+            x[j] = 0.0;
+            let (start, end) = (self.starts[j], if k < split { self.ends[j] } else { self.inner[j] });
+            work.0 += end - start;
+            for (&row, &value) in self.rows[start..end].iter().zip(&self.values[start..end]) {
+                x[row as usize] -= value * entry;
+            }
+            pivot -= entry * entry;
+            let at = self.ends[j];
+            (self.rows[at], self.values[at]) = (index(k), entry);
+            self.ends[j] += 1;
+        }
+        pivot
+    }
+
+    /// Subtracts from the dense block the products of its rows, but for those in its pivots, which are done.
+    fn subtract_products(
+        &self,
+        block: &mut LowerTriangle,
+        split: usize,
+        work: &mut Work,
+        stop: Stop<'_>,
+    ) -> Result<(), Rejected> {
+        for (&start, &end) in self.inner.iter().zip(&self.ends).take(split) {
+            let (rows, values) = (&self.rows[start..end], &self.values[start..end]);
+            work.0 += rows.len() * rows.len();
+            work.ask(stop)?;
+            for (b, (&column, &other)) in rows.iter().zip(values).enumerate() {
+                let column = column as usize - split;
+                for (&row, &value) in rows[b + 1..].iter().zip(&values[b + 1..]) {
+                    *block.entry(row as usize - split, column) -= value * other;
+                }
+            }
+        }
+        Ok(())
     }
 }
 

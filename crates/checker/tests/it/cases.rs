@@ -349,6 +349,69 @@ fn tamper(rng: &mut ChaCha8Rng, certificate: &mut Certificate) {
     }
 }
 
+/// Moves numbers by a few units in the last place, where the family says so.
+fn nudge(rng: &mut ChaCha8Rng, family: Family, entries: &mut [f64], duals: &mut [f64]) {
+    let n = duals.len();
+    match family {
+        Family::Nudged if rng.random_bool(0.5) => {
+            let i = rng.random_range(0..n);
+            duals[i] = nudged(rng, duals[i]);
+        }
+        Family::Nudged => {
+            let (i, j) = (rng.random_range(0..n), rng.random_range(0..n));
+            entries[i * n + j] = nudged(rng, entries[i * n + j]);
+            entries[j * n + i] = entries[i * n + j];
+        }
+        _ => {}
+    }
+}
+
+/// A certificate with these duals, or a little more or less, with or without a shift; sometimes tampered with.
+fn certified(rng: &mut ChaCha8Rng, domain: Domain, mut duals: Vec<f64>) -> Certificate {
+    let margin = match rng.random_range(0..8) {
+        0 | 1 => 0.0,
+        2 => 1e-6,
+        3 => 0.1,
+        4 => -(2f64.powi(rng.random_range(-52..-20))),
+        _ => 2f64.powi(rng.random_range(-52..-20)),
+    };
+    duals.iter_mut().for_each(|d| *d *= 1.0 + margin);
+    let typical = duals.iter().copied().fold(f64::INFINITY, f64::min);
+    let shift = match rng.random_range(0..10) {
+        0..4 => None,
+        4..7 => Some(0.0),
+        7 => Some(typical * rng.random_range(0.0..2.0)),
+        8 => Some(-typical * rng.random_range(0.0..2.0)),
+        _ => Some(typical * 2f64.powi(-rng.random_range(40..60)) * normal(rng)),
+    };
+    let weights = duals.iter().map(|d| d - shift.filter(|t| t.is_finite()).unwrap_or(0.0)).collect();
+    let mut certificate = Certificate { domain, weights, shift };
+    if rng.random_bool(0.12) {
+        tamper(rng, &mut certificate);
+    }
+    certificate
+}
+
+/// V with so many columns, for rows scaled by these powers of two.
+fn witness(rng: &mut ChaCha8Rng, scaling: &[i32], columns: usize) -> Vec<f64> {
+    let mut vectors = normals(rng, scaling.len() * columns);
+    match rng.random_range(0..6) {
+        0 => vectors.iter_mut().for_each(|v| *v = v.round()),
+        1 => {
+            let by = rng.random_range(-1060..=1000);
+            vectors.iter_mut().for_each(|v| *v = times_power(*v, by));
+        }
+        2 => {
+            // Undoes the scaling of the rows, so that all terms are of one size.
+            for (row, &by) in vectors.chunks_exact_mut(columns).zip(scaling) {
+                row.iter_mut().for_each(|v| *v = times_power(*v, -by));
+            }
+        }
+        _ => {}
+    }
+    vectors
+}
+
 /// Case `seed`.
 pub(crate) fn case(seed: u64) -> Case {
     let rng = &mut generator(seed);
@@ -381,39 +444,8 @@ pub(crate) fn case(seed: u64) -> Case {
         });
     }
     duals.iter_mut().zip(&scaling).for_each(|(d, &by)| *d = times_power(*d, 2 * by));
-    match family {
-        Family::Nudged if rng.random_bool(0.5) => {
-            let i = rng.random_range(0..n);
-            duals[i] = nudged(rng, duals[i]);
-        }
-        Family::Nudged => {
-            let (i, j) = (rng.random_range(0..n), rng.random_range(0..n));
-            entries[i * n + j] = nudged(rng, entries[i * n + j]);
-            entries[j * n + i] = entries[i * n + j];
-        }
-        _ => {}
-    }
-    let margin = match rng.random_range(0..8) {
-        0 | 1 => 0.0,
-        2 => 1e-6,
-        3 => 0.1,
-        4 => -(2f64.powi(rng.random_range(-52..-20))),
-        _ => 2f64.powi(rng.random_range(-52..-20)),
-    };
-    duals.iter_mut().for_each(|d| *d *= 1.0 + margin);
-    let typical = duals.iter().copied().fold(f64::INFINITY, f64::min);
-    let shift = match rng.random_range(0..10) {
-        0..4 => None,
-        4..7 => Some(0.0),
-        7 => Some(typical * rng.random_range(0.0..2.0)),
-        8 => Some(-typical * rng.random_range(0.0..2.0)),
-        _ => Some(typical * 2f64.powi(-rng.random_range(40..60)) * normal(rng)),
-    };
-    let weights = duals.iter().map(|d| d - shift.filter(|t| t.is_finite()).unwrap_or(0.0)).collect();
-    let mut certificate = Certificate { domain, weights, shift };
-    if rng.random_bool(0.12) {
-        tamper(rng, &mut certificate);
-    }
+    nudge(rng, family, &mut entries, &mut duals);
+    let certificate = certified(rng, domain, duals);
     if rng.random_bool(0.3) {
         entries.iter_mut().filter(|value| **value == 0.0).for_each(|value| *value = -*value);
     }
@@ -426,20 +458,6 @@ pub(crate) fn case(seed: u64) -> Case {
         Stored::sparse(&entries, n, |_, _| rng.random_bool(kept))
     };
     let columns = rng.random_range(1..=9);
-    let mut vectors = normals(rng, n * columns);
-    match rng.random_range(0..6) {
-        0 => vectors.iter_mut().for_each(|v| *v = v.round()),
-        1 => {
-            let by = rng.random_range(-1060..=1000);
-            vectors.iter_mut().for_each(|v| *v = times_power(*v, by));
-        }
-        2 => {
-            // Undoes the scaling of the rows, so that all terms are of one size.
-            for (row, &by) in vectors.chunks_exact_mut(columns).zip(&scaling) {
-                row.iter_mut().for_each(|v| *v = times_power(*v, -by));
-            }
-        }
-        _ => {}
-    }
+    let vectors = witness(rng, &scaling, columns);
     Case { family, stored, certificate, dilated_rows, vertex: signs(rng, n), vectors, columns }
 }

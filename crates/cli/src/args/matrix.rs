@@ -4,7 +4,8 @@ use super::replay::ReplayArguments;
 use super::shared::{OUTPUT, seconds};
 use clap::{Args, ValueEnum};
 use gambeson_checker::Domain;
-use gambeson_lowrank::sdp::mwu::Width;
+use gambeson_lowrank::sdp::bracket::{BoundParams, Solver};
+use gambeson_lowrank::sdp::mwu::{MwuParams, Width};
 use gambeson_lowrank::sdp::problem::Norm;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -72,9 +73,7 @@ pub(crate) struct BoundArguments {
     /// The solver.
     #[arg(long, value_enum, default_value_t = SolverName::Auto, help_heading = SOLVER)]
     pub(crate) method: SolverName,
-    /// Stop when upper/sdp_lower - 1 is at most this; exit 1 if it is not reached [default: 1e-4, or 5e-3 for mwu,
-    /// required only if --time-limit or Ctrl-C stops the run].
-    #[arg(long, allow_hyphen_values = true, help_heading = SOLVER)]
+    #[arg(long, help = gap_help(), allow_hyphen_values = true, help_heading = SOLVER)]
     pub(crate) gap: Option<f64>,
     /// Take about this many seconds, the proof included: where the whole proof would take longer, prove the best bound
     /// that can be, and say what was given up.
@@ -83,9 +82,7 @@ pub(crate) struct BoundArguments {
     /// Maximum number of iterations.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = SOLVER)]
     pub(crate) iterations: Option<u32>,
-    /// mwu: delta of Algorithm 2, in (0, 1/2): smoothing of the weights, slack of --early-stop [default: the gap, at
-    /// most 5e-3].
-    #[arg(long, allow_negative_numbers = true, help_heading = SOLVER)]
+    #[arg(long, help = accuracy_help(), allow_negative_numbers = true, help_heading = SOLVER)]
     pub(crate) accuracy: Option<f64>,
     /// mwu: also stop where Algorithm 2 in the paper does: v or X feasible up to the accuracy.
     #[arg(long, help_heading = SOLVER)]
@@ -93,14 +90,13 @@ pub(crate) struct BoundArguments {
     /// mwu: rho of Algorithm 2: `theorem` (n/delta), `aggressive`, or a number.
     #[arg(
         long,
-        default_value = "aggressive",
-        value_parser = width,
+        default_value_t = MwuParams::default().width,
         allow_negative_numbers = true,
         help_heading = SOLVER
     )]
     pub(crate) width: Width,
     /// Seed of the solver's start and of the rounding.
-    #[arg(long, default_value_t = 0, help_heading = SOLVER)]
+    #[arg(long, default_value_t = BoundParams::default().seed, help_heading = SOLVER)]
     pub(crate) seed: u64,
     /// Write the certificate to this file.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
@@ -247,12 +243,18 @@ impl std::str::FromStr for RandomInstance {
     }
 }
 
-fn width(text: &str) -> Result<Width, String> {
-    match text {
-        "theorem" => Ok(Width::Theorem),
-        "aggressive" => Ok(Width::Aggressive),
-        number => {
-            number.parse().map(Width::Fixed).map_err(|_| "expected theorem, aggressive or a number".into())
-        }
-    }
+fn gap_help() -> String {
+    let [gap, mwu] = [Solver::BurerMonteiro, Solver::MultiplicativeWeights].map(Solver::default_gap);
+    format!(
+        "Stop when upper/sdp_lower - 1 is at most this; exit 1 if it is not reached [default: {gap:e}, or {mwu:e} for \
+         mwu, required only if --time-limit or Ctrl-C stops the run]"
+    )
+}
+
+fn accuracy_help() -> String {
+    format!(
+        "mwu: delta of Algorithm 2, in (0, 1/2): smoothing of the weights, slack of --early-stop [default: the gap, at \
+         most {:e}]",
+        MwuParams::default().accuracy
+    )
 }

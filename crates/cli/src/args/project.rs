@@ -4,6 +4,8 @@ use super::data::{AudioArguments, SplitName};
 use super::figure::FigureArguments;
 use super::shared::{DATA, OUTPUT, seconds};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use gambeson_lowrank::projection::method::algorithm3::SparseParams;
+use gambeson_lowrank::sdp::bracket::BoundParams;
 use serde::Deserialize;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -75,12 +77,9 @@ pub(crate) struct FitDataArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = SEARCH)]
 pub(crate) struct SparseArguments {
-    /// sparse-pca, algorithm3: sparsity penalty, relative to the energy of the last coordinate that `axis` would
-    /// take; larger is sparser [default: 0.3].
-    #[arg(long, value_name = "A", allow_negative_numbers = true)]
+    #[arg(long, help = alpha_help(), value_name = "A", allow_negative_numbers = true)]
     pub(crate) alpha: Option<f64>,
-    /// sparse-pca, algorithm3: maximum number of rounds [default: 60].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, help = rounds_help(), value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rounds: Option<u32>,
 }
 
@@ -107,7 +106,7 @@ pub(crate) struct FitArguments {
     #[command(flatten)]
     pub(crate) sparse: SparseArguments,
     /// How tightly kappa squared is proven: upper/sdp_lower - 1.
-    #[arg(long, default_value_t = 1e-4, allow_negative_numbers = true, help_heading = SEARCH)]
+    #[arg(long, default_value_t = BoundParams::default().gap, allow_negative_numbers = true, help_heading = SEARCH)]
     pub(crate) gap: f64,
     /// Stop after this many seconds with the best result so far.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, help_heading = SEARCH)]
@@ -171,6 +170,19 @@ pub(crate) struct SpectrumArguments {
     /// Print one JSON object, with the errors of every rank from 0, instead of the table.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
+}
+
+fn alpha_help() -> String {
+    let SparseParams { alpha, .. } = SparseParams::default();
+    format!(
+        "sparse-pca, algorithm3: sparsity penalty, relative to the energy of the last coordinate that `axis` would \
+         take; larger is sparser [default: {alpha}]"
+    )
+}
+
+fn rounds_help() -> String {
+    let SparseParams { max_iterations, .. } = SparseParams::default();
+    format!("sparse-pca, algorithm3: maximum number of rounds [default: {max_iterations}]")
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

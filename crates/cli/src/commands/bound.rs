@@ -35,32 +35,22 @@ pub(crate) fn run(
     let problem = Problem::enclosing(input.matrix, error, norm, reading, domain, threads)
         .map_err(matrix::explained)
         .with_context(|| name.clone())?;
+    let (solver, method) = match arguments.method {
+        SolverName::Mwu => (Solver::MultiplicativeWeights, "mwu"),
+        // Faster than Algorithm 2 on every matrix tried, so `auto` has nothing to decide.
+        SolverName::Auto | SolverName::BurerMonteiro => (Solver::BurerMonteiro, "burer-monteiro"),
+    };
     let mut params = BoundParams {
         time_limit: arguments.time_limit,
         memory_limit: Some(gambeson_lowrank::file::memory_limit()),
         interrupted: Some(interrupted),
         seed: arguments.seed,
         threads,
-        ..BoundParams::default()
+        ..BoundParams::for_solver(solver, arguments.gap)
     };
-    let method = match arguments.method {
-        SolverName::Mwu => {
-            params.solver = Solver::MultiplicativeWeights;
-            params.gap = 5e-3; // what the paper reaches; smaller gaps take very long
-            "mwu"
-        }
-        // Faster than Algorithm 2 on every matrix tried, so `auto` has nothing to decide.
-        SolverName::Auto | SolverName::BurerMonteiro => {
-            params.solver = Solver::BurerMonteiro;
-            "burer-monteiro"
-        }
-    };
-    params.gap = arguments.gap.unwrap_or(params.gap);
     params.mwu.width = arguments.width;
     params.mwu.early_stop = arguments.early_stop;
-    params.mwu.accuracy = arguments.accuracy.unwrap_or(params.mwu.accuracy.min(params.gap));
-    // Progress that counts towards the requested gap is not a stall.
-    params.mwu.stall = params.mwu.stall.min(0.01 * params.gap);
+    params.mwu.accuracy = arguments.accuracy.unwrap_or(params.mwu.accuracy);
     if let Some(iterations) = arguments.iterations {
         params.mwu.max_iterations = iterations as usize;
         params.burer_monteiro.max_iterations = iterations as usize;

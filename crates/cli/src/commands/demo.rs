@@ -18,7 +18,7 @@ pub(crate) fn run(stdout: &mut impl Write, threads: usize) -> anyhow::Result<End
     writeln!(stdout, "1. A random positive semidefinite matrix (appendix E), 300 x 300, trace 1.")?;
     let problem = Problem::new(matrix.clone(), Norm::Quadratic, Reading::Plain, Domain::Cube, threads)?;
     let solver = Solver::MultiplicativeWeights; // a tour of the paper
-    let params = BoundParams { solver, gap: 5e-3, threads, ..BoundParams::default() };
+    let params = BoundParams { threads, ..BoundParams::for_solver(solver, None) };
     let found = bracket(&problem, &params, &mut ())?;
     writeln!(
         stdout,

@@ -238,13 +238,10 @@ pub(crate) struct Sums {
     pub(crate) error: f64,
     /// The first place where that is not zero.
     inexact: Option<(usize, usize)>,
-    /// The values as plain sums in the order given make them, where these differ, and the bound for them. Certificates
-    /// written before sums were exact are about these.
-    pub(crate) plain: Option<(Vec<f64>, f64)>,
 }
 
 impl Sums {
-    /// `rests` are further summands that plain sums never had.
+    /// `rests` are further summands.
     pub(crate) fn new(
         rows: usize,
         columns: usize,
@@ -262,14 +259,12 @@ impl Sums {
                 return Err(MatrixError::NotFinite { row, column, value });
             }
         }
-        // Stable, so that plain sums are in the order given.
         triplets.sort_by_key(|&(row, column, _)| (row, column));
         rests.sort_by_key(|&(row, column, _)| (row, column));
         let mut offsets = vec![0; rows + 1];
         let mut indices = Vec::with_capacity(triplets.len());
         let mut values: Vec<f64> = Vec::with_capacity(triplets.len());
         let (mut error, mut inexact) = (0.0, None);
-        let mut plain: Vec<(usize, f64, f64)> = Vec::new();
         let mut rests = rests.iter().peekable();
         for group in triplets.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let (row, column, first) = group[0];
@@ -289,13 +284,6 @@ impl Sums {
                     inexact = inexact.or(Some((row, column)));
                 }
                 value = nearest;
-                let before: f64 = group[1..].iter().fold(first, |sum, &(_, _, value)| sum + value);
-                if before != nearest && before.is_finite() {
-                    let mut apart = sum;
-                    apart.add(-before);
-                    let (distance, more) = apart.rounded();
-                    plain.push((values.len(), before, add_up(distance.abs(), more)));
-                }
             }
             indices.push(column);
             values.push(value);
@@ -304,12 +292,7 @@ impl Sums {
         for i in 1..=rows {
             offsets[i] = offsets[i].max(offsets[i - 1]);
         }
-        let plain = (!plain.is_empty()).then(|| {
-            let mut before = values.clone();
-            plain.iter().for_each(|&(at, value, _)| before[at] = value);
-            (before, plain.iter().fold(error, |sum, &(_, _, distance)| add_up(sum, distance)))
-        });
-        Ok(Self { matrix: SparseMatrix { rows, columns, offsets, indices, values }, error, inexact, plain })
+        Ok(Self { matrix: SparseMatrix { rows, columns, offsets, indices, values }, error, inexact })
     }
 }
 

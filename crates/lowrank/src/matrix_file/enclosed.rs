@@ -3,7 +3,7 @@
 use super::decimal::Decimal;
 use super::error::ParseError;
 use crate::file::memory_limit;
-use crate::linalg::matrix::{DenseMatrix, Matrix, MatrixError, SparseMatrix, Sums};
+use crate::linalg::matrix::{DenseMatrix, Matrix, MatrixError, Sums};
 use gambeson_checker::rounding::{add_up, div_up, mul_up};
 
 /// What a reader returns.
@@ -11,13 +11,11 @@ pub(super) struct Enclosed {
     pub(super) matrix: Matrix,
     /// A bound on Σ |entry − what the file says| over all entries.
     pub(super) error: f64,
-    /// The matrix of plain sums and its bound, where it is another.
-    pub(super) former: Option<(Matrix, f64)>,
 }
 
 impl Enclosed {
     pub(super) fn dense(matrix: DenseMatrix, error: f64) -> Self {
-        Self { matrix: Matrix::Dense(matrix), error, former: None }
+        Self { matrix: Matrix::Dense(matrix), error }
     }
 }
 
@@ -57,25 +55,16 @@ impl Triplets {
     /// The matrix times `scale`, a power of two of at most 1.
     pub(super) fn finish(self, rows: usize, columns: usize, scale: f64) -> Result<Enclosed, ParseError> {
         let given = self.error;
-        let Sums { matrix, error, plain, .. } = Sums::new(rows, columns, self.entries, self.rests)?;
-        let scaled = |values: Vec<f64>, error: f64| {
-            let mut error = div_up(add_up(error, given), 1.0 / scale);
-            let mut halved = |value: f64| {
-                let product = value * scale;
-                if product / scale != value {
-                    error = add_up(error, f64::from_bits(1)); // it lost bits below the least number
-                }
-                product
-            };
-            let values: Vec<f64> = values.into_iter().map(&mut halved).collect();
-            (values, error)
-        };
-        let former = plain.map(|(values, error)| {
-            let (values, error) = scaled(values, error);
-            (Matrix::Sparse(SparseMatrix { values, ..matrix.clone() }), error)
-        });
-        let (values, error) = scaled(matrix.values, error);
-        Ok(Enclosed { matrix: Matrix::Sparse(SparseMatrix { values, ..matrix }), error, former })
+        let Sums { mut matrix, error, .. } = Sums::new(rows, columns, self.entries, self.rests)?;
+        let mut error = div_up(add_up(error, given), 1.0 / scale);
+        for value in &mut matrix.values {
+            let product = *value * scale;
+            if product / scale != *value {
+                error = add_up(error, f64::from_bits(1)); // it lost bits below the least number
+            }
+            *value = product;
+        }
+        Ok(Enclosed { matrix: Matrix::Sparse(matrix), error })
     }
 }
 

@@ -63,15 +63,12 @@ pub struct Input {
     pub kind: InputKind,
     /// A bound on Σ |entry − what the file says| over all entries; zero where f64 holds them.
     pub error: f64,
-    /// The matrix of plain sums with its own bound, where that is another one: certificates written before sums were exact
-    /// are about it.
-    pub former: Option<Box<(Matrix, f64)>>,
 }
 
 impl From<Matrix> for Input {
     /// A matrix that is what it says.
     fn from(matrix: Matrix) -> Self {
-        Self { matrix, kind: InputKind::Matrix, error: 0.0, former: None }
+        Self { matrix, kind: InputKind::Matrix, error: 0.0 }
     }
 }
 
@@ -173,5 +170,5 @@ fn max_cut(read: Result<Enclosed, ParseError>) -> Result<Input, ParseError> {
 }
 
 fn input(read: Enclosed, kind: InputKind) -> Input {
-    Input { matrix: read.matrix, kind, error: read.error, former: read.former.map(Box::new) }
+    Input { matrix: read.matrix, kind, error: read.error }
 }

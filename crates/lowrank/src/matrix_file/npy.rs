@@ -12,6 +12,7 @@ use super::problem::HeaderProblem;
 use super::text::clip;
 use crate::file::memory_limit;
 use crate::linalg::matrix::DenseMatrix;
+use crate::safetensors::Element;
 
 const MAGIC: [u8; 6] = *b"\x93NUMPY";
 
@@ -313,13 +314,15 @@ fn tuple(text: &str) -> Option<Vec<usize>> {
     inside.split(',').map(|size| size.trim_ascii().trim_end_matches('L').parse().ok()).collect()
 }
 
-/// The bytes of a file with an array of single precision, row-major.
+/// The bytes of a file with an array, row-major.
 ///
 /// Panics unless there are as many values as the shape has.
-pub fn to_bytes(shape: &[usize], values: &[f32]) -> Vec<u8> {
+pub fn to_bytes<T: Element>(shape: &[usize], values: &[T]) -> Vec<u8> {
     assert_eq!(shape.iter().product::<usize>(), values.len(), "a value for every place");
     let sizes = shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
-    let mut text = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({sizes},), }}");
+    let kind = T::TYPE[..1].to_ascii_lowercase(); // F32 is f4 here
+    let width = T::WIDTH;
+    let mut text = format!("{{'descr': '<{kind}{width}', 'fortran_order': False, 'shape': ({sizes},), }}");
     // Magic, version and length take ten bytes; the whole head is a multiple of 64, and ends a line.
     let padding = (10 + text.len() + 1).next_multiple_of(64) - (10 + text.len() + 1);
     text.push_str(&" ".repeat(padding));
@@ -327,6 +330,6 @@ pub fn to_bytes(shape: &[usize], values: &[f32]) -> Vec<u8> {
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend(u16::try_from(text.len()).unwrap_or(u16::MAX).to_le_bytes()); // a shape of few sizes
     bytes.extend(text.into_bytes());
-    bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    T::append(values, &mut bytes);
     bytes
 }

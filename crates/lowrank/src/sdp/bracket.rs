@@ -1,117 +1,60 @@
 //! Solve, certify, check: a proven bracket for a [`Problem`].
 //!
-//! Solvers propose; every number in a [`Bracket`] was made by the checker.
+//! **Problem.** Proven ends, from above and below and as close as asked, for max xᵀMx and for its semidefinite
+//! relaxation.
+//!
+//! **Method**, within limits on time and memory:
+//! 1. *Plan* the proof: which entries it factorises and in which order ([`plan`](crate::sdp::plan)).
+//! 2. *Reduce* the problem to those entries, without rows of zeros (`steps/reduce.rs`).
+//! 3. *Scale* it by a power of two, if its entries are extreme.
+//! 4. *Solve* the relaxation to a fraction of the gap (`steps/attempt.rs`).
+//! 5. *Repair* the weights, if a failed proof would take long (`steps/repair.rs`). Where the repaired weights are too
+//!    large for the gap, back to 4, from the point found and with a smaller fraction.
+//! 6. *Prove* the upper end (`steps/upper.rs`) and raise the point until its value reaches the gap. Where it does not,
+//!    back to 4 likewise.
+//! 7. *Lower ends*: the value at the point, and at a vertex rounded from it (`steps/lower.rs`).
+//!
+//! **Guarantee.** Solvers propose; every number in a [`Bracket`] was made by the checker.
 
-use crate::linalg::lanczos::TopEigenspace;
 use crate::linalg::operator::Operator;
 use crate::linalg::unit_rows::UnitRows;
 use crate::observe::Observer;
-use crate::parameter::ParameterError;
 use crate::sdp::burer_monteiro::BurerMonteiroParams;
+pub use crate::sdp::outcome::{BoundError, Bracket};
 pub use crate::sdp::params::{BoundParams, GRACE, Solver};
 use crate::sdp::plan::ProofLimits;
 pub use crate::sdp::plan::{Paid, ProofCost, ProofPlan};
-use crate::sdp::problem::{Norm, Problem, Unit};
+use crate::sdp::problem::{Norm, PowerOfTwoScale, Problem};
 pub use crate::sdp::progress::Stop;
-use crate::sdp::progress::{Progress, RunMonitor, StopReason, relative_gap};
+use crate::sdp::progress::{Progress, ResultUnits, RunMonitor, StopReason, relative_gap};
 use crate::sdp::steps::attempt::{Solved, Totals, columns_within, solve};
-use crate::sdp::steps::compact::Compact;
+use crate::sdp::steps::budget::TimeBudget;
+use crate::sdp::steps::lower::{lower_ends, rounded};
+use crate::sdp::steps::reduce::ReducedProblem;
 use crate::sdp::steps::repair::repaired;
+use crate::sdp::steps::trivial::is_trivial;
 use crate::sdp::steps::upper::{CertifiedUpper, certificate_with_proof};
 pub use crate::sdp::steps::upper::{Upper, prove, prove_as_planned};
-use crate::sdp::vertex::best_vertex;
-use gambeson_checker::rounding::add_up;
-use gambeson_checker::{
-    Certificate, CheckError, Domain, Quadratic, RelaxationValue, VertexValue, relaxation_value, vertex_value,
-};
+use gambeson_checker::{RelaxationValue, relaxation_value};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use std::sync::OnceLock;
-use std::time::{Duration, Instant};
-use thiserror::Error;
+use std::time::Instant;
 
 /// The most steps spent on raising the lower end of the relaxation to the requested gap.
 const ASCENT_STEPS: usize = 30;
+/// The part of the gap by which the point is raised: a little less than all of it, for rounding errors.
+const RAISED_TO: f64 = 0.95;
 /// Weights are enlarged by a fraction of the gap to make the proof pass; larger gaps count as this one.
 const LARGEST_MARGIN: f64 = 2e-3;
-/// The part of a time limit that the proof may take.
-const PROOF_PART: f64 = 0.35;
-/// What a proof may take at most, relative to the time limit, before it is given up for a trivial one.
-const OVERRUN: f64 = 1.5;
+/// The part of the gap by which repaired weights may still fail to dominate.
+const REPAIRED_TO: f64 = 0.02;
 /// Steps of the low-rank factorisation where a proof takes long, unless the caller says how many: the gap of a graph with so
 /// many rows falls ever more slowly.
 const LONG_ENOUGH: usize = 1500;
 /// Vertices tried by rounding.
 const ROUNDING_TRIALS: usize = 16;
-
-/// Why there is no bracket.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum BoundError {
-    /// A parameter is out of its range.
-    #[error(transparent)]
-    Parameter(#[from] ParameterError),
-    /// More memory than there may be.
-    #[error(
-        "solving takes {:.2} GB at least, more than the memory limit of {:.2} GB",
-        *.needed as f64 / 1e9,
-        *.limit as f64 / 1e9
-    )]
-    Memory {
-        /// Bytes, the matrix included.
-        needed: u64,
-        /// Bytes.
-        limit: u64,
-    },
-    /// The checker rejected the solver's own certificate.
-    #[error("the certificate found could not be proven")]
-    Check(#[from] CheckError),
-}
-
-/// A proven bracket, in units of the requested norm (the square for ∞→2).
-#[derive(Clone, Debug)]
-pub struct Bracket {
-    /// Evidence for `upper`.
-    pub certificate: Certificate,
-    /// What was paid for instead of being factorised; the certificate needs it to be checked at the same price.
-    pub paid: Paid,
-    /// Whether a proof with nothing given up was within the limits. Something may be given up all the same: absolute values
-    /// may prove more than weights of a solver that had no time.
-    pub affordable: bool,
-    /// What a proof with nothing given up would take, by estimate.
-    pub full_proof: ProofCost,
-    /// Proven upper bound on the maximum and on the relaxation.
-    pub upper: Upper,
-    /// Proven: the form takes this value at a vertex.
-    pub lower: VertexValue,
-    /// Proven: the relaxation is at least this.
-    pub sdp_lower: RelaxationValue,
-    /// The feasible point V that `sdp_lower` is proven from; another run may start from it.
-    pub point: UnitRows,
-    /// True where no weights did noticeably better than equal ones: the bound is n·λ_max(M), which is n for a
-    /// projection.
-    pub trivial: bool,
-    /// Rounds of the solver.
-    pub iterations: usize,
-    /// Products with M inside the solver; in the low-rank factorisation a block of columns counts as one.
-    pub products: usize,
-    /// Time for the solver and the lower ends.
-    pub seconds_solve: f64,
-    /// Time for the proof of the upper bound.
-    pub seconds_check: f64,
-    /// Why it ended.
-    pub stop: Stop,
-}
-
-impl Bracket {
-    /// upper/sdp_lower − 1, rounded up; for negative values (vertices with a negative diagonal) with both signs
-    /// changed. Zero where the ends meet, infinite where zero lies between them.
-    pub fn gap(&self) -> f64 {
-        let gap = relative_gap(self.upper.value(), self.sdp_lower.value());
-        // Two roundings: of the quotient, which is one plus the gap, and of the difference.
-        if gap > 0.0 { add_up(gap, f64::EPSILON * (1.0 + gap)) } else { 0.0 }
-    }
-}
+/// The same where the caller is waiting.
+const HURRIED_TRIALS: usize = 2;
 
 /// Solves and proves. The observer sees estimates in the units of the result and may end the search; the best
 /// bracket so far is then proven and returned.
@@ -126,256 +69,257 @@ pub fn bracket(
     rayon::scope(|_| solve_and_prove(problem, params, observer))
 }
 
-#[allow(clippy::too_many_lines)] // in the order of what happens
+/// The method, in the order of its stages.
 fn solve_and_prove(
     problem: &Problem,
     params: &BoundParams,
     observer: &mut dyn Observer<Progress>,
 ) -> Result<Bracket, BoundError> {
-    let started = Instant::now();
-    let matrix = problem.quadratic();
-    let stop = Stopwatch::new(started, params);
-    let part = params.time_limit.map(|limit| PROOF_PART * limit.as_secs_f64());
-    let limits = ProofLimits {
-        seconds: part,
-        bytes: params.memory_limit.map(|limit| limit.saturating_sub(problem.bytes())),
+    // Plan.
+    let mut budget = TimeBudget::start(params);
+    let bytes = params.memory_limit.map(|limit| limit.saturating_sub(problem.bytes()));
+    let limits = ProofLimits { seconds: budget.for_proof(), bytes };
+    let plan = ProofPlan::within(problem, &limits, params.threads, &|| budget.planning_is_over())?;
+    budget.expect_proof(plan.cost.seconds);
+    // Reduce.
+    let reduced = ReducedProblem::planned(problem, &plan);
+    let solved_for = reduced.problem(problem);
+    let params = &affordable(params, &plan, problem, solved_for)?;
+    // Scale.
+    let rescaled = solved_for.rescaled();
+    let (working, scale) =
+        rescaled.as_ref().map_or((solved_for, PowerOfTwoScale::ONE), |(copy, scale)| (copy, *scale));
+    let operator = &Operator::new(working.quadratic(), problem.domain);
+    let mut run = Run::new(problem, params, &plan, budget, &reduced, (operator, scale), observer);
+    let ends = loop {
+        let found = run.solve()?;
+        let weights = run.repair(&found.weights);
+        if run.falls_short(&weights) && run.may_go_on() {
+            run.start = Some(found.point);
+            continue; // a proof would fall short as well, and take long
+        }
+        let upper = run.prove(weights)?;
+        let ends = run.raise(found, upper)?;
+        if run.reaches_gap(&ends) || !run.may_go_on() || ends.drops_entries() {
+            break ends;
+        }
+        run.start = Some(reduced.part_of(&ends.point));
+        run.earlier = Some(ends);
     };
-    let planned = |most: f64| part.is_some_and(|part| started.elapsed().as_secs_f64() > most * part);
-    let plan = ProofPlan::within(problem, &limits, params.threads, &|| planned(1.0))?;
+    // Lower ends.
+    run.finish(ends)
+}
+
+/// The parameters with as many steps and columns as are worthwhile and fit.
+fn affordable(
+    params: &BoundParams,
+    plan: &ProofPlan,
+    problem: &Problem,
+    solved_for: &Problem,
+) -> Result<BoundParams, BoundError> {
     let mut params = params.clone();
-    if plan.is_long() && params.burer_monteiro.max_iterations == BurerMonteiroParams::default().max_iterations
-    {
-        params.burer_monteiro.max_iterations = LONG_ENOUGH;
+    let own = &mut params.burer_monteiro;
+    if plan.is_long() && own.max_iterations == BurerMonteiroParams::default().max_iterations {
+        own.max_iterations = LONG_ENOUGH;
     }
-    // The solver gets what is proven in full, without rows of zeros.
-    let reduced = plan.reduced(problem);
-    let compact = Compact::of(reduced.as_ref().unwrap_or(problem));
-    let solved_for = compact.problem(reduced.as_ref().unwrap_or(problem));
     if let Some(limit) = params.memory_limit
         && params.solver == Solver::BurerMonteiro
     {
-        let columns =
-            columns_within(&params.burer_monteiro, solved_for, limit.saturating_sub(problem.bytes()));
+        let columns = columns_within(own, solved_for, limit.saturating_sub(problem.bytes()));
         let needed = |bytes: u64| bytes.saturating_add(problem.bytes());
-        let columns = columns.map_err(|bytes| BoundError::Memory { needed: needed(bytes), limit })?;
-        params.burer_monteiro.columns = Some(columns);
+        own.columns = Some(columns.map_err(|bytes| BoundError::Memory { needed: needed(bytes), limit })?);
     }
-    let params = &params;
-    // Squares of extreme entries would overflow or vanish in the solvers: they get a copy of ordinary size.
-    let rescaled = solved_for.rescaled();
-    let (working, unit) = rescaled.as_ref().map_or((solved_for, Unit::ONE), |(copy, unit)| (copy, *unit));
-    let operator = Operator::new(working.quadratic(), problem.domain);
-    let n = operator.dim();
-    let scale = if problem.norm == Norm::InfToOne { 0.5 } else { 1.0 };
-    let constant = operator.left_out_trace();
-    let mut rng = ChaCha8Rng::seed_from_u64(params.seed);
-    // The lower ends take about as long as a few steps of the solver, and the proof what was planned.
-    let left = |limit: Duration| {
-        (0.9 * limit.as_secs_f64() - 1.3 * plan.cost.seconds).max(0.2 * limit.as_secs_f64())
-    };
-    let deadline = params.time_limit.and_then(|limit| Duration::try_from_secs_f64(left(limit)).ok());
-    let deadline = deadline.and_then(|left| started.checked_add(left));
-    let mut monitor = RunMonitor {
-        inner: observer,
-        gap: params.gap,
-        constant,
-        unit,
-        scale,
-        deadline,
-        stop: None,
-        reached: f64::INFINITY,
-        earlier: 0,
-        upper: f64::INFINITY,
-        lower: f64::NEG_INFINITY,
-    };
-    // A proof is a little wider than the estimate, so the solver aims at a smaller gap: a much smaller one if needed.
-    let mut total = Totals::default();
-    let mut ambitions = params.solver.ambitions().iter();
-    let mut start = params.start.as_ref().map(|start| compact.part_of(start));
-    let mut proven: Option<CertifiedUpper> = None;
-    let mut raised: Option<(UnitRows, RelaxationValue)> = None;
-    let (mut best, point, sdp_lower) = loop {
-        let ambition = ambitions.next();
-        monitor.gap = ambition.unwrap_or(&1.0) * params.gap;
-        monitor.earlier = total.iterations;
-        let found = if operator.is_zero() {
-            Solved::zero(n)
+    Ok(params)
+}
+
+/// Both ends of the relaxation as far as they are proven, in the units of the problem.
+struct Ends {
+    upper: CertifiedUpper,
+    /// The feasible point that `lower` is proven from.
+    point: UnitRows,
+    lower: RelaxationValue,
+}
+
+impl Ends {
+    /// Whether the upper end is of a proof that gives entries up.
+    fn drops_entries(&self) -> bool {
+        !self.upper.paid.is_nothing()
+    }
+}
+
+/// A run between its stages.
+struct Run<'a> {
+    problem: &'a Problem,
+    params: &'a BoundParams,
+    plan: &'a ProofPlan,
+    budget: TimeBudget,
+    reduced: &'a ReducedProblem,
+    /// Of the reduced and scaled problem; weights and points of solvers belong to it.
+    operator: &'a Operator<'a>,
+    monitor: RunMonitor<'a>,
+    rng: ChaCha8Rng,
+    /// Fractions of the gap that are still to be tried.
+    ambitions: std::slice::Iter<'static, f64>,
+    /// Where the solver starts next.
+    start: Option<UnitRows>,
+    /// The best ends of earlier rounds.
+    earlier: Option<Ends>,
+    total: Totals,
+}
+
+impl<'a> Run<'a> {
+    fn new(
+        problem: &'a Problem,
+        params: &'a BoundParams,
+        plan: &'a ProofPlan,
+        budget: TimeBudget,
+        reduced: &'a ReducedProblem,
+        (operator, scale): (&'a Operator<'a>, PowerOfTwoScale),
+        observer: &'a mut dyn Observer<Progress>,
+    ) -> Self {
+        let factor = if problem.norm == Norm::InfToOne { 0.5 } else { 1.0 };
+        let units = ResultUnits { constant: operator.left_out_trace(), factor, scale };
+        Self {
+            problem,
+            params,
+            plan,
+            budget,
+            reduced,
+            operator,
+            monitor: RunMonitor::new(observer, units),
+            rng: ChaCha8Rng::seed_from_u64(params.seed),
+            ambitions: params.solver.ambitions().iter(),
+            start: params.start.as_ref().map(|start| reduced.part_of(start)),
+            earlier: None,
+            total: Totals::default(),
+        }
+    }
+
+    /// Runs the solver: to a smaller gap than asked, since a proof is a little wider than the estimate, and to a much
+    /// smaller one if that was not enough.
+    fn solve(&mut self) -> Result<Solved, BoundError> {
+        self.monitor.gap = self.ambitions.next().unwrap_or(&1.0) * self.params.gap;
+        self.monitor.earlier = self.total.iterations;
+        self.monitor.deadline = self.budget.solver_deadline();
+        let found = if self.operator.is_zero() {
+            Solved::zero(self.operator.dim())
         } else {
-            solve(&operator, params, start.as_ref(), &mut rng, &mut monitor)?
+            solve(self.operator, self.params, self.start.as_ref(), &mut self.rng, &mut self.monitor)?
         };
-        total.add(&found);
-        let is_time = |deadline: Option<Instant>| deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        let mut weights = found.weights.clone();
-        if plan.is_long() && !operator.is_zero() {
-            let late = || is_time(deadline) || stop.asks();
-            weights = repaired(&operator, &weights, 0.02 * params.gap, &mut rng, &late);
-            let upper = scale * (weights.iter().sum::<f64>() + constant);
-            let far = relative_gap(upper, monitor.lower) > params.gap;
-            let left = total.iterations < params.burer_monteiro.max_iterations && !late();
-            if far && total.stop == Stop::Gap && ambitions.len() > 0 && left {
-                start = Some(found.point);
-                continue; // a proof would show that, and take long
-            }
+        self.total.add(&found);
+        Ok(found)
+    }
+
+    /// Whether a failed proof is worth avoiding.
+    fn repairs(&self) -> bool {
+        self.plan.is_long() && !self.operator.is_zero()
+    }
+
+    /// The solver's weights, mended where a failed proof is worth avoiding.
+    fn repair(&mut self, weights: &[f64]) -> Vec<f64> {
+        if !self.repairs() {
+            return weights.to_vec();
         }
-        weights.iter_mut().for_each(|weight| *weight = unit.of(*weight));
-        let weights = compact.whole(weights, 0.0);
-        let solved = Instant::now();
+        let tolerance = REPAIRED_TO * self.params.gap;
+        repaired(self.operator, weights, tolerance, &mut self.rng, &|| self.budget.is_over())
+    }
+
+    /// Whether repaired weights are too large for the gap.
+    fn falls_short(&self, weights: &[f64]) -> bool {
+        let upper = self.monitor.units.unscaled(weights.iter().sum::<f64>());
+        self.repairs() && relative_gap(upper, self.monitor.lower) > self.params.gap
+    }
+
+    /// Whether another round may help: the solver stopped for having reached what it aimed at, and could aim at less.
+    fn may_go_on(&self) -> bool {
+        self.total.stop == Stop::Gap
+            && self.ambitions.len() > 0
+            && self.total.iterations < self.params.burer_monteiro.max_iterations
+            && !self.budget.is_over()
+    }
+
+    /// Proves what the weights can. What an earlier round proved stays, whatever this one comes to.
+    fn prove(&mut self, mut weights: Vec<f64>) -> Result<CertifiedUpper, BoundError> {
+        weights.iter_mut().for_each(|weight| *weight = self.monitor.units.scale.of(*weight));
+        let weights = self.reduced.whole(weights, 0.0);
+        let started = Instant::now();
         // After an early stop a margin as small as the requested gap would be wasted effort.
-        let gap = monitor.reached.clamp(params.gap.min(LARGEST_MARGIN), LARGEST_MARGIN);
-        let attempt = certificate_with_proof(problem, &plan, &weights, gap, params.threads, &|| stop.asks())?;
-        total.seconds_check += solved.elapsed().as_secs_f64();
-        // What earlier attempts proved stays, whatever this one comes to.
-        let best = match proven.take() {
-            Some(earlier) if earlier.upper.value() <= attempt.upper.value() => earlier,
-            _ => attempt,
+        let gap = self.monitor.reached.clamp(self.params.gap.min(LARGEST_MARGIN), LARGEST_MARGIN);
+        let stop = || self.budget.ends_proof();
+        let found =
+            certificate_with_proof(self.problem, self.plan, &weights, gap, self.params.threads, &stop)?;
+        self.total.seconds_check += started.elapsed().as_secs_f64();
+        Ok(match &self.earlier {
+            Some(Ends { upper, .. }) if upper.upper.value() <= found.upper.value() => upper.clone(),
+            _ => found,
+        })
+    }
+
+    /// Raises the point found until its value reaches the gap, now that it is known what that takes, and proves the value.
+    fn raise(&mut self, found: Solved, upper: CertifiedUpper) -> Result<Ends, BoundError> {
+        let Solved { mut point, weights, .. } = found;
+        let enough = self.monitor.units.solver_value(upper.upper.value(), 1.0 + RAISED_TO * self.params.gap);
+        let worthwhile = !self.total.in_a_hurry() && !self.reduced.drops_entries;
+        point.ascend(self.operator, &weights, if worthwhile { ASCENT_STEPS } else { 0 }, enough);
+        let point = self.reduced.whole_point(point);
+        let (matrix, domain) = (self.problem.quadratic(), self.problem.domain);
+        let lower = relaxation_value(matrix, domain, &point.entries, point.columns, self.params.threads)?;
+        Ok(match self.earlier.take() {
+            Some(earlier) if earlier.lower.value() >= lower.value() => Ends { upper, ..earlier },
+            _ => Ends { upper, point, lower },
+        })
+    }
+
+    fn reaches_gap(&self, ends: &Ends) -> bool {
+        let lower = self.monitor.units.factor * ends.lower.value();
+        relative_gap(ends.upper.upper.value(), lower) <= self.params.gap
+    }
+
+    /// Why it ended, all rounds considered.
+    fn stop(&self, ends: &Ends) -> Stop {
+        match self.total.stop {
+            Stop::Gap if self.reaches_gap(ends) => Stop::Gap,
+            Stop::Gap if ends.drops_entries() => Stop::Reduced,
+            Stop::Gap => Stop::Solver(StopReason::Stalled), // the estimates were too optimistic
+            other => other,
+        }
+    }
+
+    /// Compares with equal weights, rounds to a vertex, and puts everything in the units of the norm.
+    fn finish(mut self, mut ends: Ends) -> Result<Bracket, BoundError> {
+        let (problem, threads) = (self.problem, self.params.threads);
+        let stop = self.stop(&ends);
+        let (zero, hurry) = (stop == Stop::Zero, self.total.in_a_hurry());
+        let trivial = !zero && !hurry && !ends.drops_entries() && {
+            let working = (self.operator, self.monitor.units.scale);
+            let stop = || self.budget.ends_proof();
+            is_trivial(problem, working, &ends.point, &mut ends.upper, threads, &stop)
         };
-        let upper = best.upper;
-        // The lower end is raised after the proof, when the value needed is known.
-        let most = 1.0 + 0.95 * params.gap;
-        let value = unit.inverse(upper.value());
-        let enough = if value > 0.0 { value / most } else { value * most } / scale - constant;
-        let mut point = found.point;
-        let steps = if total.in_a_hurry() || reduced.is_some() { 0 } else { ASCENT_STEPS };
-        point.ascend(&operator, &found.weights, steps, enough);
-        let point = compact.whole_point(point);
-        let value = relaxation_value(matrix, problem.domain, &point.entries, point.columns, params.threads)?;
-        let (point, sdp_lower) = match raised.take() {
-            Some(earlier) if earlier.1.value() >= value.value() => earlier,
-            _ => (point, value),
+        let trials = if zero {
+            1
+        } else if hurry {
+            HURRIED_TRIALS
+        } else {
+            ROUNDING_TRIALS
         };
-        let reached = relative_gap(upper.value(), scale * sdp_lower.value()) <= params.gap;
-        let time_is_left = !is_time(deadline) && !stop.asks();
-        let left =
-            total.iterations < params.burer_monteiro.max_iterations && time_is_left && best.paid.is_nothing();
-        if !reached && total.stop == Stop::Gap && ambitions.len() > 0 && left {
-            start = Some(compact.part_of(&point));
-            (proven, raised) = (Some(best), Some((point, sdp_lower)));
-            continue;
-        }
-        if !reached && total.stop == Stop::Gap && !best.paid.is_nothing() {
-            total.stop = Stop::Reduced;
-        } else if !reached && total.stop == Stop::Gap {
-            total.stop = Stop::Solver(StopReason::Stalled); // the estimates were too optimistic
-        }
-        break (best, point, sdp_lower);
-    };
-    let trivial = total.stop != Stop::Zero
-        && !total.in_a_hurry()
-        && best.paid.is_nothing()
-        && is_trivial(problem, &operator, &point, unit, &mut best, params.threads, &stop);
-    let CertifiedUpper { certificate, upper, paid } = best;
-    let trials = match total.stop {
-        Stop::Zero => 1,
-        _ if total.in_a_hurry() => 2,
-        _ => ROUNDING_TRIALS,
-    };
-    // A vertex is one of the whole problem, whatever the solver got.
-    let again = reduced.as_ref().map(|_| Compact::of(problem));
-    let compact = again.as_ref().unwrap_or(&compact);
-    let whole = again.as_ref().map(|of| Operator::new(of.problem(problem).quadratic(), problem.domain));
-    let vertex = best_vertex(whole.as_ref().unwrap_or(&operator), &compact.part_of(&point), trials, &mut rng);
-    let vertex = compact.whole(vertex, 1.0);
-    let (lower, sdp_lower) = lower_ends(problem, &vertex, sdp_lower, params.threads)?;
-    Ok(Bracket {
-        certificate,
-        paid,
-        affordable: plan.paid.is_nothing(),
-        full_proof: plan.full,
-        upper,
-        lower,
-        sdp_lower,
-        point,
-        trivial,
-        iterations: total.iterations,
-        products: total.products,
-        seconds_solve: started.elapsed().as_secs_f64() - total.seconds_check,
-        seconds_check: total.seconds_check,
-        stop: total.stop,
-    })
-}
-
-/// The lower ends at a vertex and at a feasible point, in the units of the norm, for all entries within their error.
-fn lower_ends(
-    problem: &Problem,
-    vertex: &[f64],
-    sdp_lower: RelaxationValue,
-    threads: usize,
-) -> Result<(VertexValue, RelaxationValue), CheckError> {
-    let matrix = problem.quadratic();
-    let mut lower = vertex_value(matrix, vertex, threads)?;
-    let mut sdp_lower = sdp_lower.or_vertex(lower);
-    if let Some(rows) = problem.dilated_rows() {
-        lower = lower.of_dilation(matrix, rows)?;
-        sdp_lower = sdp_lower.of_dilation(matrix, rows)?;
-    }
-    let error = problem.error();
-    Ok(if problem.is_factor() {
-        (lower.widened_factor(error), sdp_lower.widened_factor(error))
-    } else {
-        (lower.widened(error), sdp_lower.widened(error))
-    })
-}
-
-/// When a proof is to be given up for one that needs no factorisation.
-struct Stopwatch {
-    deadline: Option<Instant>,
-    interrupted: Option<fn() -> bool>,
-    /// When the interruption was first seen.
-    seen: OnceLock<Instant>,
-}
-
-impl Stopwatch {
-    fn new(started: Instant, params: &BoundParams) -> Self {
-        let deadline = params
-            .time_limit
-            .and_then(|limit| Duration::try_from_secs_f64(OVERRUN * limit.as_secs_f64() + 1.0).ok())
-            .and_then(|limit| started.checked_add(limit));
-        Self { deadline, interrupted: params.interrupted, seen: OnceLock::new() }
-    }
-
-    fn asks(&self) -> bool {
-        let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        let interrupted = self.interrupted.is_some_and(|interrupted| interrupted());
-        late || interrupted && self.seen.get_or_init(Instant::now).elapsed() >= GRACE
-    }
-}
-
-/// Whether the bound is no better than what equal weights give, n·λ_max(M): for a projection the trivial n.
-///
-/// For a factor this is proven, at the cost of an r × r problem, and the bound taken where it is smaller. For a dense
-/// form an eigenvalue to three digits decides, which `point` usually shows to be large enough. Max-cut forms are left
-/// out: there equal weights are no sign of failure.
-fn is_trivial(
-    problem: &Problem,
-    operator: &Operator<'_>,
-    point: &UnitRows,
-    unit: Unit,
-    best: &mut CertifiedUpper,
-    threads: usize,
-    stop: &Stopwatch,
-) -> bool {
-    let n = operator.dim();
-    match problem.quadratic() {
-        Quadratic::Gram { dim, rank, .. } if rank <= dim => {
-            let equal = Certificate { domain: problem.domain, weights: vec![1.0; n], shift: None };
-            let plan = ProofPlan::default();
-            let proof = prove_as_planned(problem, &equal, &plan, threads, &|| stop.asks());
-            let Ok(bound) = proof else { return false };
-            let trivial = best.upper.value() > (1.0 - 1e-5) * bound.value();
-            if bound.value() < best.upper.value() {
-                (best.certificate, best.upper) = (equal, bound);
-            }
-            trivial
-        }
-        Quadratic::Dense { .. } if problem.domain == Domain::Cube && problem.norm == Norm::Quadratic => {
-            let mut space =
-                TopEigenspace::spanned_by(point, &operator.apply_block(&point.entries, point.columns));
-            let mut no_better = |most: usize| {
-                let value = space.solve(operator, &vec![1.0; n], 1e-3, most).value;
-                best.upper.value() > (1.0 - 1e-5) * unit.of(n as f64 * value)
-            };
-            no_better(0) && no_better(30)
-        }
-        _ => false,
+        let vertex = rounded(problem, self.reduced, self.operator, &ends.point, trials, &mut self.rng);
+        let (lower, sdp_lower) = lower_ends(problem, &vertex, ends.lower, threads)?;
+        let Ends { upper: CertifiedUpper { certificate, upper, paid }, point, .. } = ends;
+        Ok(Bracket {
+            certificate,
+            paid,
+            affordable: self.plan.paid.is_nothing(),
+            full_proof: self.plan.full,
+            upper,
+            lower,
+            sdp_lower,
+            point,
+            trivial,
+            iterations: self.total.iterations,
+            products: self.total.products,
+            seconds_solve: self.budget.elapsed() - self.total.seconds_check,
+            seconds_check: self.total.seconds_check,
+            stop,
+        })
     }
 }

@@ -24,6 +24,9 @@ use crate::sdp::primal::PrimalCandidate;
 use crate::sdp::progress::{Progress, StopReason};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
+use std::fmt;
+use std::str::FromStr;
+use thiserror::Error;
 
 /// Residual at which the eigenvalues that are compared are accepted, relative to them.
 const SHARP: f64 = 3e-4;
@@ -43,6 +46,38 @@ pub enum Width {
     Aggressive,
     /// A constant.
     Fixed(f64),
+}
+
+impl fmt::Display for Width {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Theorem => formatter.write_str("theorem"),
+            Self::Aggressive => formatter.write_str("aggressive"),
+            Self::Fixed(width) => width.fmt(formatter),
+        }
+    }
+}
+
+/// A text that is no [`Width`].
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("expected theorem, aggressive or a number")]
+pub struct ParseWidthError {
+    /// The text.
+    pub text: String,
+}
+
+impl FromStr for Width {
+    type Err = ParseWidthError;
+
+    fn from_str(text: &str) -> Result<Self, ParseWidthError> {
+        match text {
+            "theorem" => Ok(Self::Theorem),
+            "aggressive" => Ok(Self::Aggressive),
+            number => {
+                number.parse().map(Self::Fixed).map_err(|_| ParseWidthError { text: number.to_owned() })
+            }
+        }
+    }
 }
 
 /// Parameters of Algorithm 2.

@@ -9,6 +9,11 @@ use std::time::Duration;
 /// How long a proof goes on after the caller has interrupted.
 pub const GRACE: Duration = Duration::from_secs(10);
 
+/// The gap of Algorithm 2 by default, which is what the paper reaches; smaller ones take very long.
+const MWU_GAP: f64 = 5e-3;
+/// Improvements of Algorithm 2 above this part of the gap are not a stall: they count towards the gap.
+const NO_STALL: f64 = 0.01;
+
 /// Which algorithm looks for the certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Solver {
@@ -63,7 +68,27 @@ impl Default for BoundParams {
     }
 }
 
+impl Solver {
+    /// The gap aimed at unless the caller names one.
+    pub fn default_gap(self) -> f64 {
+        match self {
+            Self::MultiplicativeWeights => MWU_GAP,
+            Self::BurerMonteiro => BoundParams::default().gap,
+        }
+    }
+}
+
 impl BoundParams {
+    /// The defaults for a solver and a gap (by default, [`Solver::default_gap`]): Algorithm 2 is as accurate as the gap
+    /// requires.
+    pub fn for_solver(solver: Solver, gap: Option<f64>) -> Self {
+        let gap = gap.unwrap_or_else(|| solver.default_gap());
+        let params = Self { solver, gap, ..Self::default() };
+        let accuracy = params.mwu.accuracy.min(gap);
+        let stall = params.mwu.stall.min(NO_STALL * gap);
+        Self { mwu: MwuParams { accuracy, stall, ..params.mwu }, ..params }
+    }
+
     /// Checks every parameter once, including those of the solver not chosen.
     pub fn validate(&self) -> Result<(), ParameterError> {
         if !(self.gap > 0.0) {

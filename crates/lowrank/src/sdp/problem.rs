@@ -60,10 +60,10 @@ pub enum ProblemError {
 
 /// A power of two between the numbers of a rescaled problem and those of the original.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Unit(i32);
+pub(crate) struct PowerOfTwoScale(i32);
 
-impl Unit {
-    pub(crate) const ONE: Unit = Unit(0);
+impl PowerOfTwoScale {
+    pub(crate) const ONE: PowerOfTwoScale = PowerOfTwoScale(0);
 
     /// A value of the rescaled problem in the original's numbers.
     pub(crate) fn of(self, value: f64) -> f64 {
@@ -73,7 +73,7 @@ impl Unit {
 
     /// A value of the original in the rescaled problem's numbers.
     pub(crate) fn inverse(self, value: f64) -> f64 {
-        Unit(-self.0).of(value)
+        PowerOfTwoScale(-self.0).of(value)
     }
 }
 
@@ -252,7 +252,7 @@ impl Problem {
     }
 
     /// A copy whose largest entry is about one, and the unit of its values; None unless the original's is extreme.
-    pub(crate) fn rescaled(&self) -> Option<(Problem, Unit)> {
+    pub(crate) fn rescaled(&self) -> Option<(Problem, PowerOfTwoScale)> {
         let (Storage::Dense(DenseMatrix { entries, .. })
         | Storage::Gram(DenseMatrix { entries, .. })
         | Storage::Sparse(SparseMatrix { values: entries, .. })) = &self.storage;
@@ -262,15 +262,16 @@ impl Problem {
         }
         #[allow(clippy::cast_possible_truncation)] // between −1074 and 1023
         let exponent = largest.log2().floor() as i32;
-        let scaled =
-            |entries: &[f64]| entries.iter().map(|&entry| Unit(-exponent).of(entry)).collect::<Vec<f64>>();
+        let scaled = |entries: &[f64]| {
+            entries.iter().map(|&entry| PowerOfTwoScale(-exponent).of(entry)).collect::<Vec<f64>>()
+        };
         let dense = |of: &DenseMatrix| DenseMatrix { entries: scaled(&of.entries), ..*of };
         let (storage, unit) = match &self.storage {
-            Storage::Dense(matrix) => (Storage::Dense(dense(matrix)), Unit(exponent)),
-            Storage::Gram(factor) => (Storage::Gram(dense(factor)), Unit(2 * exponent)), // M is quadratic in U
+            Storage::Dense(matrix) => (Storage::Dense(dense(matrix)), PowerOfTwoScale(exponent)),
+            Storage::Gram(factor) => (Storage::Gram(dense(factor)), PowerOfTwoScale(2 * exponent)), // M is quadratic in U
             Storage::Sparse(matrix) => {
                 let values = scaled(&matrix.values);
-                (Storage::Sparse(SparseMatrix { values, ..matrix.clone() }), Unit(exponent))
+                (Storage::Sparse(SparseMatrix { values, ..matrix.clone() }), PowerOfTwoScale(exponent))
             }
         };
         Some((Problem { storage, ..*self }, unit))

@@ -10,7 +10,7 @@ use gambeson_lowrank::projection::kappa::problem;
 use gambeson_lowrank::projection::method::algorithm3::{
     RobustProjectionParams, SparseParams, robust_projection,
 };
-use gambeson_lowrank::projection::method::coordinates;
+use gambeson_lowrank::projection::method::coordinates::{self, RankedCoordinates};
 use gambeson_lowrank::projection::method::pca::Spectrum;
 use gambeson_lowrank::projection::moments::{Moments, MomentsAccumulator, Samples};
 use gambeson_lowrank::projection::representation::{Representation, Transform};
@@ -356,10 +356,9 @@ fn all_channels_are_fitted_and_certified_at_once() {
 #[test]
 fn coordinates_are_taken_by_energy() {
     let energy = energy(false);
-    let order = coordinates::by_energy(&energy);
+    let RankedCoordinates { order, errors } = RankedCoordinates::of(&energy);
     let diagonal = energy.diagonal();
     assert!(order.windows(2).all(|pair| diagonal[pair[0]] >= diagonal[pair[1]]));
-    let errors = coordinates::errors(&energy, &order);
     for rank in [1, 5, 64] {
         assert!((errors[rank] - energy.error(&coordinates::basis(64, &order[..rank]))).abs() < 1e-12);
     }

@@ -307,7 +307,7 @@ fn verdict_of(
     time_limit: Option<Duration>,
     threads: usize,
 ) -> anyhow::Result<Verdict> {
-    let Input { mut matrix, kind, mut error, former, .. } = input;
+    let Input { matrix, kind, error } = input;
     let question = Question::new(asked, &file, &matrix, kind);
     let verdict = |upper: Option<Upper>, reason: Option<String>, started: Instant| {
         Ok(Verdict { upper, reason, question, seconds: started.elapsed().as_secs_f64() })
@@ -317,11 +317,7 @@ fn verdict_of(
         return rejected(reason);
     }
     let hash = matrix.sha256();
-    let formerly =
-        former.filter(|former| hash != file.matrix_sha256 && former.0.sha256() == file.matrix_sha256);
-    if let Some(former) = formerly {
-        (matrix, error) = *former; // plain sums, as programs before this one made them
-    } else if hash != file.matrix_sha256 {
+    if hash != file.matrix_sha256 {
         return rejected(format!("the certificate is for another matrix (sha256 {hash} here)"));
     }
     if file.n != file.weights.len() {

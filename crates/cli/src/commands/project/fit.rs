@@ -2,7 +2,7 @@
 
 use super::fittable::Fittable;
 use super::live::LiveFit;
-use super::method::{found, method_of};
+use super::method::{in_few_words, method_of};
 use crate::args::FitArguments;
 use crate::ended::Ended;
 use crate::json::{self, ChannelRecord, FitRecord};
@@ -56,7 +56,7 @@ pub(super) fn run(
     if arguments.json {
         writeln!(stdout, "{}", json::line(&record)?)?;
     } else {
-        print(&record, &data.describe(record.centred), stdout)?;
+        print(&record, &fitted.channels, &data.describe(record.centred), stdout)?;
     }
     stdout.flush()?;
     if stopped {
@@ -101,8 +101,8 @@ fn record(
             kappa,
             error: fitted.error,
             limit: root_down(fitted.limit_rank),
-            how: fitted.how.clone(),
-            split: fitted.split,
+            how: fitted.how.to_string(),
+            split: fitted.how.split(),
             trivial: kappa > (1.0 - 1e-5) * n.sqrt(),
         }
     };
@@ -128,7 +128,7 @@ fn record(
     }
 }
 
-fn print(record: &FitRecord, title: &str, stdout: &mut impl Write) -> anyhow::Result<()> {
+fn print(record: &FitRecord, fitted: &[Fitted], title: &str, stdout: &mut impl Write) -> anyhow::Result<()> {
     writeln!(stdout, "{}", wrapped(&format!("{title}, method {}", record.method), 2))?;
     writeln!(
         stdout,
@@ -142,8 +142,8 @@ fn print(record: &FitRecord, title: &str, stdout: &mut impl Write) -> anyhow::Re
             format!("{name:>7} {rank:>5} {kappa_text:>10} {error:>9} {limit_text:>9} {ratio:>7}  {how}");
         writeln!(stdout, "{}", wrapped(row.trim_end(), 54))
     };
-    for (c, channel) in record.channels.iter().enumerate() {
-        let mut how = found(&channel.how, channel.rank);
+    for (c, (channel, fitted)) in record.channels.iter().zip(fitted).enumerate() {
+        let mut how = in_few_words(fitted.how, channel.rank);
         if channel.trivial {
             how.push_str(" (no better than sqrt n, which is trivial)");
         }

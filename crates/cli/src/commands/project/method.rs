@@ -1,16 +1,17 @@
 //! Methods of fitting: from the command line, and in words.
 
 use crate::args::{FitMethodName, SparseArguments};
-use gambeson_lowrank::projection::fit::FitMethod;
+use gambeson_lowrank::projection::fit::{BasisConstruction, FitMethod};
 use gambeson_lowrank::projection::method::algorithm3::SparseParams;
 
 /// How a projection was found, in few words beside its rank.
-pub(super) fn found(how: &str, rank: usize) -> String {
-    match how.split_once(" principal and ") {
-        Some((principal, rest)) => {
-            format!("{principal} principal, {}", rest.trim_end_matches(" components"))
+pub(super) fn in_few_words(how: BasisConstruction, rank: usize) -> String {
+    match how {
+        BasisConstruction::PrincipalAndSparse { principal, sparse } => {
+            format!("{principal} principal, {sparse} sparse")
         }
-        None => how.strip_prefix(&format!("{rank} ")).unwrap_or(how).to_owned(),
+        _ if how.count() == rank => how.kind().to_owned(),
+        _ => how.to_string(),
     }
 }
 

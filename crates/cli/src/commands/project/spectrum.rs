@@ -8,7 +8,7 @@ use crate::report::decimal::up_to_places;
 use crate::report::figure::{Axis, Figure, Panel, Point, Series, Style};
 use crate::report::table::Table;
 use gambeson_lowrank::projection::energy::Energy;
-use gambeson_lowrank::projection::method::coordinates;
+use gambeson_lowrank::projection::method::coordinates::RankedCoordinates;
 use gambeson_lowrank::projection::method::pca::Spectrum;
 use std::io::Write;
 use std::time::Instant;
@@ -24,7 +24,7 @@ fn channel_spectrum(energy: &Energy, allowed: Option<impl Fn(usize) -> bool>) ->
     let pca = Spectrum::new(energy).errors();
     ChannelSpectrum {
         pca: pca.into_iter().map(|error| error + cut_off.max(0.0)).collect(),
-        coordinates: coordinates::errors(energy, &coordinates::by_energy(energy)),
+        coordinates: RankedCoordinates::of(energy).errors,
     }
 }
 

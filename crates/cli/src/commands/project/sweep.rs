@@ -4,7 +4,7 @@ use super::fit::root_down;
 use super::fittable::Fittable;
 use super::frontier::frontier;
 use super::live::LiveFit;
-use super::method::{found, method_of};
+use super::method::{in_few_words, method_of};
 use crate::args::{FitMethodName, SweepArguments};
 use crate::ended::Ended;
 use crate::json::{self, SweepPoint};
@@ -12,7 +12,7 @@ use crate::progress::{above, duration, say};
 use crate::report::decimal::{down, up, up_to_places};
 use crate::screen::wrapped;
 use anyhow::{Context, bail};
-use gambeson_lowrank::projection::fit::{Target, fit_channel};
+use gambeson_lowrank::projection::fit::{BasisConstruction, Target, fit_channel};
 use gambeson_lowrank::projection::method::pca::Spectrum;
 use gambeson_lowrank::sdp::bracket::BoundParams;
 use std::io::Write;
@@ -63,9 +63,9 @@ pub(super) fn run(
                     rank: fitted.certified.basis.columns,
                     kappa: fitted.certified.kappa().value(),
                     limit: root_down(fitted.limit_rank),
-                    how: fitted.how,
+                    how: fitted.how.to_string(),
                 };
-                above(|| print_point(&point, arguments.json, stdout))?;
+                above(|| print_point(&point, fitted.how, arguments.json, stdout))?;
                 points.push(point);
             }
             Err(_) if live.stopped => {}
@@ -118,7 +118,12 @@ fn print_head(title: &str, channel: usize, stdout: &mut impl Write) -> std::io::
 }
 
 /// A row of the table, or a line of JSON.
-fn print_point(point: &SweepPoint, json: bool, stdout: &mut impl Write) -> anyhow::Result<()> {
+fn print_point(
+    point: &SweepPoint,
+    how: BasisConstruction,
+    json: bool,
+    stdout: &mut impl Write,
+) -> anyhow::Result<()> {
     if json {
         writeln!(stdout, "{}", json::line(point)?)?;
     } else {
@@ -131,7 +136,7 @@ fn print_point(point: &SweepPoint, json: bool, stdout: &mut impl Write) -> anyho
             up(point.kappa, 6),
             down(point.limit, 6),
             up_to_places(point.kappa / point.limit, 4),
-            found(&point.how, point.rank)
+            in_few_words(how, point.rank)
         );
         writeln!(stdout, "{}", wrapped(&row, 57))?;
     }

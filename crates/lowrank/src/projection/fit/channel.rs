@@ -11,7 +11,8 @@ use crate::projection::method::algorithm3::{
     RobustProjection, RobustProjectionParams, SparseParams, robust_projection, sparse_basis,
 };
 use crate::projection::method::candidate::Candidate;
-use crate::projection::method::coordinates;
+use crate::projection::method::construction::BasisConstruction;
+use crate::projection::method::coordinates::{self, RankedCoordinates};
 use crate::projection::method::error::FitError;
 use crate::projection::method::pca::Spectrum;
 use crate::projection::method::progress::FitProgress;
@@ -63,10 +64,8 @@ pub struct Fitted {
     pub error: f64,
     /// The rank PCA needs for that error: κ² of no orthogonal projection with it is smaller.
     pub limit_rank: usize,
-    /// How it was found, for people.
-    pub how: String,
-    /// Algorithm 3: the r it chose.
-    pub split: Option<usize>,
+    /// How it was found.
+    pub how: BasisConstruction,
 }
 
 impl FitMethod {
@@ -120,9 +119,9 @@ pub fn fit_channel(
         }
     }
     let mut channel = ChannelFit { energy, spectrum, bound, observer };
-    let (Candidate { certified, error, how }, split) = channel.run(target, method)?;
+    let Candidate { certified, error, how } = channel.run(target, method)?;
     let limit_rank = whole.rank_for(error);
-    Ok(Fitted { certified, error, limit_rank, how, split })
+    Ok(Fitted { certified, error, limit_rank, how })
 }
 
 struct ChannelFit<'a> {
@@ -133,23 +132,27 @@ struct ChannelFit<'a> {
 }
 
 impl ChannelFit<'_> {
-    /// The candidate of a method and, for Algorithm 3, the r it chose.
-    fn run(&mut self, target: Target, method: &FitMethod) -> Result<(Candidate, Option<usize>), FitError> {
-        let candidate = match method {
+    /// The candidate of a method.
+    fn run(&mut self, target: Target, method: &FitMethod) -> Result<Candidate, FitError> {
+        match method {
             FitMethod::Axis => {
-                let order = coordinates::by_energy(self.energy);
-                let errors = coordinates::errors(self.energy, &order);
+                let RankedCoordinates { order, errors } = RankedCoordinates::of(self.energy);
                 let basis = |rank: usize| Ok(coordinates::basis(self.energy.dim, &order[..rank]));
-                self.by_rank(target, |rank| errors[rank], basis, "coordinates")?
+                self.by_rank(target, |rank| errors[rank], basis, BasisConstruction::Coordinates)
             }
             FitMethod::Pca => {
                 let errors = self.spectrum.errors();
                 let spectrum = self.spectrum;
                 let cut_off = (1.0 - self.energy.diagonal().iter().sum::<f64>()).max(0.0);
                 let error = |rank: usize| errors[rank] + cut_off;
-                self.by_rank(target, error, |rank| Ok(spectrum.basis(rank)), "principal components")?
+                self.by_rank(
+                    target,
+                    error,
+                    |rank| Ok(spectrum.basis(rank)),
+                    BasisConstruction::PrincipalComponents,
+                )
             }
-            FitMethod::SparsePca(sparse) => self.sparse(target, sparse)?,
+            FitMethod::SparsePca(sparse) => self.sparse(target, sparse),
             FitMethod::Algorithm3 { rank, error, splits, sparse } => {
                 let (rank, error) = match target {
                     Target::Rank(own) => (own, error.unwrap_or(f64::INFINITY)),
@@ -164,8 +167,8 @@ impl ChannelFit<'_> {
                     RobustProjectionParams { rank, error, splits: splits.clone(), sparse: sparse.clone() };
                 let RobustProjection { certified, error, split, .. } =
                     robust_projection(self.energy, self.spectrum, &params, self.bound, self.observer)?;
-                let how = format!("{split} principal and {} sparse components", rank - split);
-                return Ok((Candidate { certified, error, how }, Some(split)));
+                let how = BasisConstruction::PrincipalAndSparse { principal: split, sparse: rank - split };
+                Ok(Candidate { certified, error, how })
             }
             FitMethod::Robust => {
                 if let Target::Rank(_) = target {
@@ -179,21 +182,18 @@ impl ChannelFit<'_> {
                     observer: self.observer,
                 };
                 match target {
-                    Target::Error(error) => search.within_error(error)?,
-                    Target::Kappa(kappa) => search.within_kappa(kappa)?,
+                    Target::Error(error) => search.within_error(error),
+                    Target::Kappa(kappa) => search.within_kappa(kappa),
                     Target::Rank(_) => unreachable!("answered above"),
                 }
             }
-        };
-        Ok((candidate, None))
+        }
     }
 
     /// The number of coordinates that meets an error.
     fn rank_of_coordinates(&self, error: f64) -> Result<usize, FitError> {
-        let errors = coordinates::errors(self.energy, &coordinates::by_energy(self.energy));
-        let rank = errors.iter().position(|&left| left <= error);
-        let least = errors.last().copied().unwrap_or(1.0);
-        rank.map(|rank| rank.max(1)).ok_or(FitError::ErrorOutOfReach { error, least })
+        let ranked = RankedCoordinates::of(self.energy);
+        ranked.rank_for(error).map(|rank| rank.max(1)).ok_or_else(|| ranked.out_of_reach(error))
     }
 
     /// Nested bases whose errors are known: the rank that meets the target.
@@ -202,12 +202,11 @@ impl ChannelFit<'_> {
         target: Target,
         error: impl Fn(usize) -> f64,
         basis: impl Fn(usize) -> Result<DenseMatrix, FitError>,
-        what: &str,
+        what: fn(usize) -> BasisConstruction,
     ) -> Result<Candidate, FitError> {
         let n = self.energy.usable();
-        let mut certify = |rank: usize| {
-            Candidate::new(basis(rank)?, error(rank), format!("{rank} {what}"), self.bound, self.observer)
-        };
+        let mut certify =
+            |rank: usize| Candidate::new(basis(rank)?, error(rank), what(rank), self.bound, self.observer);
         match target {
             Target::Rank(rank) => certify(rank),
             Target::Error(limit) => {
@@ -277,7 +276,7 @@ impl ChannelFit<'_> {
                 let mut rank = (kappa * kappa).floor().clamp(1.0, n as f64) as usize;
                 loop {
                     let (basis, error) = run(rank, self.observer)?;
-                    let how = format!("{rank} sparse components");
+                    let how = BasisConstruction::SparseComponents(rank);
                     let found = Candidate::new(basis, error, how, self.bound, self.observer)?;
                     if found.kappa() <= kappa {
                         return Ok(found);
@@ -289,7 +288,7 @@ impl ChannelFit<'_> {
                 }
             }
         };
-        let how = format!("{} sparse components", basis.columns);
+        let how = BasisConstruction::SparseComponents(basis.columns);
         Candidate::new(basis, error, how, self.bound, self.observer)
     }
 }

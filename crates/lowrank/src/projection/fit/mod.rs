@@ -6,6 +6,7 @@
 mod channel;
 
 pub use crate::projection::fit::channel::{FitMethod, Fitted, Target, fit_channel};
+pub use crate::projection::method::construction::BasisConstruction;
 pub use crate::projection::method::error::FitError;
 pub use crate::projection::method::progress::FitProgress;
 
@@ -96,7 +97,7 @@ pub fn fit_projection(
         let one = fit_channel(energy, data.allowed, target, method, bound, observer);
         fitted.push(one.map_err(|reason| FitProjectionError::Channel { channel, reason })?);
     }
-    let how: Vec<&str> = fitted.iter().map(|fitted| fitted.how.as_str()).collect();
+    let how: Vec<String> = fitted.iter().map(|fitted| fitted.how.to_string()).collect();
     let origin = Origin {
         method: format!("{}: {}", method.name(), how.join("; ")),
         data: data.name.to_owned(),

@@ -22,7 +22,7 @@ use crate::linalg::orthonormal::orthonormal_basis;
 use crate::observe::Observer;
 use crate::projection::energy::Energy;
 use crate::projection::kappa::CertifiedBasis;
-use crate::projection::method::coordinates;
+use crate::projection::method::coordinates::RankedCoordinates;
 use crate::projection::method::error::FitError;
 use crate::projection::method::pca::Spectrum;
 use crate::projection::method::progress::{FitProgress, relay};
@@ -206,7 +206,7 @@ fn sparse_components(
 /// An orthonormal basis of exactly `rank` columns: the span of the vectors, then coordinates by the energy left.
 fn filled_up(rest: &Energy, spanning: &[&[f64]], rank: usize) -> Result<DenseMatrix, FitError> {
     let n = rest.dim;
-    let order = coordinates::by_energy(rest);
+    let RankedCoordinates { order, .. } = RankedCoordinates::of(rest);
     let mut basis = orthonormal_basis(n, spanning.iter().copied());
     let mut next = 0;
     let mut units: Vec<Vec<f64>> = Vec::new();

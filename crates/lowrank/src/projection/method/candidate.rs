@@ -4,6 +4,7 @@ use crate::linalg::matrix::DenseMatrix;
 use crate::observe::Observer;
 use crate::projection::energy::Energy;
 use crate::projection::kappa::CertifiedBasis;
+use crate::projection::method::construction::BasisConstruction;
 use crate::projection::method::error::FitError;
 use crate::projection::method::progress::{FitProgress, relay};
 use crate::sdp::bracket::BoundParams;
@@ -15,8 +16,8 @@ pub struct Candidate {
     pub certified: CertifiedBasis,
     /// ⟨M, I − Π⟩.
     pub error: f64,
-    /// How it was found, for people.
-    pub how: String,
+    /// How it was found.
+    pub how: BasisConstruction,
 }
 
 impl Candidate {
@@ -24,7 +25,7 @@ impl Candidate {
     pub(crate) fn new(
         basis: DenseMatrix,
         error: f64,
-        how: String,
+        how: BasisConstruction,
         bound: &BoundParams,
         observer: &mut (dyn Observer<FitProgress> + Send),
     ) -> Result<Self, FitError> {
@@ -35,7 +36,7 @@ impl Candidate {
     pub(crate) fn measured(
         basis: DenseMatrix,
         energy: &Energy,
-        how: String,
+        how: BasisConstruction,
         bound: &BoundParams,
         observer: &mut (dyn Observer<FitProgress> + Send),
     ) -> Result<Self, FitError> {

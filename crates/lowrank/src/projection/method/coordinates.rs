@@ -6,25 +6,41 @@
 
 use crate::linalg::matrix::DenseMatrix;
 use crate::projection::energy::Energy;
+use crate::projection::method::error::FitError;
 
-/// Coordinates by decreasing energy; equal ones by index.
-pub fn by_energy(energy: &Energy) -> Vec<usize> {
-    let diagonal = energy.diagonal();
-    let mut order: Vec<usize> = (0..energy.dim).collect();
-    order.sort_by(|&i, &j| diagonal[j].total_cmp(&diagonal[i]).then(i.cmp(&j)));
-    order
+/// Coordinates with what is lost by those left out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RankedCoordinates {
+    /// By decreasing energy; equal ones by index.
+    pub order: Vec<usize>,
+    /// Error left after each number 0, 1, …, n of them.
+    pub errors: Vec<f64>,
 }
 
-/// Error left after each number 0, 1, …, n of the coordinates of `order`.
-pub fn errors(energy: &Energy, order: &[usize]) -> Vec<f64> {
-    let diagonal = energy.diagonal();
-    let cut_off = 1.0 - diagonal.iter().sum::<f64>();
-    let mut left = vec![cut_off.max(0.0)];
-    for &i in order.iter().rev() {
-        left.push(left[left.len() - 1] + diagonal[i]);
+impl RankedCoordinates {
+    /// All coordinates.
+    pub fn of(energy: &Energy) -> Self {
+        let diagonal = energy.diagonal();
+        let mut order: Vec<usize> = (0..energy.dim).collect();
+        order.sort_by(|&i, &j| diagonal[j].total_cmp(&diagonal[i]).then(i.cmp(&j)));
+        let cut_off = 1.0 - diagonal.iter().sum::<f64>();
+        let mut errors = vec![cut_off.max(0.0)];
+        for &i in order.iter().rev() {
+            errors.push(errors[errors.len() - 1] + diagonal[i]);
+        }
+        errors.reverse();
+        Self { order, errors }
     }
-    left.reverse();
-    left
+
+    /// The least number of them with at most this error.
+    pub(crate) fn rank_for(&self, error: f64) -> Option<usize> {
+        self.errors.iter().position(|&left| left <= error)
+    }
+
+    /// Why there is no such number.
+    pub(crate) fn out_of_reach(&self, error: f64) -> FitError {
+        FitError::ErrorOutOfReach { error, least: self.errors.last().copied().unwrap_or(1.0) }
+    }
 }
 
 /// The basis of unit vectors at these coordinates.

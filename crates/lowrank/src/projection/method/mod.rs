@@ -2,10 +2,11 @@
 //!
 //! [`coordinates`] and [`pca`] are the two ends: the least κ for a rank, the least error for a rank. [`algorithm3`] is
 //! the paper's combination of principal and sparse components ([`sparse_pca`]); [`search`] is our own. A method hands on
-//! a [`candidate`]; [`progress`] is what it reports, [`error`] why it may fail.
+//! a [`candidate`] with its [`construction`]; [`progress`] is what it reports, [`error`] why it may fail.
 
 pub mod algorithm3;
 pub mod candidate;
+pub mod construction;
 pub mod coordinates;
 pub mod error;
 pub mod pca;

@@ -35,6 +35,22 @@ pub(super) enum Climb {
     Interrupted,
 }
 
+/// Weights read off a point, and how far they are from feasible.
+pub(super) struct Dual {
+    pub(super) weights: Vec<f64>,
+    /// Their top generalised eigenvalue.
+    pub(super) theta: f64,
+    /// Its vector, which violates Diag(y) ⪰ M where θ > 1.
+    pub(super) violating: Vec<f64>,
+}
+
+impl Dual {
+    /// (Σ y)·θ, the bound by estimate.
+    pub(super) fn bound(&self) -> f64 {
+        self.weights.iter().sum::<f64>() * self.theta
+    }
+}
+
 pub(super) struct Ascent<'a> {
     pub(super) evaluator: Evaluator<'a>,
     pub(super) state: State,
@@ -202,9 +218,8 @@ impl<'a> Ascent<'a> {
         false
     }
 
-    /// Positive weights from the dual, `slack` mean weights added to each, their top generalised eigenvalue θ, and its
-    /// vector: (Σ y)·θ is the bound.
-    pub(super) fn dual(&mut self, slack: f64, tolerance: f64) -> (Vec<f64>, f64, Vec<f64>) {
+    /// Positive weights from the dual, `slack` mean weights added to each.
+    pub(super) fn dual(&mut self, slack: f64, tolerance: f64) -> Dual {
         let State { point, image, dual, size, .. } = &self.state;
         let mean = size / dual.len() as f64;
         let weights: Vec<f64> = dual.iter().map(|y| (y + slack * mean).max(1e-9 * mean)).collect();
@@ -212,7 +227,7 @@ impl<'a> Ascent<'a> {
         space.include(self.probe.0.clone(), self.probe.1.clone());
         let top = space.solve(self.evaluator.operator, &weights, tolerance, 60);
         self.evaluator.products += space.products;
-        (weights, top.value, top.vector)
+        Dual { weights, theta: top.value, violating: top.vector }
     }
 
     /// Drops columns that die out: they vanish towards the optimum, so the value gains rather than loses.

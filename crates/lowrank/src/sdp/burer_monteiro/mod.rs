@@ -27,7 +27,7 @@ use crate::linalg::unit_rows::UnitRows;
 use crate::observe::Observer;
 use crate::parameter::ParameterError;
 pub(crate) use crate::sdp::burer_monteiro::ascent::COLUMN_STEP;
-use crate::sdp::burer_monteiro::ascent::{Ascent, Climb};
+use crate::sdp::burer_monteiro::ascent::{Ascent, Climb, Dual};
 use crate::sdp::progress::{Progress, StopReason, relative_gap};
 use rand::Rng;
 
@@ -90,6 +90,13 @@ impl BurerMonteiroParams {
         (Self::bytes(n, columns) <= bytes).then_some(columns)
     }
 
+    /// The criticality at which the gap should be reached, given both now: the gap follows the criticality.
+    fn next_target(&self, gap: f64, criticality: f64) -> f64 {
+        let (most, least) = NEXT_LOOK;
+        let factor = (0.6 * self.gap / gap).max(least).min(most);
+        factor * criticality
+    }
+
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a small positive number
     fn columns(&self, n: usize) -> usize {
         let enough = ((2.0 * n as f64).sqrt().ceil() as usize + 1).min(32);
@@ -129,26 +136,18 @@ pub fn burer_monteiro(
         let (weights, stop) = (vec![0.0; n], StopReason::Converged);
         return Ok(BurerMonteiroSolution { weights, estimate: 0.0, point, iterations: 0, products: 0, stop });
     }
-    if let Some(UnitRows { entries, columns }) = start {
-        if *columns == 0 || entries.len() != n * columns {
-            let value = entries.len() as f64;
-            return Err(ParameterError { name: "numbers of the start", value, range: "n times its columns" });
-        }
-        if let Some(&value) = entries.iter().find(|x| !x.is_finite()) {
-            return Err(ParameterError { name: "start", value, range: "finite" });
-        }
-    }
+    check_start(start, n)?;
     let mut ascent = Ascent::new(operator, params.columns(n), start, rng, observer);
-    let mut best: Option<(f64, Vec<f64>)> = None;
+    let mut best = BestDual { upper: f64::INFINITY, weights: None };
     let mut looked = false; // at the dual, whatever was seen
     // Criticality at which the dual is looked at next.
     let mut target = ascent.first_target();
     let mut stop = StopReason::IterationLimit;
     while ascent.iterations < params.max_iterations {
         let (before, steps_before) = (ascent.state.criticality(), ascent.iterations);
-        let least = best.as_ref().map_or(f64::INFINITY, |(least, _)| *least);
-        let climbed = ascent.climb(target, params.max_iterations, least, observer);
-        if climbed == Climb::Interrupted && best.is_some() && ascent.state.criticality() > 0.5 * before {
+        let climbed = ascent.climb(target, params.max_iterations, best.upper, observer);
+        let in_vain = ascent.state.criticality() > 0.5 * before;
+        if climbed == Climb::Interrupted && best.weights.is_some() && in_vain {
             stop = StopReason::Interrupted; // another look would not find much more
             break;
         }
@@ -158,45 +157,67 @@ pub fn burer_monteiro(
         }
         ascent.settle();
         let slack = SLACK * ascent.state.criticality().max(params.gap);
-        let (weights, theta, violating) = ascent.dual(slack, 0.1 * target.min(1e-2));
-        let upper: f64 = weights.iter().sum::<f64>() * theta;
+        let dual = ascent.dual(slack, 0.1 * target.min(1e-2));
         looked = true;
-        if upper < least {
-            best = Some((upper, weights.iter().map(|y| y * theta).collect()));
-        }
-        let (least, lower) = (least.min(upper), ascent.highest());
-        let progress = Progress { iteration: ascent.iterations, upper: least, lower };
+        best.improve(&dual);
+        let lower = ascent.highest();
+        let progress = Progress { iteration: ascent.iterations, upper: best.upper, lower };
         if observer.observe(&progress).is_break() || climbed == Climb::Interrupted {
             stop = StopReason::Interrupted;
             break;
         }
-        if relative_gap(least + params.offset, lower + params.offset) <= params.gap {
+        if relative_gap(best.upper + params.offset, lower + params.offset) <= params.gap {
             stop = StopReason::Converged;
             break;
         }
         // Nearly critical, yet not optimal: more columns are needed.
-        if theta - 1.0 > 20.0 * ascent.state.criticality() && ascent.escape(&violating) {
+        if dual.theta - 1.0 > 20.0 * ascent.state.criticality() && ascent.escape(&dual.violating) {
             target = ascent.first_target();
         } else if climbed == Climb::Stuck {
             stop = StopReason::Stalled;
             break;
         } else {
-            // The gap follows the criticality: on to where it should be reached.
-            let gap = relative_gap(upper + params.offset, lower + params.offset);
-            let (most, least) = NEXT_LOOK;
-            let factor = (0.6 * params.gap / gap).max(least).min(most);
-            target = factor * target.min(ascent.state.criticality());
+            let gap = relative_gap(dual.bound() + params.offset, lower + params.offset);
+            target = params.next_target(gap, target.min(ascent.state.criticality()));
             ascent.narrow();
         }
     }
-    let (estimate, weights) = best.unwrap_or_else(|| (f64::INFINITY, vec![1.0; n]));
     let Ascent { evaluator, state, iterations, .. } = ascent;
     Ok(BurerMonteiroSolution {
-        weights,
-        estimate,
+        weights: best.weights.unwrap_or_else(|| vec![1.0; n]),
+        estimate: best.upper,
         point: state.point,
         iterations,
         products: evaluator.products,
         stop,
     })
+}
+
+/// Whether a run can start from there: finite numbers, n rows of them.
+fn check_start(start: Option<&UnitRows>, n: usize) -> Result<(), ParameterError> {
+    let Some(UnitRows { entries, columns }) = start else { return Ok(()) };
+    if *columns == 0 || entries.len() != n * columns {
+        let value = entries.len() as f64;
+        return Err(ParameterError { name: "numbers of the start", value, range: "n times its columns" });
+    }
+    match entries.iter().find(|x| !x.is_finite()) {
+        Some(&value) => Err(ParameterError { name: "start", value, range: "finite" }),
+        None => Ok(()),
+    }
+}
+
+/// The weights with the least bound so far, by estimate.
+struct BestDual {
+    upper: f64,
+    weights: Option<Vec<f64>>,
+}
+
+impl BestDual {
+    fn improve(&mut self, dual: &Dual) {
+        let upper = dual.bound();
+        if upper < self.upper {
+            self.upper = upper;
+            self.weights = Some(dual.weights.iter().map(|y| y * dual.theta).collect());
+        }
+    }
 }

@@ -60,7 +60,7 @@ pub(crate) fn solve(
         Solver::BurerMonteiro => {
             let mut own = params.burer_monteiro.clone();
             // It stops by itself where the monitor would stop it, and plans its looks at the dual accordingly.
-            (own.gap, own.offset) = (monitor.gap, monitor.constant);
+            (own.gap, own.offset) = (monitor.gap, monitor.units.constant);
             own.max_iterations -= monitor.earlier;
             let solution = burer_monteiro(operator, &own, start, rng, monitor)?;
             Solved {

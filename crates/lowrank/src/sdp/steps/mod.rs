@@ -1,7 +1,11 @@
-//! The steps of a bracket: a problem made smaller for the solver (`compact`), one run of it (`attempt`), weights mended
-//! where a failed proof would take long (`repair`), and the proof of the upper end (`upper`).
+//! The stages of a bracket: the time each may take (`budget`), the problem made smaller for the solver (`reduce`), one run
+//! of the solver (`attempt`), weights mended where a failed proof would take long (`repair`), the proof of the upper end
+//! (`upper`), whether equal weights prove as much (`trivial`), and the lower ends (`lower`).
 
 pub(super) mod attempt;
-pub(super) mod compact;
+pub(super) mod budget;
+pub(super) mod lower;
+pub(super) mod reduce;
 pub(super) mod repair;
+pub(super) mod trivial;
 pub(super) mod upper;

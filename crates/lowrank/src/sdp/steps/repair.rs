@@ -59,7 +59,7 @@ pub(crate) fn repaired(
             }
         }
     }
-    // What is left is paid for by all.
+    // The remaining excess is spread over all weights.
     if last > 1.0 {
         weights.iter_mut().for_each(|w| *w *= last);
     }

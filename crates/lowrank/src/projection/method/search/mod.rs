@@ -23,7 +23,8 @@ use crate::linalg::orthonormal::orthonormal_basis;
 use crate::observe::Observer;
 use crate::projection::energy::Energy;
 use crate::projection::method::candidate::Candidate;
-use crate::projection::method::coordinates;
+use crate::projection::method::construction::BasisConstruction;
+use crate::projection::method::coordinates::{self, RankedCoordinates};
 use crate::projection::method::error::FitError;
 use crate::projection::method::pca::Spectrum;
 use crate::projection::method::progress::FitProgress;
@@ -54,17 +55,14 @@ pub(crate) struct Search<'a> {
 impl Search<'_> {
     /// The smallest κ with an error of at most `error`.
     pub(crate) fn within_error(&mut self, error: f64) -> Result<Candidate, FitError> {
-        let order = coordinates::by_energy(self.energy);
-        let errors = coordinates::errors(self.energy, &order);
-        let plain = errors.iter().position(|&left| left <= error);
-        let Some(plain) = plain.filter(|&rank| rank > 0) else {
-            let least = errors.last().copied().unwrap_or(1.0);
-            return Err(FitError::ErrorOutOfReach { error, least });
-        };
+        let ranked = &RankedCoordinates::of(self.energy);
+        let plain = ranked.rank_for(error).filter(|&rank| rank > 0);
+        let plain = plain.ok_or_else(|| ranked.out_of_reach(error))?;
+        let RankedCoordinates { order, errors } = ranked;
         let mut best = self.coordinates(&order[..plain], errors[plain])?;
         let least = self.spectrum.rank_for(error);
-        self.blocks_within(error, &order, &errors, &mut best)?;
-        self.groups_within(error, &order, &errors, &mut best)?;
+        self.blocks_within(error, ranked, plain, &mut best)?;
+        self.groups_within(error, ranked, plain, &mut best)?;
         // Ever fewer coordinates, until several numbers of them in a row were no better.
         let mut in_vain = 0;
         for rank in (least.max(1)..plain).rev() {
@@ -74,14 +72,13 @@ impl Search<'_> {
                 break;
             }
         }
-        self.principal_within(error, &order, &mut best)?;
+        self.principal_within(error, order, &mut best)?;
         Ok(best)
     }
 
     /// The smallest error with a proven κ of at most `kappa`.
     pub(crate) fn within_kappa(&mut self, kappa: f64) -> Result<Candidate, FitError> {
-        let order = coordinates::by_energy(self.energy);
-        let errors = coordinates::errors(self.energy, &order);
+        let RankedCoordinates { order, errors } = RankedCoordinates::of(self.energy);
         let usable = self.energy.usable();
         let fits = |found: &Candidate| found.kappa() <= kappa;
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most the dimension
@@ -105,7 +102,7 @@ impl Search<'_> {
             let Some(combined) = groups.up_to(room) else { continue };
             if errors[rank] + combined.lost < best.error {
                 let basis = groups.basis(&order[..rank], combined);
-                let found = self.certified(basis, format!("{rank} coordinates, some of them in groups"))?;
+                let found = self.certified(basis, BasisConstruction::Groups(rank))?;
                 if fits(&found) && found.error < best.error {
                     best = found;
                 }
@@ -115,10 +112,7 @@ impl Search<'_> {
             let blocks = Blocks::new(self.energy, &order[..rank], errors[rank]);
             let turned = blocks.up_to(kappa * kappa * (1.0 - 1e-9));
             if turned.error < best.error {
-                let found = self.certified(
-                    blocks.basis(&turned),
-                    format!("{rank} directions, coordinates or in pairs of them"),
-                )?;
+                let found = self.certified(blocks.basis(&turned), BasisConstruction::Pairs(rank))?;
                 if fits(&found) && found.error < best.error {
                     best = found;
                 }
@@ -140,7 +134,7 @@ impl Search<'_> {
                     None
                 } else {
                     let basis = tilt.basis(&next).ok_or(FitError::Rank { rank, dim: self.energy.dim })?;
-                    Some(self.certified(basis, format!("{rank} tilted coordinates"))?)
+                    Some(self.certified(basis, BasisConstruction::TiltedCoordinates(rank))?)
                         .filter(|found| fits(found))
                 };
                 tilted = Some(next);
@@ -160,11 +154,11 @@ impl Search<'_> {
 
     fn coordinates(&mut self, chosen: &[usize], error: f64) -> Result<Candidate, FitError> {
         let basis = coordinates::basis(self.energy.dim, chosen);
-        let how = format!("{} coordinates", chosen.len());
+        let how = BasisConstruction::Coordinates(chosen.len());
         Candidate::new(basis, error, how, self.bound, self.observer)
     }
 
-    fn certified(&mut self, basis: DenseMatrix, how: String) -> Result<Candidate, FitError> {
+    fn certified(&mut self, basis: DenseMatrix, how: BasisConstruction) -> Result<Candidate, FitError> {
         Candidate::measured(basis, self.energy, how, self.bound, self.observer)
     }
 
@@ -186,8 +180,9 @@ impl Search<'_> {
     ) -> Result<bool, FitError> {
         let mut improved = false;
         let mut solution = None;
-        for kind in ["tilted coordinates", "tilted coordinates, by the gradient of the relaxation"] {
-            if self.observer.observe(&FitProgress::Candidate { kind }).is_break() {
+        for how in [BasisConstruction::TiltedCoordinates, BasisConstruction::TiltedByGradient] {
+            let how = how(chosen.len());
+            if self.observer.observe(&FitProgress::Candidate { kind: how.kind() }).is_break() {
                 break;
             }
             let tilt = Tilt::new(self.energy, chosen, solution.as_ref());
@@ -196,7 +191,7 @@ impl Search<'_> {
             let Some(tilted) = cheapest(&tilt, error, most, chosen.len(), self.observer) else { break };
             let basis =
                 tilt.basis(&tilted).ok_or(FitError::Rank { rank: chosen.len(), dim: self.energy.dim })?;
-            let found = self.certified(basis, format!("{} {kind}", chosen.len()))?;
+            let found = self.certified(basis, how)?;
             solution.clone_from(&found.certified.point);
             improved |= Self::compete(best, found, error);
             if solution.is_none() {
@@ -206,15 +201,14 @@ impl Search<'_> {
         Ok(improved)
     }
 
-    /// Coordinates and directions inside pairs, as expensive as the error requires.
+    /// Coordinates and directions inside pairs, as expensive as the error requires; `plain` coordinates meet it.
     fn blocks_within(
         &mut self,
         error: f64,
-        order: &[usize],
-        errors: &[f64],
+        RankedCoordinates { order, errors }: &RankedCoordinates,
+        plain: usize,
         best: &mut Candidate,
     ) -> Result<(), FitError> {
-        let plain = errors.iter().position(|&left| left <= error).unwrap_or(order.len());
         let least = self.spectrum.rank_for(error).max(1);
         let mut cheapest: Option<(usize, DenseMatrix, f64)> = None;
         let most = (plain + FEWER).min(self.energy.usable());
@@ -232,8 +226,7 @@ impl Search<'_> {
         }
         match cheapest {
             Some((rank, basis, square)) if square < best.square() => {
-                let found =
-                    self.certified(basis, format!("{rank} directions, coordinates or in pairs of them"))?;
+                let found = self.certified(basis, BasisConstruction::Pairs(rank))?;
                 Self::compete(best, found, error);
                 Ok(())
             }
@@ -252,14 +245,13 @@ impl Search<'_> {
     fn groups_within(
         &mut self,
         error: f64,
-        order: &[usize],
-        errors: &[f64],
+        RankedCoordinates { order, errors }: &RankedCoordinates,
+        plain: usize,
         best: &mut Candidate,
     ) -> Result<(), FitError> {
         if self.observer.observe(&FitProgress::Candidate { kind: "groups of coordinates" }).is_break() {
             return Ok(());
         }
-        let plain = errors.iter().position(|&left| left <= error).unwrap_or(order.len());
         let groups = self.groups(plain, order);
         let most = (plain + FEWER).min(self.energy.usable());
         let cheapest = (plain..=most)
@@ -271,7 +263,7 @@ impl Search<'_> {
             && rank as f64 + combined.saved < best.square()
         {
             let basis = groups.basis(&order[..rank], combined);
-            let found = self.certified(basis, format!("{rank} coordinates, some of them in groups"))?;
+            let found = self.certified(basis, BasisConstruction::Groups(rank))?;
             Self::compete(best, found, error);
         }
         Ok(())
@@ -286,10 +278,11 @@ impl Search<'_> {
     ) -> Result<(), FitError> {
         let n = self.energy.dim;
         for count in PRINCIPAL {
-            let kind = "principal components and coordinates";
+            let how = |rank: usize| BasisConstruction::PrincipalAndCoordinates { principal: count, rank };
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most the dimension
             let most = best.square().ceil() as usize - 1; // more cannot win
-            if count >= most || self.observer.observe(&FitProgress::Candidate { kind }).is_break() {
+            let step = &FitProgress::Candidate { kind: how(most).kind() };
+            if count >= most || self.observer.observe(step).is_break() {
                 break;
             }
             let principal: Vec<&[f64]> = (0..count).map(|a| self.spectrum.vector(a)).collect();
@@ -308,7 +301,7 @@ impl Search<'_> {
             let Some(mut basis) = good(most) else { continue };
             let (mut low, mut high) = (count, most); // the least rank lies in (low, high]
             while high - low > 1 {
-                if self.observer.observe(&FitProgress::Candidate { kind }).is_break() {
+                if self.observer.observe(step).is_break() {
                     return Ok(());
                 }
                 let middle = usize::midpoint(low, high);
@@ -317,7 +310,7 @@ impl Search<'_> {
                     None => low = middle,
                 }
             }
-            let found = self.certified(basis, format!("{count} {kind}, rank {high}"))?;
+            let found = self.certified(basis, how(high))?;
             if !Self::compete(best, found, error) {
                 break;
             }

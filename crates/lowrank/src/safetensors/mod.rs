@@ -11,109 +11,23 @@
 //! **Writing** is our own: the crate orders metadata at random, and hashes of files are identities here. The same
 //! content always gives the same bytes: keys sorted, the header padded with spaces to a multiple of eight bytes.
 
+mod element;
+mod error;
+
+pub use crate::safetensors::element::Element;
+pub use crate::safetensors::error::{SafetensorsError, SafetensorsProblem};
+
 use crate::file::write_file;
 use safetensors::tensor::{SafeTensorError, SafeTensors, TensorInfo};
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
-use std::path::{Path, PathBuf};
-use thiserror::Error;
+use std::path::Path;
 
 /// Longest header read, that of the `safetensors` crate.
 const LONGEST_HEADER: u64 = 100_000_000;
 const METADATA: &str = "__metadata__";
-
-/// A type of number that arrays are made of.
-pub trait Element: Copy {
-    /// The name that the format has for it.
-    const TYPE: &'static str;
-    /// Bytes of one number.
-    const WIDTH: usize;
-    /// Appends numbers, little-endian.
-    fn append(values: &[Self], bytes: &mut Vec<u8>);
-    /// Numbers from their bytes; what is left over at the end is ignored.
-    fn parse(bytes: &[u8]) -> Vec<Self>;
-}
-
-macro_rules! element {
-    ($($number:ty => $name:literal),*) => {$(
-        impl Element for $number {
-            const TYPE: &'static str = $name;
-            const WIDTH: usize = size_of::<$number>();
-
-            fn append(values: &[Self], bytes: &mut Vec<u8>) {
-                bytes.reserve(values.len() * Self::WIDTH);
-                values.iter().for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
-            }
-
-            fn parse(bytes: &[u8]) -> Vec<Self> {
-                bytes.as_chunks().0.iter().map(|chunk| Self::from_le_bytes(*chunk)).collect()
-            }
-        }
-    )*};
-}
-element!(u8 => "U8", u16 => "U16", i16 => "I16", f32 => "F32", f64 => "F64");
-
-/// What is wrong with the bytes of a file.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum SafetensorsProblem {
-    /// The file ends before what its header promises, or goes on after it.
-    #[error("{found} bytes, its header says {expected}: cut off or damaged")]
-    Length {
-        /// Bytes the header accounts for.
-        expected: u64,
-        /// Bytes there are.
-        found: u64,
-    },
-    /// The header is too long, or not JSON of the right form.
-    #[error("not a safetensors file (bad header: {reason})")]
-    Header {
-        /// What the parser said.
-        reason: String,
-    },
-    /// The description of an array contradicts itself or another one.
-    #[error("array `{name}`: {problem}")]
-    Array {
-        /// Which array.
-        name: String,
-        /// What is wrong.
-        problem: &'static str,
-    },
-    /// An array has numbers of another type than is read here.
-    #[error("array `{name}`: its numbers are {found}, not {expected}")]
-    Type {
-        /// Which array.
-        name: String,
-        /// Their type in the file.
-        found: String,
-        /// The type that is read.
-        expected: &'static str,
-    },
-}
-
-/// Why a file could not be read or written.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum SafetensorsError {
-    /// Reading or writing failed.
-    #[error("{}: {reason}", path.display())]
-    File {
-        /// Which file.
-        path: PathBuf,
-        /// What the system said.
-        reason: std::io::Error,
-    },
-    /// The content is not what it should be.
-    #[error("{}: {problem}", path.display())]
-    Content {
-        /// Which file.
-        path: PathBuf,
-        /// What is wrong.
-        problem: SafetensorsProblem,
-    },
-}
 
 /// Whether bytes begin like a safetensors file: a plausible header length, then a JSON object.
 pub fn looks_like(head: &[u8]) -> bool {
