@@ -12,8 +12,8 @@
 
 use crate::classifier::Classifier;
 use crate::record::{
-    Entry, Log, Names, NotExtendable, PredictionRecord, PredictionRun, Record, RecordError, RecordProblem,
-    Run,
+    Entry, Log, Names, NotExtendable, Parts, PredictionRecord, PredictionRun, Record, RecordError,
+    RecordProblem, Run,
 };
 use crate::smoother::{Drawn, Smoother, SmoothingError};
 use gambeson_lowrank::observe::Observer;
@@ -279,12 +279,13 @@ impl<'a, R: Fn(u64) -> Row> Task<'a, R> {
         row: &Row,
         accept: impl Fn(&E, &Row) -> Result<(), RunError<F>>,
     ) -> Result<(), RunError<F>> {
-        let (index, recorded, expected) = (record.index(), record.classes(), self.classes);
+        let Parts { index, label, classes: recorded, .. } = record.parts();
+        let expected = self.classes;
         if recorded != expected {
             return Err(RunError::Classes { index, recorded, expected });
         }
-        if record.label() != row.label {
-            return Err(RunError::Label { index, recorded: record.label(), found: row.label });
+        if label != row.label {
+            return Err(RunError::Label { index, recorded: label, found: row.label });
         }
         accept(record, row)
     }

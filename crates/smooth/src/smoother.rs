@@ -32,7 +32,7 @@ use crate::input_map::InputMap;
 use crate::limit::{CountedClass, LimitChoice, lower_limit, radius_of_counts};
 use crate::noise::{Centre, CentreError, Grid, GridError, RoundedNoise};
 pub use crate::params::{SmoothingParams, SmoothingParamsError};
-use crate::sequential::{EVERY, Plan, RadiusNorm, Sequential, Verdict};
+use crate::sequential::{EVERY, RadiusNorm, Sequential, Verdict};
 use crate::space::{Encoded, Space};
 use gambeson_checker::{
     CheckError, FailureProbability, L2Radius, LatentRadius, LinfRadius, NoiseLevel, Rejected, SamplingRule,
@@ -173,8 +173,8 @@ impl<'a, C: Classifier> Smoother<'a, C> {
                     return Err(SmoothingParamsError::NoGoal);
                 }
                 let measure = |latent| measure(space, goal.norm, latent, 0.0);
-                let plan = Plan::Mixture { last: params.extended_from.unwrap_or(params.estimation) };
-                Some(Sequential::new(params.estimation, plan, goal, params.failure, params.noise, measure)?)
+                let last = params.extended_from.unwrap_or(params.estimation);
+                Some(Sequential::new(params.estimation, last, goal, params.failure, params.noise, measure)?)
             }
         };
         let sampler = Sampler::new(classifier, space, sigma, grid, params.batch);
@@ -203,7 +203,7 @@ impl<'a, C: Classifier> Smoother<'a, C> {
 
     /// The rule by which counts are sampled.
     pub fn rule(&self) -> SamplingRule {
-        self.sequential.as_ref().map_or(SamplingRule::Fixed, |plan| plan.rule().clone())
+        self.sequential.as_ref().map_or(SamplingRule::Fixed, Sequential::rule)
     }
 
     /// CERTIFY for input `index`, given by its numbers. None where the observer, asked after every batch, ended it.
@@ -346,9 +346,8 @@ impl<'a, C: Classifier> Smoother<'a, C> {
         errors: Errors,
     ) -> Result<Option<Certified>, StatisticsError> {
         let (rule, noise) = (self.rule(), self.params.noise);
-        let counts =
-            CountedClass { rule: &rule, count, runner_up: trials.saturating_sub(count), trials, noise };
-        let (_, latent) = radius_of_counts(&counts, self.params.failure, LimitChoice::Natural)?;
+        let counts = CountedClass { rule, count, runner_up: trials.saturating_sub(count), trials, noise };
+        let (_, latent) = radius_of_counts(counts, self.params.failure, LimitChoice::Natural)?;
         Ok(latent.and_then(|latent| latent.less(errors.sum())).map(|latent| {
             let (l2, linf) = self.space.radii(latent);
             Certified { class, latent, l2, linf }
@@ -382,7 +381,7 @@ pub fn predicted(counts: &Counts, failure: FailureProbability) -> Result<Option<
     // The test rejects p = ½ at level α if P(Bin(n, ½) ≥ n_A) ≤ α/2, which is to say: the limit at α/2 is at least ½.
     let tally = Tally::new(first, first + second)?;
     let rule = SamplingRule::Fixed;
-    let limit = lower_limit(&rule, tally, rule.method(), failure.half())?;
+    let limit = lower_limit(rule, tally, rule.method(), failure.half())?;
     Ok((limit.value() > 0.5).then_some(class))
 }
 

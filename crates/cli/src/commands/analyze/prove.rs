@@ -34,7 +34,7 @@ pub(super) fn proofs(arguments: &AnalyzeArguments) -> anyhow::Result<Vec<Proof>>
 /// The name of the projection that proves the κ and s of a log; none where it has none, or no projection was given.
 pub(super) fn proven(source: &LoggedRun, proofs: &[Proof]) -> anyhow::Result<Option<String>> {
     let Some(run) = source.run.as_deref() else { return Ok(None) };
-    let Some(hash) = run.projection.as_ref().filter(|_| !proofs.is_empty()) else { return Ok(None) };
+    let Some(hash) = run.common.projection.as_ref().filter(|_| !proofs.is_empty()) else { return Ok(None) };
     let log = source.name();
     let Some(Proof { name, projection }) = proofs.iter().find(|proof| proof.projection.sha256() == *hash)
     else {
