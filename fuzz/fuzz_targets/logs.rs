@@ -46,7 +46,8 @@ pub(super) fn records(bytes: &[u8]) -> Answer {
         let mut known = String::new();
         for record in &records {
             for how in [LimitChoice::Natural, LimitChoice::Mixture, LimitChoice::TwoSided] {
-                let alpha = FailureProbability::new(record.run.common.alpha).map_err(|error| error.to_string())?;
+                let alpha =
+                    FailureProbability::new(record.run.common.alpha).map_err(|error| error.to_string())?;
                 let _ = record.derive(alpha, how);
             }
             let claim = record.check_claim().map_or_else(|error| error.to_string(), |()| "proven".to_owned());

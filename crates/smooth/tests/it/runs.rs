@@ -11,7 +11,7 @@ use gambeson_smooth::runs::{
 };
 use gambeson_smooth::sequential::{Goal, RadiusNorm};
 use gambeson_smooth::smoother::{Certified, Counts, Smoother, SmoothingParams};
-use gambeson_smooth::space::Space;
+use gambeson_smooth::space::{Space, WrongLength};
 use gambeson_smooth::toys::HalfSpace;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -273,7 +273,8 @@ fn inputs_that_do_not_fit_are_refused_and_leave_no_record() {
         with_smoother(|smoother| certify_inputs(smoother, &run_params(Some(&path)), row, &mut ()))
     };
     let long = run(&|index| Row { values: vec![0.0; 3], ..row(index) }).expect_err("refused");
-    assert!(matches!(long, RunError::Length { index: 6, expected: 2, found: 3 }), "{long}");
+    let wrong = WrongLength { index: 6, expected: 2, found: 3 };
+    assert!(matches!(long, RunError::Length(length) if length == wrong), "{long}");
     let label = run(&|index| Row { label: Some(3), ..row(index) }).expect_err("refused");
     let expected = RecordProblem::Label { label: 3, classes: 3 };
     assert!(matches!(&label, RunError::Invalid { index: 6, problem } if *problem == expected), "{label}");
