@@ -123,6 +123,21 @@ pub(crate) struct CheckRecord {
     pub(crate) peak_memory: Option<u64>,
 }
 
+/// What `project fit` and `project spectrum` work from: the second moments of data in coordinates.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct MomentsRecord {
+    pub(crate) centred: bool,
+    /// pixel, dct1 or dct2.
+    pub(crate) basis: String,
+    /// Low block of frequencies used, if not all.
+    pub(crate) grid: Option<usize>,
+    pub(crate) data: String,
+    pub(crate) data_sha256: String,
+    pub(crate) samples: usize,
+    /// channels, height, width.
+    pub(crate) shape: [usize; 3],
+}
+
 /// What `project fit --json` prints.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct FitRecord {
@@ -137,16 +152,8 @@ pub(crate) struct FitRecord {
     /// kappa / limit.
     pub(crate) ratio: f64,
     pub(crate) method: String,
-    pub(crate) centred: bool,
-    /// pixel, dct1 or dct2.
-    pub(crate) basis: String,
-    /// Low block of frequencies used, if not all.
-    pub(crate) grid: Option<usize>,
-    pub(crate) data: String,
-    pub(crate) data_sha256: String,
-    pub(crate) samples: usize,
-    /// channels, height, width.
-    pub(crate) shape: [usize; 3],
+    #[serde(flatten)]
+    pub(crate) moments: MomentsRecord,
     /// Whether Ctrl-C or the time limit cut it short.
     pub(crate) stopped: bool,
     /// Reading the data and adding up their moments.
@@ -180,16 +187,8 @@ pub(crate) struct ChannelRecord {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SpectrumRecord {
     pub(crate) channels: Vec<ChannelSpectrum>,
-    pub(crate) centred: bool,
-    /// pixel, dct1 or dct2.
-    pub(crate) basis: String,
-    /// Low block of frequencies used, if not all.
-    pub(crate) grid: Option<usize>,
-    pub(crate) data: String,
-    pub(crate) data_sha256: String,
-    pub(crate) samples: usize,
-    /// channels, height, width.
-    pub(crate) shape: [usize; 3],
+    #[serde(flatten)]
+    pub(crate) moments: MomentsRecord,
     /// Reading the data and adding up their moments.
     pub(crate) seconds_read: f64,
     pub(crate) seconds_eigen: f64,

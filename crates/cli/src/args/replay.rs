@@ -1,9 +1,7 @@
 //! The command line of `gambeson check` for records: what a run was made with.
 
-use super::certify::RuntimeName;
-use super::data::SplitName;
+use super::shared::ReadingArguments;
 use clap::Args;
-use gambeson_data::format::audio::FrameParams;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -15,33 +13,11 @@ pub(crate) struct ReplayArguments {
     /// The network or toy that the records are about.
     #[arg(long, requires = "data", help_heading = REPLAY)]
     pub(crate) model: Option<OsString>,
-    /// What computes the network [default: what computed the records].
-    #[arg(long, value_enum, default_value_t = RuntimeName::Auto, requires = "model", help_heading = REPLAY)]
-    pub(crate) runtime: RuntimeName,
     /// The data that they are about.
     #[arg(long, value_name = "NAME|PATH", requires = "model", help_heading = REPLAY)]
     pub(crate) data: Option<OsString>,
-    /// Which split, for data sets that have two.
-    #[arg(long, value_enum, default_value_t = SplitName::Test, requires = "model", help_heading = REPLAY)]
-    pub(crate) split: SplitName,
-    /// Audio: length of a frame in ms.
-    #[arg(
-        long,
-        value_name = "MS",
-        default_value_t = FrameParams::default().window_ms,
-        requires = "model",
-        help_heading = REPLAY
-    )]
-    pub(crate) window_ms: f64,
-    /// Audio: time from the start of one frame to the next, in ms.
-    #[arg(
-        long,
-        value_name = "MS",
-        default_value_t = FrameParams::default().hop_ms,
-        requires = "model",
-        help_heading = REPLAY
-    )]
-    pub(crate) hop_ms: f64,
+    #[command(flatten, next_help_heading = REPLAY)]
+    pub(crate) reading: ReadingArguments,
     /// The projection of the run; its kappa is proven again.
     #[arg(long, value_name = "P.safetensors", requires = "model", help_heading = REPLAY)]
     pub(crate) projection: Option<PathBuf>,
@@ -51,26 +27,6 @@ pub(crate) struct ReplayArguments {
     /// The noise levels of the run.
     #[arg(long, value_name = "FILE.npy", requires = "projection", help_heading = REPLAY)]
     pub(crate) noise_levels: Option<PathBuf>,
-    /// As in `certify`.
-    #[arg(
-        long,
-        value_name = "M,...",
-        value_delimiter = ',',
-        allow_hyphen_values = true,
-        requires = "std",
-        help_heading = REPLAY
-    )]
-    pub(crate) mean: Vec<f32>,
-    /// As in `certify`.
-    #[arg(
-        long,
-        value_name = "S,...",
-        value_delimiter = ',',
-        allow_hyphen_values = true,
-        requires = "mean",
-        help_heading = REPLAY
-    )]
-    pub(crate) std: Vec<f32>,
     /// Draw this many records again, chosen at random [default: 10].
     #[arg(
         long,

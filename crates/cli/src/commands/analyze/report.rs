@@ -114,14 +114,14 @@ fn certified(log: &AnalysedLog, arguments: &AnalyzeArguments) -> Option<String> 
     let source = &log.source;
     let counts = matches!(source.dialect, Dialect::Records | Dialect::Votes);
     let (sigma, alpha) = (source.sigma.filter(|_| counts)?, source.alpha?);
-    let limits = match arguments.method {
+    let limits = match arguments.proof.method {
         CertificationName::Natural => "natural",
         CertificationName::Mixture => "mixture",
         CertificationName::TwoSided => "two-sided",
     };
     let given = if source.dialect == Dialect::Votes { " as given" } else { "" };
     let run = source.run.as_deref();
-    let kappa = run.and_then(|run| run.kappa).filter(|_| arguments.kappa.is_none()).map_or_else(
+    let kappa = run.and_then(|run| run.kappa).filter(|_| arguments.radii.kappa.is_none()).map_or_else(
         String::new,
         |kappa| match &log.proven_by {
             Some(projection) => format!(" κ = {kappa}, proven again, as is σ_max, from {projection}."),

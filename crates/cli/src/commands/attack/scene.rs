@@ -29,16 +29,14 @@ impl Scene {
     pub(super) fn load(arguments: &AttackArguments, threads: usize) -> anyhow::Result<Self> {
         let options = LoadOptions { split: arguments.split.into(), ..LoadOptions::new(data_dir()?) };
         let data = LiveData::watch(|progress| source::load(&arguments.data, &options, progress))?;
-        let stop = arguments.stop.unwrap_or(data.len());
-        ensure!(stop <= data.len(), "--stop {stop}: the data have only {} inputs", data.len());
-        let indices: Vec<usize> = (arguments.start..stop).step_by(arguments.every).collect();
+        let indices: Vec<usize> = arguments.range.of(data.len())?.collect();
         ensure!(!indices.is_empty(), "--start, --stop and --every select none of the {} inputs", data.len());
         let model = match &arguments.model {
             None => None,
             Some(path) => {
                 let files = SmoothedFiles {
                     network: path,
-                    normalisation: (&arguments.mean, &arguments.std),
+                    normalisation: (&arguments.normalisation.mean, &arguments.normalisation.std),
                     projection: arguments.projection.as_deref(),
                     certificate: arguments.certificate.as_deref(),
                 };

@@ -26,17 +26,18 @@ pub(crate) struct Sources<'a> {
 
 impl<'a> From<&'a SmoothArguments> for Sources<'a> {
     fn from(arguments: &'a SmoothArguments) -> Self {
+        let reading = &arguments.reading;
         Self {
             model: &arguments.model,
-            runtime: runtime_choice(arguments.runtime, arguments.out.as_deref()),
+            runtime: runtime_choice(reading.runtime, arguments.out.as_deref()),
             data: &arguments.data,
-            split: arguments.split,
-            frames: FrameParams { window_ms: arguments.window_ms, hop_ms: arguments.hop_ms },
+            split: reading.split,
+            frames: reading.frames.into(),
             projection: arguments.projection.as_deref(),
             certificate: arguments.certificate.as_deref(),
             noise_levels: arguments.noise_levels.as_deref(),
-            mean: &arguments.mean,
-            std: &arguments.std,
+            mean: &reading.normalisation.mean,
+            std: &reading.normalisation.std,
             quantum: arguments.grid_quantum.map(Quantum::from),
         }
     }

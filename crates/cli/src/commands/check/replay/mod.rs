@@ -14,7 +14,6 @@ use crate::json;
 use crate::progress::{interrupted, live_line};
 use anyhow::{Context, bail};
 use gambeson_checker::{FailureProbability, NoiseLevel};
-use gambeson_data::format::audio::FrameParams;
 use gambeson_lowrank::observe::Observer;
 use gambeson_smooth::noise::Grid;
 use gambeson_smooth::record::{ONNX_RUNTIME, Record, RecordError, Run, read_numbered_records};
@@ -159,17 +158,18 @@ fn sources<'a>(path: &Path, run: &Run, arguments: &'a ReplayArguments) -> anyhow
     let (Some(model), Some(data)) = (&arguments.model, &arguments.data) else {
         bail!("--model and --data are missing"); // clap asks for them
     };
+    let reading = &arguments.reading;
     Ok(Sources {
         model,
-        runtime: runtime_choice(arguments.runtime, Some(path)),
+        runtime: runtime_choice(reading.runtime, Some(path)),
         data,
-        split: arguments.split,
-        frames: FrameParams { window_ms: arguments.window_ms, hop_ms: arguments.hop_ms },
+        split: reading.split,
+        frames: reading.frames.into(),
         projection: arguments.projection.as_deref(),
         certificate: arguments.projection_certificate.as_deref(),
         noise_levels: arguments.noise_levels.as_deref(),
-        mean: &arguments.mean,
-        std: &arguments.std,
+        mean: &reading.normalisation.mean,
+        std: &reading.normalisation.std,
         quantum: run.common.projection.is_none().then_some(run.common.grid.quantum),
     })
 }
