@@ -22,6 +22,21 @@ pub(crate) fn line(object: &impl Serialize) -> serde_json::Result<String> {
     Ok(text.chars().map(escaped).collect())
 }
 
+/// What a command found: as one JSON object, or as a text for people.
+pub(crate) fn print_or<W: std::io::Write>(
+    json: bool,
+    object: &impl Serialize,
+    stdout: &mut W,
+    text: impl FnOnce(&mut W) -> std::io::Result<()>,
+) -> anyhow::Result<()> {
+    if json {
+        writeln!(stdout, "{}", line(object)?)?;
+    } else {
+        text(stdout)?;
+    }
+    Ok(stdout.flush()?)
+}
+
 /// What `bound --json` prints. Numbers are in the units of the norm asked for, the square for inf-to-two.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct BoundRecord {

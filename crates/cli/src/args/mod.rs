@@ -31,7 +31,7 @@ pub(crate) use project::{
 pub(crate) use quickstart::{CONTENDERS, QuickstartArguments};
 pub(crate) use replay::ReplayArguments;
 pub(crate) use reproduce::{ObjectName, ReproduceArguments, ScaleName};
-pub(crate) use shared::COLUMNS;
+pub(crate) use shared::{COLUMNS, ReadingArguments};
 pub(crate) use toy::{Toy, toy};
 pub(crate) use train::TrainArguments;
 

@@ -28,7 +28,7 @@ pub(crate) use live::{Draws, Live};
 pub(crate) use model::vector;
 use serde::Serialize;
 pub(crate) use setup::Setup;
-pub(crate) use sources::{Sources, runtime_choice};
+pub(crate) use sources::Sources;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
@@ -96,12 +96,7 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
     let records = finished.records.values();
     let accuracy = RunAccuracy::of_records(&records, &setup.space, noise.value(), setup.labelled());
     let summary = summary(&finished, &setup, accuracy, smooth.out.as_deref());
-    if smooth.json {
-        writeln!(stdout, "{}", json::line(&summary)?)?;
-    } else {
-        print(&summary, &setup, stdout)?;
-    }
-    stdout.flush()?;
+    json::print_or(smooth.json, &summary, stdout, |stdout| print(&summary, &setup, stdout))?;
     Ok(ended(&finished))
 }
 

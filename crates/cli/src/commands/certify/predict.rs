@@ -73,12 +73,7 @@ fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize
         }
         tsv::write(path, &text)?;
     }
-    if smooth.json {
-        writeln!(stdout, "{}", json::line(&summary)?)?;
-    } else {
-        print(&summary, &setup, stdout)?;
-    }
-    stdout.flush()?;
+    json::print_or(smooth.json, &summary, stdout, |stdout| print(&summary, &setup, stdout))?;
     Ok(ended(&finished))
 }
 

@@ -5,10 +5,11 @@ mod reference;
 use crate::record::{common, record, run};
 use gambeson_checker::FailureProbability;
 use gambeson_smooth::analysis::{
-    AnalysisError, Dialect, Evidence, Input, LoggedRun, Predicted, Question, RadiusNorm, Scale, Settings,
-    bernstein_bound, best_at, false_certificates, read_logs,
+    AnalysisError, Dialect, Evidence, Input, LoggedRun, Predicted, Question, RadiusNorm, RunAccuracy, Scale,
+    Settings, bernstein_bound, best_at, false_certificates, read_logs,
 };
 use gambeson_smooth::record::{CommonRun, LimitChoice, Record, Run};
+use gambeson_smooth::space::Space;
 use std::path::PathBuf;
 
 /// A folder to keep, and a log in it.
@@ -351,6 +352,26 @@ fn scores_are_what_counting_by_hand_gives() {
     assert_eq!(sure.limit_quantile(0.0), Some(0.0), "of an abstention");
     // Φ(1), as any table has it.
     assert!((limit.expect("a limit") - 0.841_344_746_068_542_9).abs() < 1e-14);
+}
+
+#[test]
+fn accuracy_at_the_end_of_a_run_is_that_of_its_log() {
+    let counts = [[0, 1000, 0], [5, 990, 5], [600, 400, 0], [990, 5, 5]];
+    let records: Vec<Record> = (0..4).map(|at| record(at as u64, run(), [1, 9, 0], counts[at])).collect();
+    let accuracy = RunAccuracy::of_records(&records.iter(), &Space::identity(3072), 0.25, true);
+    // All of label 1 and selected class 1: two are certified, and one of the others has another class more often.
+    assert_eq!((accuracy.clean, accuracy.l2.radii.clone()), (Some(0.5), vec![0.0, 0.125, 0.25, 0.5]));
+    let scores =
+        read_with(&lines(&records), &Settings::default()).expect("a log").scores(&Question::default());
+    assert_eq!(
+        scores.expect("scores").certified_accuracy(&accuracy.l2.radii),
+        Ok(accuracy.l2.accuracy.clone())
+    );
+    assert_eq!(accuracy.l2.accuracy, [0.5, 0.5, 0.5, 0.25]);
+    let unlabelled = RunAccuracy::of_records(&records.iter(), &Space::identity(3072), 0.25, false);
+    assert_eq!((unlabelled.clean, unlabelled.l2), (None, accuracy.l2));
+    let nothing = RunAccuracy::of_records(&[].iter(), &Space::identity(2), 0.25, true);
+    assert_eq!((nothing.clean, nothing.l2.accuracy), (Some(0.0), vec![0.0; 4]));
 }
 
 #[test]

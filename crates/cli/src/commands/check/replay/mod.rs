@@ -8,7 +8,7 @@
 mod outcome;
 
 use crate::args::{CheckArguments, ReplayArguments};
-use crate::commands::certify::{Setup, Sources, interruptible, runtime_choice};
+use crate::commands::certify::{Setup, Sources, interruptible};
 use crate::ended::Ended;
 use crate::json;
 use crate::progress::{interrupted, live_line};
@@ -54,12 +54,7 @@ fn check(arguments: &CheckArguments, stdout: &mut impl Write, threads: usize) ->
     let started = Instant::now();
     let (checked, stopped) = checked(path, &arguments.replay, threads)?;
     let checked = Outcome { seconds: started.elapsed().as_secs_f64(), ..checked };
-    if arguments.json {
-        writeln!(stdout, "{}", json::line(&checked)?)?;
-    } else {
-        checked.print(stdout)?;
-    }
-    stdout.flush()?;
+    json::print_or(arguments.json, &checked, stdout, |stdout| checked.print(stdout))?;
     if stopped {
         crate::progress::say("stopped before all records were drawn again");
     }
@@ -158,19 +153,12 @@ fn sources<'a>(path: &Path, run: &Run, arguments: &'a ReplayArguments) -> anyhow
     let (Some(model), Some(data)) = (&arguments.model, &arguments.data) else {
         bail!("--model and --data are missing"); // clap asks for them
     };
-    let reading = &arguments.reading;
     Ok(Sources {
-        model,
-        runtime: runtime_choice(reading.runtime, Some(path)),
-        data,
-        split: reading.split,
-        frames: reading.frames.into(),
         projection: arguments.projection.as_deref(),
         certificate: arguments.projection_certificate.as_deref(),
         noise_levels: arguments.noise_levels.as_deref(),
-        mean: &reading.normalisation.mean,
-        std: &reading.normalisation.std,
         quantum: run.common.projection.is_none().then_some(run.common.grid.quantum),
+        ..Sources::new((model, data), &arguments.reading, Some(path))
     })
 }
 
