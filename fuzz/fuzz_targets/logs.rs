@@ -46,7 +46,8 @@ pub(super) fn records(bytes: &[u8]) -> Answer {
         let mut known = String::new();
         for record in &records {
             for how in [LimitChoice::Natural, LimitChoice::Mixture, LimitChoice::TwoSided] {
-                let alpha = FailureProbability::new(record.run.alpha).map_err(|error| error.to_string())?;
+                let alpha =
+                    FailureProbability::new(record.run.common.alpha).map_err(|error| error.to_string())?;
                 let _ = record.derive(alpha, how);
             }
             let claim = record.check_claim().map_or_else(|error| error.to_string(), |()| "proven".to_owned());
@@ -59,16 +60,6 @@ pub(super) fn records(bytes: &[u8]) -> Answer {
         }
         Ok(known)
     })
-}
-
-/// Files of version 1: the same counts, without law, runtime and digest.
-pub(super) fn records_of_version_1() -> Vec<Vec<u8>> {
-    let stored = include_str!("../seeds/records/fixed.jsonl");
-    let line = |line: &str| {
-        let first = line.replace("\"version\":2", "\"version\":1").replace("\"law\":\"gaussian\",", "");
-        first.split(",\"digest\"").next().unwrap_or_default().to_owned() + "}\n"
-    };
-    vec![stored.lines().map(line).collect::<String>().into_bytes()]
 }
 
 /// Goes on with a file as a run would that was stopped, and reads it again.
@@ -85,13 +76,9 @@ pub(super) fn append(bytes: &[u8]) -> Answer {
 
 fn appended_to<E: Entry>(path: &Path, mut entry: E) -> Answer {
     *entry.digest() = None;
-    entry.complete();
-    let run = entry.run().clone();
+    let run = entry.parts().run.clone();
     let (mut log, present) = Log::<E>::open_to_append(path, &run).map_err(|error| error.to_string())?;
     let once_more = present.values().next().cloned().unwrap_or(entry);
-    if once_more.version() == 1 {
-        return Ok("of version 1, to which nothing is added".to_owned());
-    }
     log.append(&once_more).map_err(|error| error.to_string())?;
     drop(log);
     let again = Log::<E>::open_to_append(path, &run);
@@ -113,7 +100,6 @@ pub(super) fn appended() -> Vec<Vec<u8>> {
     // Broken off by a kill, the last line is done again.
     let broken = &include_bytes!("../seeds/records/on-a-grid.jsonl")[..];
     seeds.push(broken[..broken.len() - 40].to_vec());
-    seeds.extend(records_of_version_1());
     seeds
 }
 

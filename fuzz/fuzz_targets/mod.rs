@@ -61,7 +61,7 @@ pub const TARGETS: &[Target] = &[
     target!("projection", certificates::projections, repair::safetensors, certificates::projection),
     target!("certificate", certificates::graphs, certificates::of_graph, certificates::certificate),
     target!("projection-cert", certificates::bases, certificates::of_basis, certificates::of_projection),
-    target!("records", logs::records_of_version_1, logs::with_digests, logs::records),
+    target!("records", none, logs::with_digests, logs::records),
     target!("append", logs::appended, logs::with_digests, logs::append),
     target!("logs", none, logs::with_digests, logs::logs),
     target!("images", pictures::pictures, repair::png, pictures::images),

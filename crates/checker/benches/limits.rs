@@ -24,7 +24,7 @@ fn main() -> Result<(), StatisticsError> {
     ] {
         for alpha in [0.3, 0.05, 1e-3, 1e-6, 1e-12] {
             let (tally, failure) = (Tally::new(k, n)?, FailureProbability::new(alpha)?);
-            let limit = |rule, method| lower_limit(&rule, black_box(tally), method, failure);
+            let limit = |rule, method| lower_limit(rule, black_box(tally), method, failure);
             let fixed = limit(SamplingRule::Fixed, LimitMethod::ClopperPearson)?;
             let noise = NoiseLevel::new(0.25)?;
             println!(

@@ -74,7 +74,7 @@
 //! };
 //! # fn main() -> Result<(), gambeson_checker::StatisticsError> {
 //! let (tally, failure) = (Tally::new(99_000, 100_000)?, FailureProbability::new(0.001)?);
-//! let trial = LimitTrial::new(&SamplingRule::Fixed, tally, LimitMethod::ClopperPearson, failure)?.unwrap();
+//! let trial = LimitTrial::new(SamplingRule::Fixed, tally, LimitMethod::ClopperPearson, failure)?.unwrap();
 //! // 1 − p is at most 1.103 %: proven, with 101 levels of a continued fraction. At most 1.1 %: not.
 //! assert!(trial.prove(LimitCandidate::Failure(0.011), 101).is_none());
 //! let limit = trial.prove(LimitCandidate::Failure(0.01103), 101).unwrap();
@@ -83,7 +83,7 @@
 //! let radius = LatentRadius::one_sided(limit, quantile, NoiseLevel::new(0.25)?).expect("a majority");
 //! assert!((0.5722..0.5726).contains(&radius.value()));
 //! // Counts that were looked at in between prove less, and their rule says that they were.
-//! assert!(LimitTrial::new(&SamplingRule::Anytime, tally, LimitMethod::ClopperPearson, failure).is_err());
+//! assert!(LimitTrial::new(SamplingRule::Anytime, tally, LimitMethod::ClopperPearson, failure).is_err());
 //! # Ok(())
 //! # }
 //! ```
@@ -127,7 +127,7 @@ pub use statistics::limit::{LimitAttempt, LimitCandidate, LimitTrial, LowerLimit
 pub use statistics::quantile::{NormalQuantile, QuantileTrial, Side};
 pub use statistics::radius::{L2Radius, LatentRadius, LinfRadius, MOST_DEVIATIONS};
 pub use statistics::sampling::{
-    FailureProbability, LimitMethod, Look, MOST_TRIALS, NoiseLevel, SamplingRule, StatisticsError, Tally,
+    FailureProbability, LimitMethod, MOST_TRIALS, NoiseLevel, SamplingRule, StatisticsError, Tally,
 };
 pub use statistics::special::{exponential, logarithm};
 

@@ -8,6 +8,21 @@ pub(crate) use gambeson_report::json::line;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
+/// What a command found: as one JSON object, or as a text for people.
+pub(crate) fn print_or<W: std::io::Write>(
+    json: bool,
+    object: &impl Serialize,
+    stdout: &mut W,
+    text: impl FnOnce(&mut W) -> std::io::Result<()>,
+) -> anyhow::Result<()> {
+    if json {
+        writeln!(stdout, "{}", line(object)?)?;
+    } else {
+        text(stdout)?;
+    }
+    Ok(stdout.flush()?)
+}
+
 /// What `bound --json` prints. Numbers are in the units of the norm asked for, the square for inf-to-two.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct BoundRecord {
@@ -109,6 +124,21 @@ pub(crate) struct CheckRecord {
     pub(crate) peak_memory: Option<u64>,
 }
 
+/// What `project fit` and `project spectrum` work from: the second moments of data in coordinates.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct MomentsRecord {
+    pub(crate) centred: bool,
+    /// pixel, dct1 or dct2.
+    pub(crate) basis: String,
+    /// Low block of frequencies used, if not all.
+    pub(crate) grid: Option<usize>,
+    pub(crate) data: String,
+    pub(crate) data_sha256: String,
+    pub(crate) samples: usize,
+    /// channels, height, width.
+    pub(crate) shape: [usize; 3],
+}
+
 /// What `project fit --json` prints.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct FitRecord {
@@ -123,16 +153,8 @@ pub(crate) struct FitRecord {
     /// kappa / limit.
     pub(crate) ratio: f64,
     pub(crate) method: String,
-    pub(crate) centred: bool,
-    /// pixel, dct1 or dct2.
-    pub(crate) basis: String,
-    /// Low block of frequencies used, if not all.
-    pub(crate) grid: Option<usize>,
-    pub(crate) data: String,
-    pub(crate) data_sha256: String,
-    pub(crate) samples: usize,
-    /// channels, height, width.
-    pub(crate) shape: [usize; 3],
+    #[serde(flatten)]
+    pub(crate) moments: MomentsRecord,
     /// Whether Ctrl-C or the time limit cut it short.
     pub(crate) stopped: bool,
     /// Reading the data and adding up their moments.
@@ -166,16 +188,8 @@ pub(crate) struct ChannelRecord {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SpectrumRecord {
     pub(crate) channels: Vec<ChannelSpectrum>,
-    pub(crate) centred: bool,
-    /// pixel, dct1 or dct2.
-    pub(crate) basis: String,
-    /// Low block of frequencies used, if not all.
-    pub(crate) grid: Option<usize>,
-    pub(crate) data: String,
-    pub(crate) data_sha256: String,
-    pub(crate) samples: usize,
-    /// channels, height, width.
-    pub(crate) shape: [usize; 3],
+    #[serde(flatten)]
+    pub(crate) moments: MomentsRecord,
     /// Reading the data and adding up their moments.
     pub(crate) seconds_read: f64,
     pub(crate) seconds_eigen: f64,

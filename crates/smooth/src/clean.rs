@@ -4,7 +4,7 @@
 //! here; the answers say what a network is worth before it is smoothed.
 
 use crate::classifier::Classifier;
-use crate::space::Space;
+use crate::space::{Space, WrongLength};
 use gambeson_checker::CheckError;
 use gambeson_lowrank::observe::Observer;
 use rayon::prelude::*;
@@ -31,15 +31,8 @@ pub enum CleanError<E: std::error::Error + 'static> {
         found: usize,
     },
     /// An input was given with a wrong number of values.
-    #[error("input {index} has {found} values, but {expected} are needed")]
-    Length {
-        /// Which input.
-        index: u64,
-        /// Values the space takes.
-        expected: usize,
-        /// Values given.
-        found: usize,
-    },
+    #[error(transparent)]
+    Length(#[from] WrongLength),
     /// An input that cannot be encoded.
     #[error("input {index}: {reason}")]
     Input {
@@ -91,10 +84,7 @@ fn row<C: Classifier>(
     index: u64,
     values: &[f64],
 ) -> Result<Vec<f32>, CleanError<C::Error>> {
-    let (expected, found) = (space.input_dim(), values.len());
-    if expected != found {
-        return Err(CleanError::Length { index, expected, found });
-    }
+    space.check_length(index, values)?;
     let code = space.encode(values).map_err(|reason| CleanError::Input { index, reason })?.code;
     let unit = space.unit().inverse();
     #[allow(clippy::cast_possible_truncation)] // a network's numbers are f32

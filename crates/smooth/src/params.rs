@@ -1,8 +1,11 @@
-//! How to smooth, and why not like that.
+//! Smoothing parameters and their errors.
 
-use crate::noise::GridError;
+use crate::classifier::Classifier;
+use crate::input_map::InputMap;
+use crate::noise::{Grid, GridError};
 use crate::sequential::Goal;
-use gambeson_checker::{FailureProbability, NoiseLevel, StatisticsError};
+use crate::space::Space;
+use gambeson_checker::{FailureProbability, NoiseLevel, StatisticsError, Tally};
 use thiserror::Error;
 
 /// How to smooth.
@@ -43,6 +46,67 @@ impl SmoothingParams {
             grid_exponent: None,
         })
     }
+
+    /// Whether a classifier can be smoothed like that in a space: the grid that noisy inputs are then rounded to.
+    pub(crate) fn validate<C: Classifier>(
+        &self,
+        classifier: &C,
+        space: &Space,
+    ) -> Result<Grid, SmoothingParamsError> {
+        let counts = [
+            ("the number of selection draws", self.selection),
+            ("the number of estimation draws", self.estimation),
+            ("the size of a batch", self.batch as u64),
+        ];
+        if let Some(&(what, _)) = counts.iter().find(|(_, count)| *count == 0) {
+            return Err(SmoothingParamsError::Zero { what });
+        }
+        Tally::new(0, self.selection)?;
+        Tally::new(0, self.estimation)?;
+        let (dim, given) = (classifier.dim(), space.output_dim());
+        if dim != given {
+            return Err(SmoothingParamsError::Dimension { classifier: dim, space: given });
+        }
+        let map = classifier.input_map();
+        if let Some(map) = map.map(InputMap::dim).filter(|&mapped| mapped != dim) {
+            return Err(SmoothingParamsError::InputMap { classifier: dim, map });
+        }
+        // Noise in a projection is on the scale of its coordinates; what is decoded from it is mapped later.
+        let grid = self.grid(space, map.filter(|_| space.is_identity()))?;
+        if let Some(from) = self.extended_from
+            && (self.goal.is_none() || from >= self.estimation)
+        {
+            return Err(SmoothingParamsError::Extended { from, to: self.estimation });
+        }
+        self.goal.as_ref().map_or(Ok(()), validate_goal)?;
+        Ok(grid)
+    }
+
+    /// The grid, whose steps must be normal numbers on the scale of the classifier, and so must 2²⁴ of them.
+    fn grid(&self, space: &Space, map: Option<&InputMap>) -> Result<Grid, GridError> {
+        let sigma = self.noise.value();
+        let grid = Grid::new(sigma, space.unit(), self.grid_exponent)?;
+        for scale in [map.map_or(1.0, InputMap::smallest_scale), map.map_or(1.0, InputMap::largest_scale)] {
+            let step = scale * grid.step();
+            if !(step >= f64::from(f32::MIN_POSITIVE) && step <= f64::from(f32::MAX) / 33_554_432.0) {
+                return Err(GridError::Level { sigma: sigma * scale });
+            }
+        }
+        Ok(grid)
+    }
+}
+
+fn validate_goal(goal: &Goal) -> Result<(), SmoothingParamsError> {
+    let targets = goal.targets.iter().map(|&value| ("target radius", value));
+    let tolerance = goal.tolerance.iter().map(|&value| ("tolerance", value));
+    let wrong = |(_, value): &(&str, f64)| !(value.is_finite() && *value >= 0.0);
+    if let Some((what, value)) = targets.chain(tolerance).find(wrong) {
+        return Err(SmoothingParamsError::Goal { what, value });
+    }
+    if goal.targets.is_empty() && goal.tolerance.is_none() {
+        return Err(SmoothingParamsError::NoGoal);
+    }
+    Ok(())
 }
 
 /// Why inputs cannot be smoothed like that.

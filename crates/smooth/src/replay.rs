@@ -254,7 +254,7 @@ pub fn compare<C: Classifier>(
         return Ok(None);
     };
     let errors = smoother.errors(&row.values)?;
-    let alpha = FailureProbability::new(record.run.alpha)?;
+    let alpha = FailureProbability::new(record.run.common.alpha)?;
     let proven = record.derive(alpha, LimitChoice::Natural)?;
     // What the counts prove is claimed, whatever stands beside them.
     let class = proven.derived.class;
@@ -262,7 +262,7 @@ pub fn compare<C: Classifier>(
     let upper = |class: u32, failure: f64| -> Result<f64, StatisticsError> {
         let tally = Tally::new(estimation.of(class) + estimation.undecided, estimation.draws())?;
         let rule = SamplingRule::Fixed;
-        Ok(upper_limit(&rule, tally, rule.method(), FailureProbability::new(failure)?)?.value())
+        Ok(upper_limit(rule, tally, rule.method(), FailureProbability::new(failure)?)?.value())
     };
     let at_most = class.map(|class| upper(class, REFUTED)).transpose()?;
     let rarely = REFUTED / (2.0 * records.max(1) as f64);

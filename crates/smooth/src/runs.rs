@@ -12,10 +12,11 @@
 
 use crate::classifier::Classifier;
 use crate::record::{
-    Entry, Log, Names, NotExtendable, PredictionRecord, PredictionRun, Record, RecordError, RecordProblem,
-    Run,
+    Entry, Log, Names, NotExtendable, Parts, PredictionRecord, PredictionRun, Record, RecordError,
+    RecordProblem, Run,
 };
 use crate::smoother::{Drawn, Smoother, SmoothingError};
+use crate::space::{Space, WrongLength};
 use gambeson_lowrank::observe::Observer;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -91,15 +92,8 @@ pub enum RunError<E: std::error::Error + 'static> {
     #[error(transparent)]
     Record(#[from] RecordError),
     /// An input was given with a wrong number of values.
-    #[error("input {index} has {found} values, but {expected} are needed")]
-    Length {
-        /// Which input.
-        index: u64,
-        /// Values the space takes.
-        expected: usize,
-        /// Values given.
-        found: usize,
-    },
+    #[error(transparent)]
+    Length(#[from] WrongLength),
     /// An input could not be smoothed.
     #[error("input {index}: {reason}")]
     Input {
@@ -259,17 +253,16 @@ impl<O: Observer<RunProgress>> Observer<Drawn> for Batches<'_, O> {
 /// The loop that both kinds of runs share.
 struct Task<'a, R> {
     params: &'a RunParams,
-    /// Values per input.
-    dim: usize,
+    space: &'a Space,
     /// Classes that records count: those of the classifier, or of the data if they have more.
     classes: usize,
     row: R,
 }
 
 impl<'a, R: Fn(u64) -> Row> Task<'a, R> {
-    fn new<C: Classifier>(smoother: &Smoother<C>, params: &'a RunParams, row: R) -> Self {
+    fn new<C: Classifier>(smoother: &Smoother<'a, C>, params: &'a RunParams, row: R) -> Self {
         let classes = params.classes.max(smoother.classifier().classes());
-        Self { params, dim: smoother.space().input_dim(), classes, row }
+        Self { params, space: smoother.space(), classes, row }
     }
 
     /// Whether a record of an earlier run is about this input, and `accept` accepts it.
@@ -279,12 +272,13 @@ impl<'a, R: Fn(u64) -> Row> Task<'a, R> {
         row: &Row,
         accept: impl Fn(&E, &Row) -> Result<(), RunError<F>>,
     ) -> Result<(), RunError<F>> {
-        let (index, recorded, expected) = (record.index(), record.classes(), self.classes);
+        let Parts { index, label, classes: recorded, .. } = record.parts();
+        let expected = self.classes;
         if recorded != expected {
             return Err(RunError::Classes { index, recorded, expected });
         }
-        if record.label() != row.label {
-            return Err(RunError::Label { index, recorded: record.label(), found: row.label });
+        if label != row.label {
+            return Err(RunError::Label { index, recorded: label, found: row.label });
         }
         accept(record, row)
     }
@@ -339,7 +333,7 @@ impl<'a, R: Fn(u64) -> Row> Task<'a, R> {
 
     fn row<F: std::error::Error>(&self, index: u64) -> Result<Row, RunError<F>> {
         let row = (self.row)(index);
-        let (expected, found) = (self.dim, row.values.len());
-        if expected == found { Ok(row) } else { Err(RunError::Length { index, expected, found }) }
+        self.space.check_length(index, &row.values)?;
+        Ok(row)
     }
 }

@@ -5,9 +5,7 @@
 //! **Method.** Counts are looked at after every [`EVERY`] draws and after n. Half of α is for a limit that is valid at every
 //! moment (a mixture martingale), half for the exact limit at n (`SamplingRule::MixtureAndLast`, whose proof is in
 //! `statistics/limit.rs` of the checker). So all limits hold together with probability 1 − α, and it does not matter when, or
-//! why, drawing stops; nor whether it goes on later, beyond n, where the mixture stays valid. [`Plan::Staged`] is the rule of
-//! earlier records: looks at n₁ < n₂ < … < n_K = n, planned beforehand, rising by a factor of [`RATIO`] from about
-//! [`FIRST`], with shares of α (alpha spending by the union bound, `SamplingRule::Staged`).
+//! why, drawing stops; nor whether it goes on later, beyond n, where the mixture stays valid.
 //!
 //! A target radius is *met* where the limit of the present look proves it. It is *refuted* where n draws would hardly
 //! prove it: with k of m draws and p = (k + 1)/(m + 2), the count after n draws is predicted as k + (n − m)p with
@@ -26,37 +24,14 @@
 
 use crate::limit::{CountedClass, LimitChoice, radius_of_counts};
 use gambeson_checker::{
-    FailureProbability, LatentRadius, Look, LowerLimit, NoiseLevel, SamplingRule, StatisticsError,
+    FailureProbability, LatentRadius, LowerLimit, NoiseLevel, SamplingRule, StatisticsError,
 };
 use serde::{Deserialize, Serialize};
 
 /// Draws between two looks.
 pub const EVERY: u64 = 64;
-/// Of staged looks, each has this many times the draws of the one before.
-pub const RATIO: f64 = 1.5;
-/// The first staged look has at least so many draws, if n has.
-pub const FIRST: u64 = 100;
 /// Standard deviations of the prediction that count as certain.
 pub const DEVIATIONS: f64 = 3.0;
-
-/// The staged looks for at most `n` draws; n ≥ 1.
-pub fn looks(n: u64) -> Vec<Look> {
-    let mut trials = vec![n];
-    let mut at = n as f64 / RATIO;
-    while at >= FIRST as f64 {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between FIRST and n
-        trials.push(at.round() as u64);
-        at /= RATIO;
-    }
-    trials.reverse();
-    trials.dedup();
-    let earlier = trials.len() - 1;
-    // A little less than the part, so that rounding cannot make them add up to more than a half.
-    let share = if earlier == 0 { 0.0 } else { 0.5 / earlier as f64 * (1.0 - 1e-14) };
-    let last = if earlier == 0 { 1.0 } else { 0.5 };
-    let share = |k: usize| if k == earlier { last } else { share };
-    trials.into_iter().enumerate().map(|(k, trials)| Look { trials, share: share(k) }).collect()
-}
 
 /// When an answer counts as settled.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -91,23 +66,11 @@ impl RadiusNorm {
     }
 }
 
-/// When counts are looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Plan {
-    /// After every [`EVERY`] draws, with the exact limit at a number of draws set beforehand: n, or where an earlier run
-    /// of fewer draws is extended, the n of that.
-    Mixture {
-        /// That number.
-        last: u64,
-    },
-    /// At [`looks`], each with its share of α.
-    Staged,
-}
-
-/// A plan and a goal for inputs that are all measured alike.
+/// When to look at the counts, and a goal, for inputs that are all measured alike.
 #[derive(Clone, Debug)]
 pub struct Sequential {
-    rule: SamplingRule,
+    /// The number of draws with the exact limit.
+    last: u64,
     n: u64,
     failure: FailureProbability,
     noise: NoiseLevel,
@@ -135,20 +98,17 @@ pub enum Verdict {
 }
 
 impl Sequential {
-    /// `measure` is the radius that a radius in z means, in the norm of the goal.
+    /// For at most n draws, with the exact limit at `last` of them: n, or where an earlier run of fewer draws is extended,
+    /// the n of that. `measure` is the radius that a radius in z means, in the norm of the goal.
     pub fn new(
         n: u64,
-        plan: Plan,
+        last: u64,
         goal: &Goal,
         failure: FailureProbability,
         noise: NoiseLevel,
         measure: impl Fn(LatentRadius) -> f64,
     ) -> Result<Self, StatisticsError> {
-        let rule = match plan {
-            Plan::Mixture { last } => SamplingRule::MixtureAndLast { last },
-            Plan::Staged => SamplingRule::Staged { looks: looks(n) },
-        };
-        let mut plan = Self { rule, n, failure, noise, tolerance: goal.tolerance, targets: Vec::new() };
+        let mut plan = Self { last, n, failure, noise, tolerance: goal.tolerance, targets: Vec::new() };
         for &target in &goal.targets {
             let proves = |count: u64| {
                 Ok::<bool, StatisticsError>(
@@ -178,17 +138,9 @@ impl Sequential {
 
     /// The next number of draws at which to look, after `done` < n.
     pub fn next_look(&self, done: u64) -> u64 {
-        match &self.rule {
-            SamplingRule::Staged { looks } => {
-                looks.iter().map(|look| look.trials).find(|&trials| trials > done).unwrap_or(self.n)
-            }
-            SamplingRule::MixtureAndLast { last } => {
-                let next = (done / EVERY + 1) * EVERY;
-                let special = if done < *last { *last } else { self.n };
-                next.min(special).min(self.n)
-            }
-            SamplingRule::Fixed | SamplingRule::Anytime => self.n,
-        }
+        let next = (done / EVERY + 1) * EVERY;
+        let special = if done < self.last { self.last } else { self.n };
+        next.min(special).min(self.n)
     }
 
     /// n.
@@ -197,8 +149,8 @@ impl Sequential {
     }
 
     /// The rule of the counts.
-    pub fn rule(&self) -> &SamplingRule {
-        &self.rule
+    pub fn rule(&self) -> SamplingRule {
+        SamplingRule::MixtureAndLast { last: self.last }
     }
 
     /// The radius in z that a count proves at a look.
@@ -208,13 +160,13 @@ impl Sequential {
 
     fn limit(&self, count: u64, trials: u64) -> Result<(LowerLimit, Option<LatentRadius>), StatisticsError> {
         let counts = CountedClass {
-            rule: &self.rule,
+            rule: self.rule(),
             count,
             runner_up: trials.saturating_sub(count),
             trials,
             noise: self.noise,
         };
-        radius_of_counts(&counts, self.failure, LimitChoice::Natural)
+        radius_of_counts(counts, self.failure, LimitChoice::Natural)
     }
 
     /// Whether the answer is settled, with `count` of `trials` draws for the class chosen.

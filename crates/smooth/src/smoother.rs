@@ -28,11 +28,10 @@
 use crate::classifier::Classifier;
 pub use crate::draw::{Counts, Drawn};
 use crate::draw::{Halt, Sampler, Series};
-use crate::input_map::InputMap;
 use crate::limit::{CountedClass, LimitChoice, lower_limit, radius_of_counts};
-use crate::noise::{Centre, CentreError, Grid, GridError, RoundedNoise};
+use crate::noise::{Centre, CentreError, Grid, RoundedNoise};
 pub use crate::params::{SmoothingParams, SmoothingParamsError};
-use crate::sequential::{EVERY, Plan, RadiusNorm, Sequential, Verdict};
+use crate::sequential::{EVERY, RadiusNorm, Sequential, Verdict};
 use crate::space::{Encoded, Space};
 use gambeson_checker::{
     CheckError, FailureProbability, L2Radius, LatentRadius, LinfRadius, NoiseLevel, Rejected, SamplingRule,
@@ -110,6 +109,15 @@ pub struct Prediction {
     pub class: Option<u32>,
 }
 
+/// An input that draws can be made of.
+struct Prepared {
+    /// What noise is added to.
+    centre: Centre,
+    noise: RoundedNoise,
+    /// What is taken off its radii.
+    errors: Errors,
+}
+
 /// A classifier with noise around it.
 pub struct Smoother<'a, C> {
     sampler: Sampler<'a, C>,
@@ -126,58 +134,16 @@ impl<'a, C: Classifier> Smoother<'a, C> {
         space: &'a Space,
         params: SmoothingParams,
     ) -> Result<Self, SmoothingParamsError> {
-        let counts = [
-            ("the number of selection draws", params.selection),
-            ("the number of estimation draws", params.estimation),
-            ("the size of a batch", params.batch as u64),
-        ];
-        if let Some(&(what, _)) = counts.iter().find(|(_, count)| *count == 0) {
-            return Err(SmoothingParamsError::Zero { what });
-        }
-        Tally::new(0, params.selection)?;
-        Tally::new(0, params.estimation)?;
-        if classifier.dim() != space.output_dim() {
-            let (classifier, space) = (classifier.dim(), space.output_dim());
-            return Err(SmoothingParamsError::Dimension { classifier, space });
-        }
-        let map = classifier.input_map();
-        if let Some(map) = map.map(InputMap::dim).filter(|&dim| dim != classifier.dim()) {
-            return Err(SmoothingParamsError::InputMap { classifier: classifier.dim(), map });
-        }
-        // Noise in a projection is on the scale of its coordinates; what is decoded from it is mapped later.
-        let map = map.filter(|_| space.is_identity());
-        let sigma = params.noise.value();
-        let grid = Grid::new(sigma, space.unit(), params.grid_exponent)?;
-        for scale in [map.map_or(1.0, InputMap::smallest_scale), map.map_or(1.0, InputMap::largest_scale)] {
-            // A step must be a normal number on the scale of the classifier, and so must 2²⁴ of them.
-            let step = scale * grid.step();
-            if !(step >= f64::from(f32::MIN_POSITIVE) && step <= f64::from(f32::MAX) / 33_554_432.0) {
-                return Err(GridError::Level { sigma: sigma * scale }.into());
-            }
-        }
-        if let Some(from) = params.extended_from
-            && (params.goal.is_none() || from >= params.estimation)
-        {
-            return Err(SmoothingParamsError::Extended { from, to: params.estimation });
-        }
+        let grid = params.validate(classifier, space)?;
         let sequential = match &params.goal {
             None => None,
             Some(goal) => {
-                let targets = goal.targets.iter().map(|&value| ("target radius", value));
-                let tolerance = goal.tolerance.iter().map(|&value| ("tolerance", value));
-                let wrong = |(_, value): &(&str, f64)| !(value.is_finite() && *value >= 0.0);
-                if let Some((what, value)) = targets.chain(tolerance).find(wrong) {
-                    return Err(SmoothingParamsError::Goal { what, value });
-                }
-                if goal.targets.is_empty() && goal.tolerance.is_none() {
-                    return Err(SmoothingParamsError::NoGoal);
-                }
+                let last = params.extended_from.unwrap_or(params.estimation);
                 let measure = |latent| measure(space, goal.norm, latent, 0.0);
-                let plan = Plan::Mixture { last: params.extended_from.unwrap_or(params.estimation) };
-                Some(Sequential::new(params.estimation, plan, goal, params.failure, params.noise, measure)?)
+                Some(Sequential::new(params.estimation, last, goal, params.failure, params.noise, measure)?)
             }
         };
-        let sampler = Sampler::new(classifier, space, sigma, grid, params.batch);
+        let sampler = Sampler::new(classifier, space, params.noise.value(), grid, params.batch);
         Ok(Self { sampler, space, grid, params, sequential })
     }
 
@@ -203,7 +169,7 @@ impl<'a, C: Classifier> Smoother<'a, C> {
 
     /// The rule by which counts are sampled.
     pub fn rule(&self) -> SamplingRule {
-        self.sequential.as_ref().map_or(SamplingRule::Fixed, |plan| plan.rule().clone())
+        self.sequential.as_ref().map_or(SamplingRule::Fixed, Sequential::rule)
     }
 
     /// CERTIFY for input `index`, given by its numbers. None where the observer, asked after every batch, ended it.
@@ -215,13 +181,13 @@ impl<'a, C: Classifier> Smoother<'a, C> {
         input: &[f64],
         observer: &mut (impl Observer<Drawn> + Send),
     ) -> Result<Option<Certification>, SmoothingError<C::Error>> {
-        let (centre, errors) = self.encode(input)?;
-        let noise = RoundedNoise::new(self.params.seed, index);
-        let all = 0..self.params.selection;
-        let selection = self.sampler.counts(&centre, noise, Series::Selection, all, observer);
-        let Some(selection) = stopped(selection)? else { return Ok(None) };
+        let prepared = self.prepare(index, input)?;
+        let draws = self.params.selection;
+        let Some(selection) = self.count(&prepared, Series::Selection, draws, observer)? else {
+            return Ok(None);
+        };
         let none = Counts::new(self.classifier().classes());
-        self.estimate(&centre, noise, errors, (selection, none), observer)
+        self.estimate(&prepared, (selection, none), observer)
     }
 
     /// The same, going on from the counts of an earlier run of this classifier with the same seed and fewer draws.
@@ -233,12 +199,10 @@ impl<'a, C: Classifier> Smoother<'a, C> {
         &self,
         index: u64,
         input: &[f64],
-        (selection, estimation): (Counts, Counts),
+        counts: (Counts, Counts),
         observer: &mut (impl Observer<Drawn> + Send),
     ) -> Result<Option<Certification>, SmoothingError<C::Error>> {
-        let (centre, errors) = self.encode(input)?;
-        let noise = RoundedNoise::new(self.params.seed, index);
-        self.estimate(&centre, noise, errors, (selection, estimation), observer)
+        self.estimate(&self.prepare(index, input)?, counts, observer)
     }
 
     /// The counts of all selection draws and of `trials` estimation draws, whatever the rule. None where the observer ended
@@ -252,21 +216,33 @@ impl<'a, C: Classifier> Smoother<'a, C> {
         trials: u64,
         observer: &mut (impl Observer<Drawn> + Send),
     ) -> Result<Option<(Counts, Counts)>, SmoothingError<C::Error>> {
-        let (centre, _) = self.encode(input)?;
-        let noise = RoundedNoise::new(self.params.seed, index);
-        let mut counts =
-            |series, draws| stopped(self.sampler.counts(&centre, noise, series, draws, observer));
-        let Some(selection) = counts(Series::Selection, 0..self.params.selection)? else { return Ok(None) };
-        let Some(estimation) = counts(Series::Estimation, 0..trials)? else { return Ok(None) };
+        let prepared = self.prepare(index, input)?;
+        let mut count = |series, draws| self.count(&prepared, series, draws, observer);
+        let Some(selection) = count(Series::Selection, self.params.selection)? else { return Ok(None) };
+        let Some(estimation) = count(Series::Estimation, trials)? else { return Ok(None) };
         Ok(Some((selection, estimation)))
+    }
+
+    fn prepare(&self, index: u64, input: &[f64]) -> Result<Prepared, SmoothingError<C::Error>> {
+        let (centre, errors) = self.encode(input)?;
+        Ok(Prepared { centre, noise: RoundedNoise::new(self.params.seed, index), errors })
+    }
+
+    /// The counts of the first `draws` of a series. None where the observer ended it.
+    fn count(
+        &self,
+        input: &Prepared,
+        series: Series,
+        draws: u64,
+        observer: &mut (impl Observer<Drawn> + Send),
+    ) -> Result<Option<Counts>, SmoothingError<C::Error>> {
+        stopped(self.sampler.counts(&input.centre, input.noise, series, 0..draws, observer))
     }
 
     /// Draws on, up to the last look.
     fn estimate(
         &self,
-        centre: &Centre,
-        noise: RoundedNoise,
-        errors: Errors,
+        &Prepared { ref centre, noise, errors }: &Prepared,
         (selection, mut estimation): (Counts, Counts),
         observer: &mut (impl Observer<Drawn> + Send),
     ) -> Result<Option<Certification>, SmoothingError<C::Error>> {
@@ -346,9 +322,8 @@ impl<'a, C: Classifier> Smoother<'a, C> {
         errors: Errors,
     ) -> Result<Option<Certified>, StatisticsError> {
         let (rule, noise) = (self.rule(), self.params.noise);
-        let counts =
-            CountedClass { rule: &rule, count, runner_up: trials.saturating_sub(count), trials, noise };
-        let (_, latent) = radius_of_counts(&counts, self.params.failure, LimitChoice::Natural)?;
+        let counts = CountedClass { rule, count, runner_up: trials.saturating_sub(count), trials, noise };
+        let (_, latent) = radius_of_counts(counts, self.params.failure, LimitChoice::Natural)?;
         Ok(latent.and_then(|latent| latent.less(errors.sum())).map(|latent| {
             let (l2, linf) = self.space.radii(latent);
             Certified { class, latent, l2, linf }
@@ -365,11 +340,11 @@ impl<'a, C: Classifier> Smoother<'a, C> {
         input: &[f64],
         observer: &mut (impl Observer<Drawn> + Send),
     ) -> Result<Option<Prediction>, SmoothingError<C::Error>> {
-        let (centre, _) = self.encode(input)?;
-        let noise = RoundedNoise::new(self.params.seed, index);
-        let draws = 0..self.params.estimation;
-        let counts = self.sampler.counts(&centre, noise, Series::Estimation, draws, observer);
-        let Some(counts) = stopped(counts)? else { return Ok(None) };
+        let prepared = self.prepare(index, input)?;
+        let draws = self.params.estimation;
+        let Some(counts) = self.count(&prepared, Series::Estimation, draws, observer)? else {
+            return Ok(None);
+        };
         let class = predicted(&counts, self.params.failure)?;
         Ok(Some(Prediction { counts, class }))
     }
@@ -382,7 +357,7 @@ pub fn predicted(counts: &Counts, failure: FailureProbability) -> Result<Option<
     // The test rejects p = ½ at level α if P(Bin(n, ½) ≥ n_A) ≤ α/2, which is to say: the limit at α/2 is at least ½.
     let tally = Tally::new(first, first + second)?;
     let rule = SamplingRule::Fixed;
-    let limit = lower_limit(&rule, tally, rule.method(), failure.half())?;
+    let limit = lower_limit(rule, tally, rule.method(), failure.half())?;
     Ok((limit.value() > 0.5).then_some(class))
 }
 

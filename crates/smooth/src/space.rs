@@ -37,6 +37,18 @@ use gambeson_lowrank::projection::proven::ProvenProjection;
 use gambeson_lowrank::projection::representation::{EmptyGrid, Representation, Transform};
 use thiserror::Error;
 
+/// An input was given with a wrong number of values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("input {index} has {found} values, but {expected} are needed")]
+pub struct WrongLength {
+    /// Which input.
+    pub index: u64,
+    /// Values the space takes.
+    pub expected: usize,
+    /// Values given.
+    pub found: usize,
+}
+
 /// The space in which noise is added, with what is proven about the way into it.
 #[derive(Clone, Debug)]
 pub struct Space {
@@ -172,6 +184,12 @@ impl Space {
             Kind::Identity { .. } => None,
             Kind::Projected(space) => Some(space),
         }
+    }
+
+    /// Whether an input has as many values as the space takes.
+    pub(crate) fn check_length(&self, index: u64, values: &[f64]) -> Result<(), WrongLength> {
+        let (expected, found) = (self.input_dim(), values.len());
+        if expected == found { Ok(()) } else { Err(WrongLength { index, expected, found }) }
     }
 
     /// Numbers per input.

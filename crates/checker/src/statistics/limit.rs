@@ -7,7 +7,7 @@
 //! # Fixed n: Clopper and Pearson (1934)
 //! The lower limit is the p at which P(X ≥ k) = α for X ~ Bin(n, p). The tail grows with p, so every number at
 //! which the tail is at most α is a valid limit: `tail.rs` proves that for the number returned. The upper limit is one
-//! minus the lower limit for the n − k failures. [`LimitMethod::Spending`] is the same at share·α, rounded down.
+//! minus the lower limit for the n − k failures.
 //!
 //! # Any time: a mixture (Robbins 1970; Ville 1939)
 //! For a hypothesis p, let M_n(p) be the mean of the likelihood ratio Π f_θ/f_p over θ uniform on (p, 1). If p is
@@ -40,7 +40,7 @@
 //! # Deviations
 //! Limits keep p and 1 − p apart, so that those close to one lose nothing on the way to a radius.
 
-use crate::rounding::{CheckedThread, above, below, environment_is_ieee, mul_down, raised, sub_down};
+use crate::rounding::{CheckedThread, above, below, environment_is_ieee, raised, sub_down};
 use crate::statistics::double::Double;
 use crate::statistics::sampling::{FailureProbability, LimitMethod, SamplingRule, StatisticsError, Tally};
 use crate::statistics::special::exp_up;
@@ -140,7 +140,7 @@ impl LimitTrial {
     /// The method must be valid for the rule: see [`SamplingRule::method`]. None where these counts prove no more than
     /// [`LowerLimit::TRIVIAL`].
     pub fn new(
-        rule: &SamplingRule,
+        rule: SamplingRule,
         tally: Tally,
         method: LimitMethod,
         failure: FailureProbability,
@@ -148,23 +148,15 @@ impl LimitTrial {
         if !environment_is_ieee() {
             return Err(StatisticsError::Environment);
         }
-        let wrong = StatisticsError::WrongLimit { method, rule: rule.name() };
-        let share = match (method, rule) {
-            (LimitMethod::ClopperPearson, SamplingRule::Fixed) => 1.0,
-            (LimitMethod::Spending, SamplingRule::Staged { .. }) => rule.share(tally.trials())?,
-            (LimitMethod::Mixture, _) => rule.validate().map(|()| 1.0)?,
-            (LimitMethod::MixtureAndLast, SamplingRule::MixtureAndLast { .. }) => 0.5,
-            _ => return Err(wrong),
+        let (alpha, mixture) = match (method, rule) {
+            (LimitMethod::ClopperPearson, SamplingRule::Fixed) => (failure, false),
+            (LimitMethod::Mixture, _) => (failure, true),
+            (LimitMethod::MixtureAndLast, SamplingRule::MixtureAndLast { last }) => {
+                (failure.half(), tally.trials() != last)
+            }
+            _ => return Err(StatisticsError::WrongLimit { method, rule: rule.name() }),
         };
-        let mixture = match (method, rule) {
-            (LimitMethod::MixtureAndLast, SamplingRule::MixtureAndLast { last }) => tally.trials() != *last,
-            (method, _) => method == LimitMethod::Mixture,
-        };
-        let alpha = match method {
-            LimitMethod::MixtureAndLast => failure.half().value(),
-            _ if share == 1.0 => failure.value(),
-            _ => mul_down(share, failure.value()),
-        };
+        let alpha = alpha.value();
         let (k, n) = (tally.successes() as f64, tally.trials() as f64); // below 2⁵³: exact
         if k == 0.0 || !(alpha > 0.0) {
             return Ok(None);
@@ -175,7 +167,7 @@ impl LimitTrial {
         Ok(Some(Self { n, k, alpha, mixture, target, mass, ratio, thread: CheckedThread::default() }))
     }
 
-    /// α, or the share of it that these counts may use; at most one half.
+    /// α, or the half of it that these counts may use; at most one half.
     pub fn alpha(&self) -> f64 {
         self.alpha
     }

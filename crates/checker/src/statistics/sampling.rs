@@ -4,7 +4,6 @@
 //! looked at in between: stopping at a lucky moment makes it wrong more often than it says. So a [`SamplingRule`]
 //! travels with every tally, and a method that does not fit it is refused.
 
-use crate::rounding::{exponent, power_of_two};
 use std::fmt;
 
 /// Most draws of a [`Tally`]: 2⁴⁰, about 10¹².
@@ -92,28 +91,11 @@ impl Tally {
     }
 }
 
-/// One planned look at the counts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Look {
-    /// The number of draws at which the counts are looked at.
-    pub trials: u64,
-    /// The part of α that this look may use, positive.
-    pub share: f64,
-}
-
 /// How it was decided when to stop drawing.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SamplingRule {
     /// The number of draws was set beforehand.
     Fixed,
-    /// Counts were looked at only at these numbers of draws, planned beforehand, strictly rising, with shares of α
-    /// that add up to 1 at most. By the union bound all limits of all looks hold together with probability 1 − α,
-    /// so drawing may stop at any look, for any reason; and counts may be certified at another α, if it is chosen
-    /// without regard to them.
-    Staged {
-        /// The plan.
-        looks: Vec<Look>,
-    },
     /// Counts were looked at whenever anyone liked.
     Anytime,
     /// Counts were looked at whenever anyone liked, and one number of draws was set beforehand. Half of α is for the limit
@@ -127,74 +109,22 @@ pub enum SamplingRule {
 
 impl SamplingRule {
     /// The sharpest method that is valid for this rule.
-    pub fn method(&self) -> LimitMethod {
+    pub fn method(self) -> LimitMethod {
         match self {
             SamplingRule::Fixed => LimitMethod::ClopperPearson,
-            SamplingRule::Staged { .. } => LimitMethod::Spending,
             SamplingRule::Anytime => LimitMethod::Mixture,
             SamplingRule::MixtureAndLast { .. } => LimitMethod::MixtureAndLast,
         }
     }
 
-    /// `fixed`, `staged`, `anytime` or `mixture-and-last`.
-    pub fn name(&self) -> &'static str {
+    /// `fixed`, `anytime` or `mixture-and-last`.
+    pub fn name(self) -> &'static str {
         match self {
             SamplingRule::Fixed => "fixed",
-            SamplingRule::Staged { .. } => "staged",
             SamplingRule::Anytime => "anytime",
             SamplingRule::MixtureAndLast { .. } => "mixture-and-last",
         }
     }
-
-    /// Whether the looks of a staged rule make a plan: rising, with positive shares whose exact sum is at most 1.
-    pub fn validate(&self) -> Result<(), StatisticsError> {
-        let SamplingRule::Staged { looks } = self else {
-            return Ok(());
-        };
-        if looks.is_empty() {
-            return Err(StatisticsError::NoLooks);
-        }
-        let mut before = 0;
-        let mut sum = 0_u128;
-        for (index, &Look { trials, share }) in looks.iter().enumerate() {
-            if trials <= before || trials > MOST_TRIALS {
-                return Err(StatisticsError::LooksNotRising { index, trials });
-            }
-            if !(share > 0.0 && share <= 1.0) {
-                return Err(StatisticsError::Share { index, share });
-            }
-            before = trials;
-            sum = sum.saturating_add(fixed_point_up(share));
-            if sum > 1 << 120 {
-                return Err(StatisticsError::SharesExceedOne { index });
-            }
-        }
-        Ok(())
-    }
-
-    /// The share of α that the look at this number of draws may use.
-    pub(crate) fn share(&self, trials: u64) -> Result<f64, StatisticsError> {
-        self.validate()?;
-        let looks = match self {
-            SamplingRule::Staged { looks } => &looks[..],
-            _ => &[],
-        };
-        let look = looks.iter().find(|look| look.trials == trials);
-        look.map(|look| look.share).ok_or(StatisticsError::NotALook { trials })
-    }
-}
-
-/// A share in (0, 1] in units of 2⁻¹²⁰, rounded up: exact for shares of 2⁻⁶⁷ and more. Additions of floats rounded up
-/// would refuse shares that add up to exactly one.
-fn fixed_point_up(share: f64) -> u128 {
-    let places = 120 - 52 + exponent(share); // of the last bit of the mantissa
-    if places <= -53 {
-        return 1;
-    }
-    let scaled = share * power_of_two(52 - exponent(share)); // an integer below 2⁵³, exactly
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    let mantissa = scaled as u128;
-    if places >= 0 { mantissa << places } else { mantissa.div_ceil(1 << -places) }
 }
 
 /// How a limit is derived from counts.
@@ -202,8 +132,6 @@ fn fixed_point_up(share: f64) -> u128 {
 pub enum LimitMethod {
     /// The exact limit of Clopper and Pearson (1934). For [`SamplingRule::Fixed`] only.
     ClopperPearson,
-    /// The same at a look's share of α. For [`SamplingRule::Staged`] only, and only at its looks.
-    Spending,
     /// A mixture martingale: valid at every moment, so for every rule.
     Mixture,
     /// At half of α, Clopper and Pearson's limit at the number of draws set beforehand, the mixture's at every other. For
@@ -212,11 +140,10 @@ pub enum LimitMethod {
 }
 
 impl LimitMethod {
-    /// `clopper-pearson`, `spending`, `mixture` or `mixture-and-last`.
+    /// `clopper-pearson`, `mixture` or `mixture-and-last`.
     pub fn name(self) -> &'static str {
         match self {
             LimitMethod::ClopperPearson => "clopper-pearson",
-            LimitMethod::Spending => "spending",
             LimitMethod::Mixture => "mixture",
             LimitMethod::MixtureAndLast => "mixture-and-last",
         }
@@ -251,32 +178,6 @@ pub enum StatisticsError {
         /// The name of the rule.
         rule: &'static str,
     },
-    /// No look was planned at this number of draws.
-    NotALook {
-        /// Draws made.
-        trials: u64,
-    },
-    /// A staged rule without looks.
-    NoLooks,
-    /// Numbers of draws of looks must rise, from 1 to [`MOST_TRIALS`].
-    LooksNotRising {
-        /// Position of the look, from 0.
-        index: usize,
-        /// Its number of draws.
-        trials: u64,
-    },
-    /// A share outside (0, 1].
-    Share {
-        /// Position of the look, from 0.
-        index: usize,
-        /// Its share.
-        share: f64,
-    },
-    /// The shares add up to more than one.
-    SharesExceedOne {
-        /// Position of the look, from 0, at which they do.
-        index: usize,
-    },
     /// This thread does not compute by IEEE 754 defaults (rounding mode or subnormal numbers).
     Environment,
 }
@@ -298,25 +199,6 @@ impl fmt::Display for StatisticsError {
                 "the {} limit does not hold for counts sampled by the {rule} rule; use mixture",
                 method.name()
             ),
-            StatisticsError::NotALook { trials } => {
-                write!(f, "no look was planned at {trials} draws; use mixture")
-            }
-            StatisticsError::NoLooks => write!(f, "a staged rule needs at least one look"),
-            StatisticsError::LooksNotRising { index, trials } => {
-                write!(
-                    f,
-                    "look {index} (counting from 0) at {trials} draws: looks must rise, from 1 to {MOST_TRIALS}"
-                )
-            }
-            StatisticsError::Share { index, share } => {
-                write!(
-                    f,
-                    "look {index} (counting from 0) has the share {share}: it must be above 0 and at most 1"
-                )
-            }
-            StatisticsError::SharesExceedOne { index } => {
-                write!(f, "the shares up to look {index} (counting from 0) add up to more than 1")
-            }
             StatisticsError::Environment => {
                 write!(
                     f,

@@ -86,7 +86,7 @@ fn prepared_matrices_refuse_what_is_too_small() {
 
 fn trial(k: u64, n: u64, method: LimitMethod) -> LimitTrial {
     let rule = if method == LimitMethod::Mixture { SamplingRule::Anytime } else { SamplingRule::Fixed };
-    LimitTrial::new(&rule, tally(k, n), method, alpha(1e-3)).expect("fits").expect("successes")
+    LimitTrial::new(rule, tally(k, n), method, alpha(1e-3)).expect("fits").expect("successes")
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn limits_are_proven_where_they_hold_and_nowhere_else() {
             let rule =
                 if method == LimitMethod::Mixture { SamplingRule::Anytime } else { SamplingRule::Fixed };
             let found =
-                gambeson_smooth::limit::lower_limit(&rule, tally(k, n), method, alpha(1e-3)).expect("fits");
+                gambeson_smooth::limit::lower_limit(rule, tally(k, n), method, alpha(1e-3)).expect("fits");
             for levels in [1, 2, 101, 4001] {
                 let ample = LimitCandidate::Success(0.5 * found.value());
                 let wrong = LimitCandidate::Success(1.02 * found.value());
@@ -116,7 +116,7 @@ fn limits_are_proven_where_they_hold_and_nowhere_else() {
     assert!(trial.attempt(beyond, 4001).excess <= 0.0 || trial.attempt(beyond, 4001).excess == f64::INFINITY);
     assert_eq!(trial.prove(beyond, 4001), None);
     assert!(
-        LimitTrial::new(&SamplingRule::Fixed, tally(0, 9), LimitMethod::ClopperPearson, alpha(0.1))
+        LimitTrial::new(SamplingRule::Fixed, tally(0, 9), LimitMethod::ClopperPearson, alpha(0.1))
             .expect("fits")
             .is_none()
     );

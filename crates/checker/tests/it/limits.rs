@@ -3,7 +3,7 @@
 use crate::binomial_exact::{Chance, Enclosure, chances};
 use crate::cases::generator;
 use gambeson_checker::{
-    FailureProbability, LimitMethod, Look, LowerLimit, MOST_TRIALS, SamplingRule, StatisticsError, Tally,
+    FailureProbability, LimitMethod, LowerLimit, MOST_TRIALS, SamplingRule, StatisticsError, Tally,
     UpperLimit,
 };
 use gambeson_smooth::limit::{lower_limit, upper_limit};
@@ -20,17 +20,15 @@ pub(crate) fn tally(successes: u64, trials: u64) -> Tally {
 }
 
 pub(crate) fn lower(k: u64, n: u64, failure: f64) -> LowerLimit {
-    lower_limit(&SamplingRule::Fixed, tally(k, n), LimitMethod::ClopperPearson, alpha(failure))
-        .expect("fixed")
+    lower_limit(SamplingRule::Fixed, tally(k, n), LimitMethod::ClopperPearson, alpha(failure)).expect("fixed")
 }
 
 pub(crate) fn upper(k: u64, n: u64, failure: f64) -> UpperLimit {
-    upper_limit(&SamplingRule::Fixed, tally(k, n), LimitMethod::ClopperPearson, alpha(failure))
-        .expect("fixed")
+    upper_limit(SamplingRule::Fixed, tally(k, n), LimitMethod::ClopperPearson, alpha(failure)).expect("fixed")
 }
 
 fn mixed(k: u64, n: u64, failure: f64) -> LowerLimit {
-    lower_limit(&SamplingRule::Anytime, tally(k, n), LimitMethod::Mixture, alpha(failure)).expect("anytime")
+    lower_limit(SamplingRule::Anytime, tally(k, n), LimitMethod::Mixture, alpha(failure)).expect("anytime")
 }
 
 /// The limit moved inwards by a relative step of p or of 1 − p, the smaller of the two.
@@ -230,32 +228,6 @@ fn crossing(p: f64, looks: &[(u64, Vec<f64>)]) -> f64 {
 }
 
 #[test]
-fn staged_limits_hold_for_the_worst_moment_to_stop() {
-    let plan = [(10, 0.1), (20, 0.15), (40, 0.25), (80, 0.5)];
-    let looks: Vec<Look> = plan.iter().map(|&(trials, share)| Look { trials, share }).collect();
-    let rule = SamplingRule::Staged { looks };
-    let failure = 0.1;
-    let table = |limit: &dyn Fn(u64, u64) -> f64| {
-        plan.iter()
-            .map(|&(n, _)| (n, (0..=n).map(|k| limit(k, n)).collect()))
-            .collect::<Vec<(u64, Vec<f64>)>>()
-    };
-    let spending = |k, n| {
-        lower_limit(&rule, tally(k, n), LimitMethod::Spending, alpha(failure)).expect("a look").value()
-    };
-    let (staged, fixed) = (table(&spending), table(&|k, n| lower(k, n, failure).value()));
-    let worst = |looks: &[(u64, Vec<f64>)]| {
-        (1..100).map(|i| crossing(f64::from(i) / 100.0, looks)).fold(0.0, f64::max)
-    };
-    let (staged, fixed) = (worst(&staged), worst(&fixed));
-    assert!(staged <= failure && staged > 0.4 * failure, "{staged}");
-    assert!(
-        fixed > 1.3 * failure,
-        "fixed-n limits at a moment of choice must fail this test, but missed {fixed}"
-    );
-}
-
-#[test]
 fn mixture_limits_hold_for_the_worst_moment_to_stop() {
     let most = 200;
     for failure in [0.5, 0.1, 0.02] {
@@ -281,47 +253,29 @@ fn mixture_limits_hold_for_the_worst_moment_to_stop() {
 
 #[test]
 fn limits_that_do_not_fit_the_rule_are_refused() {
-    let half = Look { trials: 50, share: 0.5 };
-    let staged = SamplingRule::Staged { looks: vec![half, Look { trials: 100, share: 0.5 }] };
-    let limit = |rule: &SamplingRule, n, method| lower_limit(rule, tally(40, n), method, alpha(0.01));
+    let both = SamplingRule::MixtureAndLast { last: 50 };
+    let limit = |rule: SamplingRule, n, method| lower_limit(rule, tally(40, n), method, alpha(0.01));
     for (rule, method) in [
-        (&staged, LimitMethod::ClopperPearson),
-        (&SamplingRule::Anytime, LimitMethod::ClopperPearson),
-        (&SamplingRule::Anytime, LimitMethod::Spending),
-        (&SamplingRule::Fixed, LimitMethod::Spending),
+        (SamplingRule::Anytime, LimitMethod::ClopperPearson),
+        (SamplingRule::Anytime, LimitMethod::MixtureAndLast),
+        (SamplingRule::Fixed, LimitMethod::MixtureAndLast),
+        (both, LimitMethod::ClopperPearson), // at the whole of alpha
     ] {
         let refused = StatisticsError::WrongLimit { method, rule: rule.name() };
         assert_eq!(limit(rule, 50, method), Err(refused.clone()));
         assert_eq!(upper_limit(rule, tally(40, 50), method, alpha(0.01)), Err(refused));
     }
-    assert_eq!(limit(&staged, 60, LimitMethod::Spending), Err(StatisticsError::NotALook { trials: 60 }));
-    assert_eq!(
-        limit(&staged, 50, LimitMethod::Spending),
-        limit(&SamplingRule::Fixed, 50, LimitMethod::ClopperPearson).map(|_| {
-            lower(40, 50, 0.005_f64.next_down()) // share·α is rounded down
-        })
-    );
-    let no_plan = SamplingRule::Staged { looks: vec![half, half] };
-    assert!(
-        limit(&no_plan, 50, LimitMethod::Mixture).is_err()
-            && limit(&no_plan, 50, LimitMethod::Spending).is_err()
-    );
-    let both = SamplingRule::MixtureAndLast { last: 50 };
-    for rule in [&staged, &SamplingRule::Fixed, &SamplingRule::Anytime, &both] {
+    for rule in [SamplingRule::Fixed, SamplingRule::Anytime, both] {
         assert_eq!(limit(rule, 50, LimitMethod::Mixture), Ok(mixed(40, 50, 0.01)));
         assert!(limit(rule, 50, rule.method()).is_ok());
-        if rule != &both {
-            assert!(limit(rule, 50, LimitMethod::MixtureAndLast).is_err());
-        }
     }
-    assert!(limit(&both, 50, LimitMethod::ClopperPearson).is_err(), "at the whole of alpha");
 }
 
 /// Half of α at every moment by the mixture, half at one number of draws by Clopper and Pearson, whose limit is better.
 #[test]
 fn a_last_look_is_paid_for_by_half_of_alpha() {
     let rule = SamplingRule::MixtureAndLast { last: 100 };
-    let limit = |k, n| lower_limit(&rule, tally(k, n), rule.method(), alpha(0.01)).expect("valid");
+    let limit = |k, n| lower_limit(rule, tally(k, n), rule.method(), alpha(0.01)).expect("valid");
     for n in [1, 64, 99, 100, 101, 5000] {
         for k in (0..=n).step_by(1 + usize::try_from(n / 23).expect("small")) {
             let expected = if n == 100 { lower(k, n, 0.005) } else { mixed(k, n, 0.005) };
@@ -342,7 +296,7 @@ fn limits_at_every_moment_and_at_the_last_hold_together() {
         (1..=n).map(|m| (0..=m).find(|&k| limit(k, m) > p).unwrap_or(m + 1)).collect()
     };
     let mixture =
-        least(&|k, m| lower_limit(&rule, tally(k, m), rule.method(), alpha(failure)).expect("valid").value());
+        least(&|k, m| lower_limit(rule, tally(k, m), rule.method(), alpha(failure)).expect("valid").value());
     let fixed = least(&|k, m| lower(k, m, failure).value());
     let rng = &mut generator(31);
     let (mut wrong, mut wrong_fixed) = (0_u64, 0_u64);
@@ -359,35 +313,6 @@ fn limits_at_every_moment_and_at_the_last_hold_together() {
     // Five deviations above .05 of 4,000.
     assert!(wrong < 270 && wrong > 20, "{wrong}");
     assert!(wrong_fixed > 600, "{wrong_fixed}");
-}
-
-#[test]
-fn plans_of_looks_are_checked() {
-    let plan = |looks: &[(u64, f64)]| {
-        let looks = looks.iter().map(|&(trials, share)| Look { trials, share }).collect();
-        SamplingRule::Staged { looks }.validate()
-    };
-    assert_eq!(plan(&[]), Err(StatisticsError::NoLooks));
-    assert_eq!(plan(&[(10, 0.5), (10, 0.5)]), Err(StatisticsError::LooksNotRising { index: 1, trials: 10 }));
-    assert_eq!(plan(&[(0, 0.5)]), Err(StatisticsError::LooksNotRising { index: 0, trials: 0 }));
-    for share in [0.0, -0.5, f64::NAN, 1.5] {
-        assert!(matches!(plan(&[(10, share)]), Err(StatisticsError::Share { index: 0, .. })), "{share}");
-    }
-    assert_eq!(plan(&[(1, 0.5), (2, 0.25), (3, 0.25)]), Ok(()), "exactly one");
-    assert_eq!(plan(&[(1, 1.0)]), Ok(()));
-    let tiny = f64::from_bits(1);
-    assert_eq!(plan(&[(1, 1.0), (2, tiny)]), Err(StatisticsError::SharesExceedOne { index: 1 }));
-    assert_eq!(plan(&[(1, 0.5), (2, 0.5_f64.next_up())]), Err(StatisticsError::SharesExceedOne { index: 1 }));
-    assert_eq!(plan(&[(1, 0.5), (2, 0.5_f64.next_down()), (3, tiny), (4, 1e-30)]), Ok(()));
-    // 1/2 + 1/4 + … + 2⁻¹⁰⁰, then a little more than 2⁻¹⁰⁰: its last bit is below the units of the sum.
-    let halves: Vec<(u64, f64)> =
-        (1..=100).map(|i| (i, 0.5_f64.powi(i32::try_from(i).expect("small")))).collect();
-    let with = |last: f64| plan(&[&halves[..], &[(101, last)]].concat());
-    assert_eq!(with(halves[99].1), Ok(()));
-    assert_eq!(with(halves[99].1.next_up()), Err(StatisticsError::SharesExceedOne { index: 100 }));
-    // Ten tenths: the sum of ten floats 0.1 is above one, though adding them in floats gives less.
-    let tenths: Vec<(u64, f64)> = (1..=10).map(|i| (i, 0.1)).collect();
-    assert_eq!(plan(&tenths), Err(StatisticsError::SharesExceedOne { index: 9 }));
 }
 
 #[test]

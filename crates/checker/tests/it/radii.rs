@@ -35,7 +35,7 @@ fn limits_are_those_of_high_precision() {
             other => panic!("{other}"),
         };
         let (n, k) = (row[1].parse().expect("a count"), row[2].parse().expect("a count"));
-        let limit = lower_limit(&rule, tally(k, n), method, alpha(number(row[3]))).expect("fits");
+        let limit = lower_limit(rule, tally(k, n), method, alpha(number(row[3]))).expect("fits");
         let (p, q) = (number(row[4]), number(row[5]));
         assert!(limit.value() <= p && limit.complement() >= q, "{row:?}: {limit:?} is not safe");
         let loose = if p < 0.5 { 1.0 - limit.value() / p } else { limit.complement() / q - 1.0 };

@@ -29,76 +29,16 @@ The distribution of p_A over correct predictions says what the average radius hi
 Exit codes: 0 done; 2 error, also if a log has a broken line, or if a record claims more than its counts or the given \
 projection prove.";
 
-const RADII: &str = "Radii";
-const PROOF: &str = "Proof";
-
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools)] // flags
 pub(crate) struct AnalyzeArguments {
     /// Certification logs: files, folders (all files below), or patterns with * and ?.
     #[arg(required = true, value_name = "LOG")]
     pub(crate) logs: Vec<PathBuf>,
-    /// Radii, such as 0.25 or 2/255 [default: from 0 to the largest in steps of 0.25; for linf, about eight].
-    #[arg(
-        long,
-        value_name = "R,...",
-        value_delimiter = ',',
-        value_parser = radius,
-        allow_hyphen_values = true,
-        help_heading = RADII
-    )]
-    pub(crate) radii: Option<Vec<Radius>>,
-    /// The norm of the radii [default: l2; linf with --kappa or --by-dimension].
-    #[arg(long, value_enum, help_heading = RADII)]
-    pub(crate) norm: Option<RadiusNormName>,
-    /// Compute linf radii with this kappa instead of the log's own: the radius in the noisy coordinates divided by K.
-    #[arg(
-        long,
-        value_name = "K",
-        value_parser = positive,
-        conflicts_with = "by_dimension",
-        allow_hyphen_values = true,
-        help_heading = RADII
-    )]
-    pub(crate) kappa: Option<f64>,
-    /// Compute linf radii as the l2 radius divided by the root of N, the number of coordinates (3072 for CIFAR).
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = RADII)]
-    pub(crate) by_dimension: Option<u64>,
-    /// Prove kappa again from the projection one of our logs was made with, and its certificate P.cert.json. May be
-    /// repeated.
-    #[arg(long, value_name = "P.safetensors", conflicts_with = "kappa", help_heading = PROOF)]
-    pub(crate) projection: Vec<PathBuf>,
-    /// The certificate of each --projection, in order [default: P.cert.json].
-    #[arg(long, value_name = "FILE", requires = "projection", help_heading = PROOF)]
-    pub(crate) certificate: Vec<PathBuf>,
-    /// The noise levels a log was made with, if it was made with --noise-levels.
-    #[arg(long, value_name = "FILE.npy", requires = "projection", help_heading = PROOF)]
-    pub(crate) noise_levels: Option<PathBuf>,
-    /// Certify counts again with this failure probability.
-    #[arg(long, value_name = "A", value_parser = probability, allow_hyphen_values = true, help_heading = PROOF)]
-    pub(crate) alpha: Option<f64>,
-    /// The confidence limits on class probabilities.
-    #[arg(long, value_enum, default_value_t = CertificationName::Natural, help_heading = PROOF)]
-    pub(crate) method: CertificationName,
-    /// The noise level: needed for votes; for other logs, gives p_A from the radii.
-    #[arg(long, value_name = "S", value_parser = positive, allow_hyphen_values = true, help_heading = PROOF)]
-    pub(crate) sigma: Option<f64>,
-    /// Also print lower bounds on certified accuracy that hold with probability 1 - RHO over all draws.
-    #[arg(long, value_name = "RHO", value_parser = probability, allow_hyphen_values = true, help_heading = PROOF)]
-    pub(crate) rho: Option<f64>,
-    /// For --rho: the failure probability with which logs without counts were made.
-    #[arg(
-        long,
-        value_name = "A",
-        value_parser = probability,
-        requires = "rho",
-        allow_hyphen_values = true,
-        help_heading = PROOF
-    )]
-    pub(crate) log_alpha: Option<f64>,
-    /// Count every certified input, whatever its class: for logs without labels.
-    #[arg(long, help_heading = RADII)]
-    pub(crate) any_class: bool,
+    #[command(flatten)]
+    pub(crate) radii: RadiiArguments,
+    #[command(flatten)]
+    pub(crate) proof: ProofArguments,
     /// Leave out logs that cannot be read or do not answer, saying which, instead of stopping.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) skip_bad: bool,
@@ -143,6 +83,58 @@ pub(crate) struct AnalyzeArguments {
     pub(crate) csv: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) figure: FigureArguments,
+}
+
+/// At which radii, of which inputs.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Radii")]
+pub(crate) struct RadiiArguments {
+    /// Radii, such as 0.25 or 2/255 [default: from 0 to the largest in steps of 0.25; for linf, about eight].
+    #[arg(long, value_name = "R,...", value_delimiter = ',', value_parser = radius, allow_hyphen_values = true)]
+    pub(crate) radii: Option<Vec<Radius>>,
+    /// The norm of the radii [default: l2; linf with --kappa or --by-dimension].
+    #[arg(long, value_enum)]
+    pub(crate) norm: Option<RadiusNormName>,
+    /// Compute linf radii with this kappa instead of the log's own: the radius in the noisy coordinates divided by K.
+    #[arg(long, value_name = "K", value_parser = positive, conflicts_with = "by_dimension", allow_hyphen_values = true)]
+    pub(crate) kappa: Option<f64>,
+    /// Compute linf radii as the l2 radius divided by the root of N, the number of coordinates (3072 for CIFAR).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) by_dimension: Option<u64>,
+    /// Count every certified input, whatever its class: for logs without labels.
+    #[arg(long)]
+    pub(crate) any_class: bool,
+}
+
+/// What is proven, and how.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Proof")]
+pub(crate) struct ProofArguments {
+    /// Prove kappa again from the projection one of our logs was made with, and its certificate P.cert.json. May be
+    /// repeated.
+    #[arg(long, value_name = "P.safetensors", conflicts_with = "kappa")]
+    pub(crate) projection: Vec<PathBuf>,
+    /// The certificate of each --projection, in order [default: P.cert.json].
+    #[arg(long, value_name = "FILE", requires = "projection")]
+    pub(crate) certificate: Vec<PathBuf>,
+    /// The noise levels a log was made with, if it was made with --noise-levels.
+    #[arg(long, value_name = "FILE.npy", requires = "projection")]
+    pub(crate) noise_levels: Option<PathBuf>,
+    /// Certify counts again with this failure probability.
+    #[arg(long, value_name = "A", value_parser = probability, allow_hyphen_values = true)]
+    pub(crate) alpha: Option<f64>,
+    /// The confidence limits on class probabilities.
+    #[arg(long, value_enum, default_value_t = CertificationName::Natural)]
+    pub(crate) method: CertificationName,
+    /// The noise level: needed for votes; for other logs, gives p_A from the radii.
+    #[arg(long, value_name = "S", value_parser = positive, allow_hyphen_values = true)]
+    pub(crate) sigma: Option<f64>,
+    /// Also print lower bounds on certified accuracy that hold with probability 1 - RHO over all draws.
+    #[arg(long, value_name = "RHO", value_parser = probability, allow_hyphen_values = true)]
+    pub(crate) rho: Option<f64>,
+    /// For --rho: the failure probability with which logs without counts were made.
+    #[arg(long, value_name = "A", value_parser = probability, requires = "rho", allow_hyphen_values = true)]
+    pub(crate) log_alpha: Option<f64>,
 }
 
 /// A radius and how it was written.

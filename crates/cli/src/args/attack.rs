@@ -1,9 +1,9 @@
 //! The command line of `gambeson attack`.
 
-use super::certify::{RadiusNormName, at_least_one};
+use super::certify::{INPUTS, RadiusNormName};
 use super::data::SplitName;
 use super::figure::FigureArguments;
-use super::shared::OUTPUT;
+use super::shared::{NormalisationArguments, OUTPUT, RangeArguments};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -40,12 +40,8 @@ pub(crate) struct AttackArguments {
     /// Which split, for data sets that have two.
     #[arg(long, value_enum, default_value_t = SplitName::Test, help_heading = MODEL)]
     pub(crate) split: SplitName,
-    /// Subtract this from inputs; only for networks that do not normalise by themselves.
-    #[arg(long, value_name = "M,...", value_delimiter = ',', allow_hyphen_values = true, requires = "std", help_heading = MODEL)]
-    pub(crate) mean: Vec<f32>,
-    /// Then divide by this.
-    #[arg(long, value_name = "S,...", value_delimiter = ',', allow_hyphen_values = true, requires = "mean", help_heading = MODEL)]
-    pub(crate) std: Vec<f32>,
+    #[command(flatten, next_help_heading = MODEL)]
+    pub(crate) normalisation: NormalisationArguments,
     /// The network sees inputs through this projection.
     #[arg(long, value_name = "P.safetensors", help_heading = MODEL)]
     pub(crate) projection: Option<PathBuf>,
@@ -58,7 +54,7 @@ pub(crate) struct AttackArguments {
     /// The shape of the ball.
     #[arg(long, value_enum, default_value_t = RadiusNormName::L2, help_heading = ATTACK)]
     pub(crate) norm: RadiusNormName,
-    /// What the ball is one of [default: values].
+    /// Coordinates of the ball [default: values].
     #[arg(long, value_enum, help_heading = ATTACK)]
     pub(crate) basis: Option<BallBasisName>,
     /// Radius of the ball.
@@ -79,7 +75,7 @@ pub(crate) struct AttackArguments {
     /// Standard deviation of the noise: attacks the smoothed classifier.
     #[arg(long, value_name = "S", allow_negative_numbers = true, help_heading = ATTACK)]
     pub(crate) sigma: Option<f64>,
-    /// Draws of noise that the attack climbs by.
+    /// Noise samples per gradient.
     #[arg(long, value_name = "M", default_value_t = 16, requires = "sigma", help_heading = ATTACK)]
     pub(crate) draws: usize,
     /// Seed of everything random.
@@ -91,15 +87,8 @@ pub(crate) struct AttackArguments {
     /// Failure probability of PREDICT.
     #[arg(long, value_name = "A", default_value_t = 1e-6, allow_negative_numbers = true, requires = "sigma", help_heading = ANSWERS)]
     pub(crate) alpha: f64,
-    /// First input, counting from 0.
-    #[arg(long, value_name = "I", default_value_t = 0, help_heading = MODEL)]
-    pub(crate) start: usize,
-    /// Stop before this input [default: the number of inputs].
-    #[arg(long, value_name = "I", help_heading = MODEL)]
-    pub(crate) stop: Option<usize>,
-    /// Take every N-th input.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one, help_heading = MODEL)]
-    pub(crate) every: usize,
+    #[command(flatten, next_help_heading = INPUTS)]
+    pub(crate) range: RangeArguments,
     #[command(flatten)]
     pub(crate) figure: FigureArguments,
     /// Pictures in the figure, and in the JSON object if asked for.

@@ -1,9 +1,7 @@
 //! The command lines of `gambeson certify` and `gambeson predict`.
 
-use super::data::SplitName;
-use super::shared::{OUTPUT, seconds};
+use super::shared::{OUTPUT, RangeArguments, ReadingArguments, at_least_one, seconds};
 use clap::{ArgGroup, Args, ValueEnum};
-use gambeson_data::format::audio::FrameParams;
 use gambeson_learn::runtime::RuntimeChoice;
 use gambeson_smooth::noise::Quantum;
 use gambeson_smooth::sequential::RadiusNorm;
@@ -52,7 +50,7 @@ pub(super) const PREDICT_HELP: &str = help!("", "");
 const MODEL: &str = "Model and data";
 const SMOOTHING: &str = "Smoothing";
 const SAMPLING: &str = "Sampling";
-const INPUTS: &str = "Which inputs";
+pub(super) const INPUTS: &str = "Which inputs";
 
 /// What is smoothed, and on what.
 #[derive(Debug, Args)]
@@ -60,33 +58,11 @@ pub(crate) struct SmoothArguments {
     /// A network's file, or toy:...; see below.
     #[arg(long, help_heading = MODEL)]
     pub(crate) model: OsString,
-    /// What computes the network.
-    #[arg(long, value_enum, default_value_t = RuntimeName::Auto, help_heading = MODEL)]
-    pub(crate) runtime: RuntimeName,
     /// Name or path of a data set, as in `gambeson data`.
     #[arg(long, value_name = "NAME|PATH", help_heading = MODEL)]
     pub(crate) data: OsString,
-    /// Which split, for data sets that have two.
-    #[arg(long, value_enum, default_value_t = SplitName::Test, help_heading = MODEL)]
-    pub(crate) split: SplitName,
-    /// Audio: length of a frame in ms.
-    #[arg(
-        long,
-        value_name = "MS",
-        default_value_t = FrameParams::default().window_ms,
-        allow_negative_numbers = true,
-        help_heading = MODEL
-    )]
-    pub(crate) window_ms: f64,
-    /// Audio: time from the start of one frame to the next, in ms.
-    #[arg(
-        long,
-        value_name = "MS",
-        default_value_t = FrameParams::default().hop_ms,
-        allow_negative_numbers = true,
-        help_heading = MODEL
-    )]
-    pub(crate) hop_ms: f64,
+    #[command(flatten, next_help_heading = MODEL)]
+    pub(crate) reading: ReadingArguments,
     /// Add noise in the coordinates of this projection.
     #[arg(long, value_name = "P.safetensors", help_heading = SMOOTHING)]
     pub(crate) projection: Option<PathBuf>,
@@ -94,41 +70,11 @@ pub(crate) struct SmoothArguments {
     #[arg(long, value_name = "FILE", requires = "projection", help_heading = SMOOTHING)]
     pub(crate) certificate: Option<PathBuf>,
     /// Standard deviation of the noise.
-    #[arg(
-        long,
-        value_name = "S",
-        allow_negative_numbers = true,
-        help_heading = SMOOTHING
-    )]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, help_heading = SMOOTHING)]
     pub(crate) sigma: Option<f64>,
     /// Instead of --sigma: one noise level per coordinate of the projection, channel by channel.
-    #[arg(
-        long,
-        value_name = "FILE.npy",
-        requires = "projection",
-        help_heading = SMOOTHING
-    )]
+    #[arg(long, value_name = "FILE.npy", requires = "projection", help_heading = SMOOTHING)]
     pub(crate) noise_levels: Option<PathBuf>,
-    /// Subtract this from the noisy input: one number, or one per channel.
-    #[arg(
-        long,
-        value_name = "M,...",
-        value_delimiter = ',',
-        allow_hyphen_values = true,
-        requires = "std",
-        help_heading = MODEL
-    )]
-    pub(crate) mean: Vec<f32>,
-    /// Then divide by this: one number, or one per channel.
-    #[arg(
-        long,
-        value_name = "S,...",
-        value_delimiter = ',',
-        allow_hyphen_values = true,
-        requires = "mean",
-        help_heading = MODEL
-    )]
-    pub(crate) std: Vec<f32>,
     /// Failure probability of each answer.
     #[arg(long, value_name = "A", default_value_t = 0.001, allow_negative_numbers = true, help_heading = SAMPLING)]
     pub(crate) alpha: f64,
@@ -147,15 +93,8 @@ pub(crate) struct SmoothArguments {
     /// perturbed images are.
     #[arg(long, value_name = "Q", value_enum, help_heading = SMOOTHING)]
     pub(crate) grid_quantum: Option<QuantumName>,
-    /// First input, counting from 0.
-    #[arg(long, value_name = "I", default_value_t = 0, help_heading = INPUTS)]
-    pub(crate) start: usize,
-    /// Stop before this input [default: the number of inputs].
-    #[arg(long, value_name = "I", help_heading = INPUTS)]
-    pub(crate) stop: Option<usize>,
-    /// Take every N-th input.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one, help_heading = INPUTS)]
-    pub(crate) every: usize,
+    #[command(flatten, next_help_heading = INPUTS)]
+    pub(crate) range: RangeArguments,
     /// Take part I of K of these inputs, I from 1 to K.
     #[arg(long, value_name = "I/K", default_value = "1/1", help_heading = INPUTS)]
     pub(crate) shard: Shard,
@@ -212,22 +151,10 @@ pub(crate) struct CertifyArguments {
     pub(crate) target: Vec<f64>,
     /// Settled when the radius is within T of the best that n draws could give. If all draws agree, the radius keeps
     /// growing with their number, so a small T saves little.
-    #[arg(
-        long,
-        value_name = "T",
-        allow_negative_numbers = true,
-        requires = "sequential",
-        help_heading = SAMPLING
-    )]
+    #[arg(long, value_name = "T", allow_negative_numbers = true, requires = "sequential", help_heading = SAMPLING)]
     pub(crate) tolerance: Option<f64>,
     /// The norm of --target and --tolerance.
-    #[arg(
-        long,
-        value_enum,
-        default_value_t = RadiusNormName::L2,
-        requires = "sequential",
-        help_heading = SAMPLING
-    )]
+    #[arg(long, value_enum, default_value_t = RadiusNormName::L2, requires = "sequential", help_heading = SAMPLING)]
     pub(crate) norm: RadiusNormName,
     /// Go on from the records of an earlier --sequential run with a smaller --n, and write the new ones to --out.
     #[arg(long, value_name = "RUN.jsonl", requires_all = ["sequential", "out"], help_heading = SAMPLING)]
@@ -304,13 +231,6 @@ impl std::str::FromStr for Shard {
             Some((index @ 1.., count)) if index <= count => Ok(Self { index: index - 1, count }),
             _ => Err("expected I/K with I from 1 to K, for example 2/4".to_owned()),
         }
-    }
-}
-
-pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(number @ 1..) => Ok(number),
-        _ => Err(format!("`{text}` is not a whole number of at least 1")),
     }
 }
 

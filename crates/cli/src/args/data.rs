@@ -1,9 +1,8 @@
 //! The command line of `gambeson data`.
 
-use super::shared::OUTPUT;
+use super::shared::{FrameArguments, OUTPUT};
 use clap::{Args, Subcommand, ValueEnum};
 use gambeson_data::dataset::Split;
-use gambeson_data::format::audio::FrameParams;
 use gambeson_data::format::cifar::Cifar;
 use std::ffi::OsString;
 
@@ -85,12 +84,8 @@ pub(crate) struct ImportArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Audio")]
 pub(crate) struct AudioArguments {
-    /// Length of a frame in ms; 25 ms at 48 kHz is 1200 samples.
-    #[arg(long, value_name = "MS", default_value_t = FrameParams::default().window_ms, allow_negative_numbers = true)]
-    pub(crate) window_ms: f64,
-    /// Time from the start of one frame to the next, in ms.
-    #[arg(long, value_name = "MS", default_value_t = FrameParams::default().hop_ms, allow_negative_numbers = true)]
-    pub(crate) hop_ms: f64,
+    #[command(flatten)]
+    pub(crate) frames: FrameArguments,
     /// Use only this many files of the folder, drawn at random.
     #[arg(long, value_name = "COUNT")]
     pub(crate) files: Option<usize>,

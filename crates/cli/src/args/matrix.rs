@@ -114,8 +114,6 @@ pub(crate) struct CheckArguments {
     /// The certificate, as written by `bound` or `project fit`; records have none.
     #[arg(required_unless_present = "model")]
     pub(crate) certificate: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) replay: ReplayArguments,
     /// Use a random matrix instead of a file, as in `bound`.
     #[arg(long, value_name = "KIND:N:SEED")]
     pub(crate) random: Option<RandomInstance>,
@@ -137,6 +135,9 @@ pub(crate) struct CheckArguments {
     /// Print one JSON object instead of text.
     #[arg(long)]
     pub(crate) json: bool,
+    // The last: its heading is for all that follows.
+    #[command(flatten)]
+    pub(crate) replay: ReplayArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

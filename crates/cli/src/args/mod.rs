@@ -15,7 +15,7 @@ mod shared;
 mod toy;
 mod train;
 
-pub(crate) use analyze::{AnalyzeArguments, CertificationName, Radius};
+pub(crate) use analyze::{AnalyzeArguments, CertificationName, ProofArguments, RadiiArguments, Radius};
 pub(crate) use attack::{AttackArguments, BallBasisName, MethodName};
 pub(crate) use certify::{CertifyArguments, PredictArguments, RadiusNormName, RuntimeName, SmoothArguments};
 pub(crate) use data::{
@@ -32,6 +32,7 @@ pub(crate) use project::{
 pub(crate) use quickstart::{CONTENDERS, QuickstartArguments};
 pub(crate) use replay::ReplayArguments;
 pub(crate) use reproduce::{ObjectName, ReproduceArguments, ScaleName};
+pub(crate) use shared::ReadingArguments;
 pub(crate) use toy::{Toy, toy};
 pub(crate) use train::TrainArguments;
 

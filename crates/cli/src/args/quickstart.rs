@@ -24,7 +24,7 @@ pub(crate) struct QuickstartArguments {
     #[arg(long, value_name = "DIR", default_value = "quickstart", help_heading = OUTPUT)]
     pub(crate) out: PathBuf,
     /// Test images to certify.
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = super::certify::at_least_one)]
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = super::shared::at_least_one)]
     pub(crate) images: usize,
     /// Draws counted per image.
     #[arg(long, value_name = "N", default_value_t = 2000)]

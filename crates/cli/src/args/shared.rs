@@ -1,10 +1,93 @@
 //! What several verbs have in common.
 
+use super::certify::RuntimeName;
+use super::data::SplitName;
+use clap::{ArgGroup, Args};
+use gambeson_data::format::audio::FrameParams;
 use std::time::Duration;
 
 /// Headings of groups of options that several verbs have.
 pub(super) const DATA: &str = "Data";
 pub(super) const OUTPUT: &str = "Output";
+
+/// How a network and data are read: for `certify` and `predict`, and for `check`, which draws their records again.
+#[derive(Debug, Args)]
+#[command(
+    group = ArgGroup::new("reading")
+        .args(["runtime", "split", "window_ms", "hop_ms", "mean", "std"])
+        .multiple(true)
+        .requires("model")
+)]
+pub(crate) struct ReadingArguments {
+    /// What computes the network; with auto, what computed the records that there are.
+    #[arg(long, value_enum, default_value_t = RuntimeName::Auto)]
+    pub(crate) runtime: RuntimeName,
+    /// Which split, for data sets that have two.
+    #[arg(long, value_enum, default_value_t = SplitName::Test)]
+    pub(crate) split: SplitName,
+    #[command(flatten)]
+    pub(crate) frames: FrameArguments,
+    #[command(flatten)]
+    pub(crate) normalisation: NormalisationArguments,
+}
+
+/// How sound is cut into frames; ignored for images.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct FrameArguments {
+    /// Length of an audio frame in ms; 25 ms at 48 kHz is 1200 samples.
+    #[arg(long, value_name = "MS", default_value_t = FrameParams::default().window_ms, allow_negative_numbers = true)]
+    pub(crate) window_ms: f64,
+    /// Time from the start of one audio frame to the next, in ms.
+    #[arg(long, value_name = "MS", default_value_t = FrameParams::default().hop_ms, allow_negative_numbers = true)]
+    pub(crate) hop_ms: f64,
+}
+
+impl From<FrameArguments> for FrameParams {
+    fn from(FrameArguments { window_ms, hop_ms }: FrameArguments) -> Self {
+        Self { window_ms, hop_ms }
+    }
+}
+
+/// The normalisation of a network that does not normalise by itself.
+#[derive(Debug, Args)]
+pub(crate) struct NormalisationArguments {
+    /// Subtract this from the noisy input, for networks that do not normalise by themselves: one number, or one per channel.
+    #[arg(long, value_name = "M,...", value_delimiter = ',', allow_hyphen_values = true, requires = "std")]
+    pub(crate) mean: Vec<f32>,
+    /// Then divide by this: one number, or one per channel.
+    #[arg(long, value_name = "S,...", value_delimiter = ',', allow_hyphen_values = true, requires = "mean")]
+    pub(crate) std: Vec<f32>,
+}
+
+/// A range of inputs.
+#[derive(Debug, Args)]
+pub(crate) struct RangeArguments {
+    /// First input, counting from 0.
+    #[arg(long, value_name = "I", default_value_t = 0)]
+    pub(crate) start: usize,
+    /// Stop before this input [default: the number of inputs].
+    #[arg(long, value_name = "I")]
+    pub(crate) stop: Option<usize>,
+    /// Take every N-th input.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one)]
+    pub(crate) every: usize,
+}
+
+impl RangeArguments {
+    /// The indices chosen among so many inputs.
+    pub(crate) fn of(&self, inputs: usize) -> anyhow::Result<impl Iterator<Item = usize>> {
+        let stop = self.stop.unwrap_or(inputs);
+        anyhow::ensure!(stop <= inputs, "--stop {stop}: the data have only {inputs} inputs");
+        Ok((self.start..stop).step_by(self.every))
+    }
+}
+
+pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number @ 1..) => Ok(number),
+        _ => Err(format!("`{text}` is not a whole number of at least 1")),
+    }
+}
 
 /// A size of memory: a number of bytes, or of K, M, G or T.
 pub(super) fn bytes(text: &str) -> Result<u64, String> {

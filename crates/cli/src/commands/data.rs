@@ -10,7 +10,6 @@ use anyhow::Context;
 use gambeson_data::dataset::{Dataset, Split, Values};
 use gambeson_data::error::DataError;
 use gambeson_data::fetch::{self, Provider};
-use gambeson_data::format::audio::FrameParams;
 use gambeson_data::format::cifar::Cifar;
 use gambeson_data::source::{self, DataSource, FileChoice, LoadOptions};
 use gambeson_data::statistics::channel_statistics;
@@ -46,7 +45,7 @@ pub(crate) fn options(audio: &crate::args::AudioArguments, split: Split, data_di
     LoadOptions {
         split,
         data_dir,
-        frames: FrameParams { window_ms: audio.window_ms, hop_ms: audio.hop_ms },
+        frames: audio.frames.into(),
         files: audio.files.map(|count| FileChoice::Random { count, seed: audio.seed }),
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Ended> {
         Command::Certify(arguments) => certify::run(&arguments, &mut stdout, threads),
         Command::Predict(arguments) => certify::predict::run(&arguments, &mut stdout, threads),
         Command::Attack(arguments) => attack::run(&arguments, &mut stdout, threads),
-        Command::Analyze(arguments) => analyze::run(&arguments, &mut stdout),
+        Command::Analyze(arguments) => analyze::run(&arguments, &mut stdout, threads),
         Command::Export(arguments) => export::run(&arguments, &mut stdout),
         Command::Reproduce(arguments) => reproduce::run(&arguments, &mut stdout, threads),
         Command::Completions { shell } => {

@@ -134,10 +134,10 @@ impl Files {
         // What cannot be found is refused by the command.
         let found = find_logs(&analyze.logs).unwrap_or_default();
         analyze.logs.iter().chain(&found).for_each(|log| self.read("a log", Some(log)));
-        for (at, projection) in analyze.projection.iter().enumerate() {
-            self.read_projection(Some(projection), analyze.certificate.get(at));
+        for (at, projection) in analyze.proof.projection.iter().enumerate() {
+            self.read_projection(Some(projection), analyze.proof.certificate.get(at));
         }
-        self.read("--noise-levels", analyze.noise_levels.as_ref());
+        self.read("--noise-levels", analyze.proof.noise_levels.as_ref());
         self.write("--markdown", analyze.markdown.as_ref(), Kind::MARKDOWN);
         self.write("--latex", analyze.latex.as_ref(), Kind::LATEX);
         self.write("--csv", analyze.csv.as_ref(), Kind::CSV);

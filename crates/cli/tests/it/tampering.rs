@@ -62,84 +62,114 @@ fn no_tampering_with_the_question_proves_too_little() {
 
 /// Every forgery of an honest certificate for one matrix.
 fn tamper(n: usize, entries: &[f64]) {
-    let bench = Bench::new();
-    let best = maximum(n, entries);
-    bench.save_npy("m.npy", n, n, entries);
-    let mut other = entries.to_vec();
-    (other[1], other[n]) = (other[1] + 1.0, other[n] + 1.0);
-    bench.save_npy("other.npy", n, n, &other);
-    assert_eq!(bench.run("bound m.npy --certificate c.json").code, 0);
-    let honest: Value = serde_json::from_str(&bench.read("c.json")).expect("a certificate");
-    let (mut rejected, mut proven) = (0, 0);
-    let mut attempt = |what: &str, forged: &Value, line: &str| {
-        bench.write("f.json", forged.to_string());
-        let run = bench.run(line);
-        match run.code {
-            0 => {
-                let bound = run.json()["bound"].as_f64().expect("a bound");
-                assert!(bound >= best, "{what}: proved {bound} below the optimum {best}");
-                proven += 1;
-            }
-            _ => rejected += 1,
+    let mut forger = Forger::new(n, entries);
+    assert_eq!(forger.attempt("nothing", &forger.honest.clone(), CHECK), 0);
+    forger.weights();
+    forger.questions();
+    let Forger { rejected, proven, .. } = forger;
+    assert!(rejected >= 40 && proven >= 15, "{rejected} rejected, {proven} proven");
+}
+
+const CHECK: &str = "check m.npy f.json --json";
+
+struct Forger {
+    bench: Bench,
+    n: usize,
+    /// The true maximum.
+    best: f64,
+    honest: Value,
+    rejected: usize,
+    proven: usize,
+}
+
+impl Forger {
+    /// With a certificate for `m.npy`, and another matrix, `other.npy`.
+    fn new(n: usize, entries: &[f64]) -> Self {
+        let bench = Bench::new();
+        bench.save_npy("m.npy", n, n, entries);
+        let mut other = entries.to_vec();
+        (other[1], other[n]) = (other[1] + 1.0, other[n] + 1.0);
+        bench.save_npy("other.npy", n, n, &other);
+        assert_eq!(bench.run("bound m.npy --certificate c.json").code, 0);
+        let honest = serde_json::from_str(&bench.read("c.json")).expect("a certificate");
+        Self { bench, n, best: maximum(n, entries), honest, rejected: 0, proven: 0 }
+    }
+
+    /// Asks about a forgery, `f.json`; the exit code.
+    fn attempt(&mut self, what: &str, forged: &Value, line: &str) -> i32 {
+        self.bench.write("f.json", forged.to_string());
+        let run = self.bench.run(line);
+        if run.code == 0 {
+            let bound = run.json()["bound"].as_f64().expect("a bound");
+            assert!(bound >= self.best, "{what}: proved {bound} below the optimum {}", self.best);
+            self.proven += 1;
+        } else {
+            self.rejected += 1;
         }
         run.code
-    };
-    let line = "check m.npy f.json --json";
-    assert_eq!(attempt("nothing", &honest, line), 0);
-    let with = |key: &str, value: Value| {
-        let mut forged = honest.clone();
+    }
+
+    /// The certificate with one key changed.
+    fn with(&self, key: &str, value: Value) -> Value {
+        let mut forged = self.honest.clone();
         forged[key] = value;
         forged
-    };
-    let weights: Vec<f64> = honest["weights"]
-        .as_array()
-        .expect("weights")
-        .iter()
-        .map(|w| w.as_f64().expect("a number"))
-        .collect();
-    for scale in [0.0, 1e-300, 1e-9, 0.5, 0.99, 0.9999, 1.0001, 2.0, 1e9, 1e300, -1.0] {
-        let scaled: Vec<f64> = weights.iter().map(|w| w * scale).collect();
-        for shift in [json!(0.0), json!(null), json!(-1.0), json!(1e-3), json!(1e300), json!(-1e300)] {
-            let mut forged = with("weights", json!(scaled));
-            forged["shift"] = shift;
-            attempt(&format!("weights times {scale}"), &forged, line);
+    }
+
+    /// Other weights and shifts.
+    fn weights(&mut self) {
+        let weights = self.honest["weights"].as_array().expect("weights");
+        let weights: Vec<f64> = weights.iter().map(|w| w.as_f64().expect("a number")).collect();
+        for scale in [0.0, 1e-300, 1e-9, 0.5, 0.99, 0.9999, 1.0001, 2.0, 1e9, 1e300, -1.0] {
+            let scaled: Vec<f64> = weights.iter().map(|w| w * scale).collect();
+            for shift in [json!(0.0), json!(null), json!(-1.0), json!(1e-3), json!(1e300), json!(-1e300)] {
+                let mut forged = self.with("weights", json!(scaled));
+                forged["shift"] = shift;
+                self.attempt(&format!("weights times {scale}"), &forged, CHECK);
+            }
+        }
+        for i in 0..self.n {
+            for value in [json!(0.0), json!(-1.0), json!(1e-320), json!(null), json!("NaN"), json!(1e308)] {
+                let mut forged = self.honest.clone();
+                forged["weights"][i] = value.clone();
+                self.attempt(&format!("weight {i} = {value}"), &forged, CHECK);
+            }
+        }
+        for swap in 1..self.n {
+            let mut swapped = weights.clone();
+            swapped.swap(0, swap);
+            self.attempt("swapped", &self.with("weights", json!(swapped)), CHECK);
+        }
+        for (what, other) in
+            [("cut short", weights[..self.n - 1].to_vec()), ("too long", [&weights[..], &[1.0]].concat())]
+        {
+            assert_ne!(self.attempt(what, &self.with("weights", json!(other)), CHECK), 0);
         }
     }
-    for i in 0..n {
-        for value in [json!(0.0), json!(-1.0), json!(1e-320), json!(null), json!("NaN"), json!(1e308)] {
-            let mut forged = honest.clone();
-            forged["weights"][i] = value.clone();
-            attempt(&format!("weight {i} = {value}"), &forged, line);
+
+    /// Another matrix, domain, norm, reading or version.
+    fn questions(&mut self) {
+        let honest = self.honest.clone();
+        let vertices = self.with("domain", json!("vertices"));
+        let factor = self.with("gram", json!(true));
+        let quadratic = format!("{CHECK} --norm quadratic");
+        assert_ne!(self.attempt("wrong n", &self.with("n", json!(self.n - 1)), CHECK), 0);
+        assert_eq!(self.attempt("another matrix", &honest, "check other.npy f.json --json"), 1);
+        assert_eq!(self.attempt("another domain", &vertices, CHECK), 1);
+        self.attempt("another domain, asked for", &vertices, &format!("{CHECK} --domain vertices"));
+        for norm in ["inf-to-one", "inf-to-two"] {
+            for gram in [false, true] {
+                let mut forged = self.with("norm", json!(norm));
+                forged["gram"] = json!(gram);
+                assert_eq!(self.attempt("another norm", &forged, CHECK), 1);
+                assert_eq!(self.attempt("another norm", &forged, &quadratic), 1);
+            }
         }
+        assert_eq!(self.attempt("as a factor", &factor, CHECK), 1);
+        assert_eq!(self.attempt("as a factor", &factor, &quadratic), 1);
+        assert_eq!(self.attempt("not as a factor", &honest, &format!("{CHECK} --gram")), 1);
+        assert_eq!(self.attempt("another hash", &self.with("matrix_sha256", json!("00")), CHECK), 1);
+        assert_eq!(self.attempt("a newer version", &self.with("version", json!(99)), CHECK), 2);
+        assert_eq!(self.attempt("an unknown field", &self.with("bound", json!(1.0)), CHECK), 2);
     }
-    for swap in 1..n {
-        let mut swapped = weights.clone();
-        swapped.swap(0, swap);
-        attempt("swapped", &with("weights", json!(swapped)), line);
-    }
-    assert_ne!(attempt("cut short", &with("weights", json!(weights[..n - 1])), line), 0);
-    assert_ne!(attempt("too long", &with("weights", json!([&weights[..], &[1.0]].concat())), line), 0);
-    assert_ne!(attempt("wrong n", &with("n", json!(n - 1)), line), 0);
-    assert_eq!(attempt("another matrix", &honest, "check other.npy f.json --json"), 1);
-    assert_eq!(attempt("another domain", &with("domain", json!("vertices")), line), 1);
-    attempt(
-        "another domain, asked for",
-        &with("domain", json!("vertices")),
-        &format!("{line} --domain vertices"),
-    );
-    for norm in ["inf-to-one", "inf-to-two"] {
-        for gram in [false, true] {
-            let mut forged = with("norm", json!(norm));
-            forged["gram"] = json!(gram);
-            assert_eq!(attempt("another norm", &forged, line), 1);
-            assert_eq!(attempt("another norm", &forged, &format!("{line} --norm quadratic")), 1);
-        }
-    }
-    assert_eq!(attempt("as a factor", &with("gram", json!(true)), line), 1);
-    assert_eq!(attempt("as a factor", &with("gram", json!(true)), &format!("{line} --norm quadratic")), 1);
-    assert_eq!(attempt("not as a factor", &honest, &format!("{line} --gram")), 1);
-    assert_eq!(attempt("another hash", &with("matrix_sha256", json!("00")), line), 1);
-    assert_eq!(attempt("a newer version", &with("version", json!(99)), line), 2);
-    assert_eq!(attempt("an unknown field", &with("bound", json!(1.0)), line), 2);
-    assert!(rejected >= 40 && proven >= 15, "{rejected} rejected, {proven} proven");
 }

@@ -2,8 +2,10 @@
 //!
 //! [`read_logs`] makes a [`LoggedRun`] of every log; our records are certified again from their counts, and shards of one
 //! run become one. [`LoggedRun::scores`] answers a question about it, [`paired`] one about two runs on the same inputs.
-//! [`find_logs`] finds logs by folder and pattern.
+//! [`CertifiedRadii`] is what
+//! certified accuracy is counted from, here and at the end of a run ([`RunAccuracy`]). [`find_logs`] finds logs by folder and pattern.
 
+mod accuracy;
 mod dialect;
 mod error;
 mod find;
@@ -14,6 +16,7 @@ mod read;
 mod records;
 mod scores;
 
+pub use accuracy::{AccuracyAtRadii, CertifiedRadii, RunAccuracy};
 pub use error::{AnalysisError, LineProblem, LogError};
 pub use find::{find_logs, readable_logs};
 pub use logged::{Dialect, Evidence, Input, LoggedRun, Predicted, Settings};

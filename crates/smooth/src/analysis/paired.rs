@@ -94,8 +94,8 @@ fn at(radius: f64, common: &[Common]) -> Result<Paired, AnalysisError> {
     } else {
         let side = FailureProbability::new(0.025)?;
         let (rule, tally) = (SamplingRule::Fixed, Tally::new(first, differing)?);
-        let low = lower_limit(&rule, tally, rule.method(), side)?.value();
-        let high = upper_limit(&rule, tally, rule.method(), side)?.value();
+        let low = lower_limit(rule, tally, rule.method(), side)?.value();
+        let high = upper_limit(rule, tally, rule.method(), side)?.value();
         let scaled = |share: f64| differing as f64 * (2.0 * share - 1.0) / m;
         (scaled(low), scaled(high))
     };

@@ -20,7 +20,7 @@ pub fn false_certificates(images: u64, alpha: f64, rho: FailureProbability) -> R
     // The least k in 1..=m whose limit reaches α, less one; m if no limit does.
     let reaches = |k: u64| {
         let tally = Tally::new(k, images)?;
-        lower_limit(&SamplingRule::Fixed, tally, LimitMethod::ClopperPearson, rho)
+        lower_limit(SamplingRule::Fixed, tally, LimitMethod::ClopperPearson, rho)
             .map(|limit| limit.value() >= alpha)
     };
     let (mut below, mut above) = (0, images + 1);

@@ -32,7 +32,7 @@ impl<E: Entry> Gathered<E> {
         let Some(first) = lines.first() else {
             return Err(LogError::Empty { path: path.to_path_buf() });
         };
-        let run = first.record.run().clone();
+        let run = first.record.parts().run.clone();
         let known = self.runs.iter().position(|shards| shards.run == run);
         let at = known.unwrap_or(self.runs.len());
         if known.is_none() {
@@ -53,7 +53,7 @@ impl Gathered<Record> {
     /// One result per run, in the order of their numbers.
     pub(super) fn certified_again(self, settings: &Settings) -> Result<Vec<Option<LoggedRun>>, LogError> {
         let logged = |Shards { run, paths, merged, broken_off }: Shards<Record>| {
-            let mut alpha = run.alpha;
+            let mut alpha = run.common.alpha;
             let mut inputs = Vec::new();
             for (path, line) in merged.into_lines() {
                 let (input, used) = input(&path, &line, settings)?;
@@ -61,7 +61,7 @@ impl Gathered<Record> {
                 inputs.push(input);
             }
             let evidence = Evidence::Inputs(inputs);
-            let (sigma, alpha, data) = (Some(run.sigma), Some(alpha), Some(run.data.clone()));
+            let (sigma, alpha, data) = (Some(run.common.sigma), Some(alpha), Some(run.common.data.clone()));
             let (dialect, run) = (Dialect::Records, Some(Box::new(run)));
             Ok(Some(LoggedRun { paths, dialect, evidence, sigma, alpha, data, broken_off, run }))
         };
@@ -85,7 +85,8 @@ impl Gathered<PredictionRecord> {
             };
             let evidence =
                 Evidence::Inputs(merged.into_lines().map(|(_, line)| input(line.record)).collect());
-            let (sigma, alpha, data) = (Some(run.sigma), Some(run.alpha), Some(run.data));
+            let (sigma, alpha, data) =
+                (Some(run.common.sigma), Some(run.common.alpha), Some(run.common.data));
             let dialect = Dialect::Predictions;
             Some(LoggedRun { paths, dialect, evidence, sigma, alpha, data, broken_off, run: None })
         };
@@ -96,7 +97,7 @@ impl Gathered<PredictionRecord> {
 fn input(path: &Path, line: &Line, settings: &Settings) -> Result<(Input, FailureProbability), LogError> {
     let record = &line.record;
     let refused = |reason| LogError::Statistics { path: path.to_path_buf(), line: line.number, reason };
-    let own = FailureProbability::new(record.run.alpha).map_err(refused)?;
+    let own = FailureProbability::new(record.run.common.alpha).map_err(refused)?;
     let alpha = settings.alpha.unwrap_or(own);
     let proven = record.derive(alpha, settings.how).map_err(refused)?;
     let Derived { class, latent, l2, linf } = proven.derived;

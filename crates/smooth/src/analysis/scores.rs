@@ -1,5 +1,6 @@
 //! Certified accuracy, average certified radius, abstention, and the distribution of p_A, of one run.
 
+use super::accuracy::CertifiedRadii;
 use super::error::AnalysisError;
 use super::logged::{Dialect, Evidence, Input, LoggedRun, Predicted};
 pub use crate::sequential::RadiusNorm;
@@ -41,10 +42,7 @@ pub struct Scores {
 #[derive(Clone, Debug, PartialEq)]
 enum Counted {
     Inputs {
-        /// All there are.
-        images: usize,
-        /// Radii of those certified, rising.
-        radii: Vec<f64>,
+        radii: CertifiedRadii,
         abstained: usize,
     },
     /// Predictions only: how many are right.
@@ -96,8 +94,7 @@ impl LoggedRun {
                     radii.push(radius);
                 }
             }
-            radii.sort_by(f64::total_cmp);
-            Counted::Inputs { images, radii, abstained }
+            Counted::Inputs { radii: CertifiedRadii::new(images, radii), abstained }
         };
         Ok(Scores { counted, limits, right_limits })
     }
@@ -170,7 +167,8 @@ impl Scores {
     /// The number of inputs; none for a curve.
     pub fn images(&self) -> Option<usize> {
         match &self.counted {
-            Counted::Inputs { images, .. } | Counted::Predictions { images, .. } => Some(*images),
+            Counted::Inputs { radii, .. } => Some(radii.inputs()),
+            Counted::Predictions { images, .. } => Some(*images),
             Counted::Curve(_) => None,
         }
     }
@@ -183,9 +181,7 @@ impl Scores {
 
     fn accuracy(&self, radius: f64) -> Result<f64, AnalysisError> {
         match &self.counted {
-            Counted::Inputs { images, radii, .. } => {
-                Ok((radii.len() - radii.partition_point(|&own| own < radius)) as f64 / *images as f64)
-            }
+            Counted::Inputs { radii, .. } => Ok(radii.accuracy(radius)),
             Counted::Predictions { images, right, .. } if radius == 0.0 => Ok(*right as f64 / *images as f64),
             Counted::Predictions { name, .. } => Err(AnalysisError::NoRadii {
                 log: name.clone(),
@@ -201,10 +197,7 @@ impl Scores {
     /// The mean radius, counting 0 for what is not certified; none where there are no radii by input.
     pub fn average_radius(&self) -> Option<f64> {
         match &self.counted {
-            Counted::Inputs { images, radii, .. } => {
-                // Not `sum`, which gives −0 for an empty list.
-                Some(radii.iter().fold(0.0, |sum, radius| sum + radius) / *images as f64)
-            }
+            Counted::Inputs { radii, .. } => Some(radii.average()),
             Counted::Predictions { .. } | Counted::Curve(_) => None,
         }
     }
@@ -212,8 +205,8 @@ impl Scores {
     /// The share of abstentions; none for a curve.
     pub fn abstained(&self) -> Option<f64> {
         match &self.counted {
-            Counted::Inputs { images, abstained, .. } | Counted::Predictions { images, abstained, .. } => {
-                Some(*abstained as f64 / *images as f64)
+            Counted::Inputs { abstained, .. } | Counted::Predictions { abstained, .. } => {
+                Some(*abstained as f64 / self.images()? as f64)
             }
             Counted::Curve(_) => None,
         }
@@ -222,7 +215,7 @@ impl Scores {
     /// The largest radius at which anything is certified.
     pub fn largest_radius(&self) -> f64 {
         match &self.counted {
-            Counted::Inputs { radii, .. } => radii.last().copied().unwrap_or(0.0),
+            Counted::Inputs { radii, .. } => radii.largest(),
             Counted::Predictions { .. } => 0.0,
             Counted::Curve(points) => {
                 points.iter().rev().find(|(_, accuracy)| *accuracy > 0.0).map_or(0.0, |&(radius, _)| radius)

@@ -23,7 +23,7 @@ const MOST_LEVELS: u32 = 1 << 22;
 
 /// A lower limit on the probability of success. The method must be valid for the rule: see [`SamplingRule::method`].
 pub fn lower_limit(
-    rule: &SamplingRule,
+    rule: SamplingRule,
     tally: Tally,
     method: LimitMethod,
     failure: FailureProbability,
@@ -36,7 +36,7 @@ pub fn lower_limit(
 
 /// An upper limit on the probability of success: one minus the lower limit on failure.
 pub fn upper_limit(
-    rule: &SamplingRule,
+    rule: SamplingRule,
     tally: Tally,
     method: LimitMethod,
     failure: FailureProbability,

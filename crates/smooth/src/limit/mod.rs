@@ -29,9 +29,9 @@ pub enum LimitChoice {
 
 /// How often a class was counted, and how the counting was planned.
 #[derive(Clone, Copy, Debug)]
-pub struct CountedClass<'a> {
+pub struct CountedClass {
     /// How it was decided when to stop drawing.
-    pub rule: &'a SamplingRule,
+    pub rule: SamplingRule,
     /// Draws in which the class was answered.
     pub count: u64,
     /// The most draws in which any other answer may have been given: no answer at all included, and all undecided draws
@@ -46,11 +46,11 @@ pub struct CountedClass<'a> {
 /// What counts prove at the failure probability α: the lower limit on the probability of the class, and the radius in z
 /// within which the smoothed classifier answers with it, before any encoding error; none where it abstains.
 pub fn radius_of_counts(
-    counts: &CountedClass<'_>,
+    counts: CountedClass,
     alpha: FailureProbability,
     how: LimitChoice,
 ) -> Result<(LowerLimit, Option<LatentRadius>), StatisticsError> {
-    let &CountedClass { rule, count, runner_up, trials, noise } = counts;
+    let CountedClass { rule, count, runner_up, trials, noise } = counts;
     let (method, side) = match how {
         LimitChoice::Natural => (rule.method(), alpha),
         LimitChoice::Mixture => (LimitMethod::Mixture, alpha),

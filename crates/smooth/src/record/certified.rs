@@ -1,16 +1,15 @@
 //! The record of CERTIFY for one input.
 
-use super::entry::{Entry, Sealed};
+use super::entry::{Entry, Parts, Sealed};
 use super::error::RecordProblem;
-use super::run::{Law, Rule, Run, VERSION, first_runtime};
-use super::valid::{Common, not_negative, positive, total};
+use super::run::{Rule, Run, VERSION};
 use crate::smoother::{Certification, Certified, Counts, Errors};
 use serde::{Deserialize, Serialize};
 
 /// What was counted for one input, and what followed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// [`VERSION`], or 1.
+    /// [`VERSION`].
     pub version: u32,
     /// Which input, from 0.
     pub index: u64,
@@ -38,8 +37,7 @@ pub struct Record {
     /// A proven bound on the distance of what noise was added to from Uᵀu, or without a projection from the input itself:
     /// taken off the radius in z.
     pub encoding_error: f64,
-    /// A proven bound on the same distance for every input that the radius can be about: taken off as well. 0 in records
-    /// of earlier generators, whose radii hold for exact coordinates of such inputs only.
+    /// A proven bound on the same distance for every input that the radius can be about: taken off as well.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub perturbed_error: f64,
     /// What the counts proved when the record was written. Not to be believed.
@@ -47,8 +45,8 @@ pub struct Record {
     pub derived: Derived,
     /// Wall-clock seconds.
     pub seconds: f64,
-    /// SHA-256 of the line without it, in a file of version 2. Files put it there when they are written to and take it
-    /// away when they are read, once it has been compared.
+    /// SHA-256 of the line without it. Files put it there when they are written to and take it away when they are read,
+    /// once it has been compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
 }
@@ -141,7 +139,7 @@ impl Record {
 
     /// The same counts as those of a number of draws that was set beforehand.
     pub(crate) fn with_fixed_rule(mut self) -> Self {
-        self.run.n = self.draws();
+        self.run.common.n = self.draws();
         (self.run.rule, self.run.goal) = (Rule::Fixed, None);
         self
     }
@@ -161,108 +159,6 @@ impl Record {
             .max_by_key(|&(class, &count)| (count, std::cmp::Reverse(class)))?;
         (*count > 0 && *count >= self.selection_none).then(|| u32::try_from(class).ok()).flatten()
     }
-
-    /// Whether the two say the same of one input, times aside.
-    pub fn same_counts(&self, other: &Self) -> bool {
-        let counts = |record: &Self| {
-            let none = (record.selection_none, record.estimation_none);
-            (none, record.selection_undecided, record.estimation_undecided)
-        };
-        self.index == other.index
-            && self.label == other.label
-            && self.selection == other.selection
-            && self.estimation == other.estimation
-            && counts(self) == counts(other)
-            && self.errors() == other.errors()
-    }
-
-    /// What is wrong with the counts and parameters, if anything is.
-    pub fn validate(&self) -> Result<(), RecordProblem> {
-        let run = &self.run;
-        let common = Common {
-            version: self.version,
-            law: run.law,
-            sigma: run.sigma,
-            alpha: run.alpha,
-            generator: run.generator.as_deref(),
-            grid: run.grid,
-            projected: run.projection.is_some(),
-            levelled: run.noise.is_some(),
-            label: self.label,
-            classes: self.estimation.len(),
-            seconds: self.seconds,
-        };
-        common.validate()?;
-        for (field, value) in [("kappa", run.kappa), ("spectral", run.spectral)] {
-            value.map_or(Ok(()), |value| positive(field, value))?;
-        }
-        not_negative("encoding_error", self.encoding_error)?;
-        not_negative("perturbed_error", self.perturbed_error)?;
-        if run.projection.is_some() != run.kappa.is_some() || run.kappa.is_some() != run.spectral.is_some() {
-            return Err(RecordProblem::Projection);
-        }
-        if run.projection.is_some() != run.representation.is_some() {
-            return Err(RecordProblem::Projection);
-        }
-        // A change of length 1 in the direction that is stretched most has no entry above 1.
-        if let (Some(kappa), Some(spectral)) = (run.kappa, run.spectral)
-            && kappa < spectral * (1.0 - 1e-6)
-        {
-            return Err(RecordProblem::Kappa { kappa, spectral });
-        }
-        if run.dimension == 0 {
-            return Err(RecordProblem::Empty);
-        }
-        // |Uᵀd|₂ ≤ s·|d|₂ ≤ s·√n for |d|_inf ≤ 1: no proof needs a larger κ, but for its margin.
-        if let (Some(kappa), Some(spectral)) = (run.kappa, run.spectral)
-            && kappa > 1.001 * spectral * (run.dimension as f64).sqrt()
-        {
-            return Err(RecordProblem::Dimension { dimension: run.dimension, kappa, spectral });
-        }
-        self.validate_rule()?;
-        self.validate_counts()
-    }
-
-    fn validate_rule(&self) -> Result<(), RecordProblem> {
-        let Run { rule, goal, .. } = &self.run;
-        if *rule == Rule::Fixed && goal.is_some() {
-            return Err(RecordProblem::Goal);
-        }
-        if self.version == 1 && matches!(rule, Rule::MixtureAndLast { .. }) {
-            return Err(RecordProblem::LaterRule);
-        }
-        let Some(goal) = goal else { return Ok(()) };
-        goal.targets.iter().try_for_each(|&target| not_negative("a target of the goal", target))?;
-        goal.tolerance.map_or(Ok(()), |tolerance| not_negative("the tolerance of the goal", tolerance))
-    }
-
-    fn validate_counts(&self) -> Result<(), RecordProblem> {
-        let run = &self.run;
-        if self.selection.len() != self.estimation.len() {
-            let (selection, estimation) = (self.selection.len(), self.estimation.len());
-            return Err(RecordProblem::Classes { selection, estimation });
-        }
-        let selected = total(&self.selection, [self.selection_none, self.selection_undecided]);
-        if selected != Some(run.n0) {
-            let counted = selected.unwrap_or(u64::MAX);
-            return Err(RecordProblem::Selection { counted, n0: run.n0 });
-        }
-        let estimated = total(&self.estimation, [self.estimation_none, self.estimation_undecided]);
-        let counted = estimated.unwrap_or(u64::MAX);
-        let fits = match &run.rule {
-            Rule::Fixed => counted == run.n,
-            Rule::Staged { looks } => {
-                let planned = looks.last().is_some_and(|&(trials, _)| trials == run.n);
-                planned && looks.iter().any(|&(trials, _)| trials == counted)
-            }
-            Rule::Anytime => counted <= run.n,
-            Rule::MixtureAndLast { last } => counted <= run.n && *last <= run.n,
-        };
-        if estimated.is_none() || counted == 0 || !fits {
-            return Err(RecordProblem::Estimation { counted, n: run.n });
-        }
-        Ok(())
-    }
 }
 
 impl Sealed for Record {}
@@ -270,47 +166,18 @@ impl Sealed for Record {}
 impl Entry for Record {
     type Run = Run;
     const START: &'static [u8] = b"{\"version\":";
-    #[rustfmt::skip] // as a record has them
-    const KEYS: &'static [&'static str] = &[
-        "version", "index", "label", "selection", "estimation", "selection_none", "estimation_none", "rule", "goal", "n0",
-        "n", "sigma", "alpha", "seed", "generator", "model", "data", "projection", "representation", "noise", "kappa",
-        "spectral", "dimension", "encoding_error", "class", "latent", "l2", "linf", "seconds",
-    ];
     #[rustfmt::skip]
-    const LATER_KEYS: &'static [&'static str] = &[
-        "selection_undecided", "estimation_undecided", "law", "nonce", "assumed", "grid", "runtime", "perturbed_error",
-        "digest",
+    const OPTIONAL_KEYS: &'static [&'static str] = &[
+        "selection_none", "estimation_none", "selection_undecided", "estimation_undecided", "goal", "nonce", "runtime",
+        "perturbed_error", "digest",
     ];
 
-    fn index(&self) -> u64 {
-        self.index
-    }
-
-    fn label(&self) -> Option<u32> {
-        self.label
-    }
-
-    fn classes(&self) -> usize {
-        self.estimation.len()
-    }
-
-    fn run(&self) -> &Run {
-        &self.run
-    }
-
-    fn version(&self) -> u32 {
-        self.version
+    fn parts(&self) -> Parts<'_, Run> {
+        Parts { index: self.index, label: self.label, classes: self.estimation.len(), run: &self.run }
     }
 
     fn digest(&mut self) -> &mut Option<String> {
         &mut self.digest
-    }
-
-    fn complete(&mut self) {
-        if self.version == 1 {
-            self.run.runtime = first_runtime(&self.run.model);
-            self.run.law = Some(Law::Gaussian);
-        }
     }
 
     fn validate(&self) -> Result<(), RecordProblem> {
@@ -322,6 +189,8 @@ impl Entry for Record {
     }
 
     fn same_counts(&self, other: &Self) -> bool {
-        self.same_counts(other)
+        (self.index, self.label) == (other.index, other.label)
+            && self.counts() == other.counts()
+            && self.errors() == other.errors()
     }
 }

@@ -8,12 +8,11 @@
 
 use super::certified::{Derived, Record};
 use super::error::RecordProblem;
-use super::run::Rule;
 pub use crate::limit::LimitChoice;
 use crate::limit::{CountedClass, radius_of_counts};
 use gambeson_checker::rounding::root_above;
 use gambeson_checker::{
-    FailureProbability, LatentRadius, Look, LowerLimit, NoiseLevel, SamplingRule, StatisticsError,
+    FailureProbability, LatentRadius, LowerLimit, NoiseLevel, SamplingRule, StatisticsError,
 };
 
 /// What counts prove.
@@ -36,7 +35,7 @@ pub(crate) struct Sample<'a> {
     pub(crate) none: u64,
     /// Estimation draws that could not be decided.
     pub(crate) undecided: u64,
-    pub(crate) rule: &'a SamplingRule,
+    pub(crate) rule: SamplingRule,
     pub(crate) sigma: f64,
 }
 
@@ -55,38 +54,22 @@ pub(crate) fn latent_radius(
     let runner_up =
         others.map(|(_, &count)| count).fold(counts.none, u64::max).saturating_add(counts.undecided);
     let counts = CountedClass { rule: counts.rule, count, runner_up, trials, noise };
-    let (lower, radius) = radius_of_counts(&counts, alpha, how)?;
+    let (lower, radius) = radius_of_counts(counts, alpha, how)?;
     Ok((Some(lower), radius))
-}
-
-impl Rule {
-    /// As the checker takes it.
-    pub fn to_sampling_rule(&self) -> SamplingRule {
-        match self {
-            Self::Fixed => SamplingRule::Fixed,
-            Self::Staged { looks } => {
-                let look = |&(trials, share): &(u64, f64)| Look { trials, share };
-                SamplingRule::Staged { looks: looks.iter().map(look).collect() }
-            }
-            Self::Anytime => SamplingRule::Anytime,
-            Self::MixtureAndLast { last } => SamplingRule::MixtureAndLast { last: *last },
-        }
-    }
 }
 
 impl Record {
     /// What the counts prove at the failure probability α, whatever the record says.
     pub fn derive(&self, alpha: FailureProbability, how: LimitChoice) -> Result<Proven, StatisticsError> {
         let run = &self.run;
-        let rule = run.rule.to_sampling_rule();
         let selected = self.selected();
         let counts = Sample {
             selected,
             estimation: &self.estimation,
             none: self.estimation_none,
             undecided: self.estimation_undecided,
-            rule: &rule,
-            sigma: run.sigma,
+            rule: run.rule.into(),
+            sigma: run.common.sigma,
         };
         let (lower_limit, radius) = latent_radius(&counts, alpha, how)?;
         let derived = match radius.and_then(|radius| radius.less(self.errors().sum())) {
@@ -105,7 +88,7 @@ impl Record {
     pub fn check_claim(&self) -> Result<(), RecordProblem> {
         // Programs may differ in their last digits.
         const LEAST: f64 = 1.0 - 1e-9;
-        let alpha = FailureProbability::new(self.run.alpha)?;
+        let alpha = FailureProbability::new(self.run.common.alpha)?;
         let (claimed, proven) = (&self.derived, &self.derive(alpha, LimitChoice::Natural)?.derived);
         if claimed.class != proven.class {
             return Err(RecordProblem::class(claimed.class, proven.class));
@@ -130,7 +113,7 @@ impl Record {
 
     /// Fills in what the counts prove by the method natural to the rule, as a record to be written has it.
     pub fn with_derived(mut self) -> Result<Self, StatisticsError> {
-        let alpha = FailureProbability::new(self.run.alpha)?;
+        let alpha = FailureProbability::new(self.run.common.alpha)?;
         self.derived = self.derive(alpha, LimitChoice::Natural)?.derived;
         Ok(self)
     }

@@ -129,20 +129,15 @@ pub enum RecordProblem {
         /// Its key.
         key: String,
     },
-    /// A key that version 1 did not have.
-    #[error("{key:?} in a record of version 1, which did not have it")]
-    Later {
-        /// The key.
-        key: String,
-    },
-    /// A rule that version 1 did not have.
-    #[error("the rule mixture-and-last in a record of version 1, which did not have it")]
-    LaterRule,
-    /// A generator that version 1 did not have.
-    #[error("noise of {generator:?} in a record of version 1, which did not have it")]
-    LaterGenerator {
-        /// Its name, clipped.
-        generator: String,
+    /// Noise or assumptions that this program does not know, as of a newer one.
+    #[error("{key} is {found:?}, but this program reads only records with {expected:?}")]
+    Unknown {
+        /// `generator` or `assumed`.
+        key: &'static str,
+        /// As stored, clipped.
+        found: String,
+        /// As this program writes it.
+        expected: &'static str,
     },
     /// A grid that noise of such a level cannot have been rounded to.
     #[error("sigma is {sigma}, and the grid {} * 2^{}: {reason}", grid.quantum.name(), grid.exponent)]
@@ -154,12 +149,9 @@ pub enum RecordProblem {
         /// Why not.
         reason: GridError,
     },
-    /// A key that records of this version have.
-    #[error("{key} is missing, which every record of version 2 has")]
-    Missing {
-        /// Which.
-        key: &'static str,
-    },
+    /// A line without a digest.
+    #[error("the digest is missing, which every record has")]
+    NoDigest,
     /// The content is not that of which the digest was taken.
     #[error("the digest of the line is not that of its content: it was changed after it was written")]
     Digest,
@@ -187,8 +179,8 @@ pub enum RecordProblem {
     /// The checker refuses the limit.
     #[error(transparent)]
     Statistics(#[from] StatisticsError),
-    /// An unknown version, of a newer program for example.
-    #[error("version {found} of records is unknown; this program reads 1 to {VERSION}")]
+    /// Another version, of a newer program for example.
+    #[error("version {found} of records is unknown; this program reads version {VERSION}")]
     Version {
         /// Its version.
         found: u32,

@@ -43,7 +43,6 @@ impl Run {
         match self.rule {
             Rule::MixtureAndLast { last } => Ok(last),
             Rule::Fixed => Err(NotExtendable::Spent { rule: "fixed" }),
-            Rule::Staged { .. } => Err(NotExtendable::Spent { rule: "staged" }),
             Rule::Anytime => Err(NotExtendable::Spent { rule: "anytime" }),
         }
     }
@@ -52,20 +51,21 @@ impl Run {
     /// the goal only.
     pub fn check_extension(&self, to: &Self) -> Result<(), NotExtendable> {
         let last = self.extendable()?;
-        if to.n <= self.n {
-            return Err(NotExtendable::NotMore { from: self.n, to: to.n });
+        let (own, other) = (&self.common, &to.common);
+        if other.n <= own.n {
+            return Err(NotExtendable::NotMore { from: own.n, to: other.n });
         }
         let same = [
             ("rule", to.rule == Rule::MixtureAndLast { last }),
-            ("model", self.model == to.model),
-            ("runtime", self.runtime == to.runtime),
-            ("data", self.data == to.data),
-            ("projection", self.projection == to.projection && self.representation == to.representation),
+            ("model", own.model == other.model),
+            ("runtime", own.runtime == other.runtime),
+            ("data", own.data == other.data),
+            ("projection", own.projection == other.projection && self.representation == to.representation),
             ("noise", self.noise == to.noise),
-            ("sigma", self.sigma == to.sigma),
-            ("generator", self.generator == to.generator && self.grid == to.grid),
-            ("seed", self.seed == to.seed && self.nonce == to.nonce),
-            ("alpha", self.alpha == to.alpha),
+            ("sigma", own.sigma == other.sigma),
+            ("generator", own.generator == other.generator && own.grid == other.grid),
+            ("seed", own.seed == other.seed && own.nonce == other.nonce),
+            ("alpha", own.alpha == other.alpha),
             ("n0", self.n0 == to.n0),
             ("kappa", self.kappa == to.kappa && self.spectral == to.spectral),
             ("dimension", self.dimension == to.dimension),

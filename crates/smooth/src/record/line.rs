@@ -1,7 +1,7 @@
 //! A line of a file: from bytes to an entry, and back.
 //!
 //! What a line says and what is read from it must be the same. A digest is taken of what was read, so whatever a reader
-//! overlooks could be put into a line without breaking it: keys that its version does not have, keys too many in a rule or a
+//! overlooks could be put into a line without breaking it: keys that entries do not have, keys too many in a rule or a
 //! grid, lists where records have objects. All of that is refused here, for every kind of entry.
 
 use super::entry::Entry;
@@ -16,9 +16,7 @@ const SHOWN: usize = 40;
 /// An entry as a line of a file, its digest included, without the end of the line.
 pub fn to_line<E: Entry>(entry: &E) -> Result<String, serde_json::Error> {
     let mut entry = entry.clone();
-    if entry.version() > 1 {
-        *entry.digest() = Some(digest(&entry)?);
-    }
+    *entry.digest() = Some(digest(&entry)?);
     serde_json::to_string(&entry)
 }
 
@@ -41,39 +39,32 @@ pub(super) fn parse_line<E: Entry>(line: &[u8]) -> Result<E, Fault> {
         version: u32,
     }
     let Version { version } = serde_json::from_slice(line).map_err(Fault::Malformed)?;
-    if !(1..=VERSION).contains(&version) {
+    if version != VERSION {
         return Err(Fault::Invalid(RecordProblem::Version { found: version }));
     }
     let mut record: E = serde_json::from_slice(line).map_err(Fault::Malformed)?;
     let written: Value = serde_json::from_slice(line).map_err(Fault::Malformed)?;
     let read = serde_json::to_value(&record).map_err(Fault::Malformed)?;
-    same_content::<E>(version, &written, &read).map_err(Fault::Invalid)?;
+    same_content::<E>(&written, &read).map_err(Fault::Invalid)?;
     match record.digest().take() {
-        None if version > 1 => return Err(Fault::Invalid(RecordProblem::Missing { key: "digest" })),
+        None => return Err(Fault::Invalid(RecordProblem::NoDigest)),
         // What was written comes back to the bit, numbers included, so the same bytes must follow from it.
-        Some(stored) if digest(&record).map_err(Fault::Malformed)? != stored => {
-            return Err(Fault::Invalid(RecordProblem::Digest));
-        }
-        _ => {}
+        Some(stored) if digest(&record).map_err(Fault::Malformed)? == stored => {}
+        Some(_) => return Err(Fault::Invalid(RecordProblem::Digest)),
     }
-    record.complete();
     record.validate().map_err(Fault::Invalid)?;
     Ok(record)
 }
 
-/// Whether the keys of a line are those of its version, and their values of the form in which records have them.
-fn same_content<E: Entry>(version: u32, written: &Value, read: &Value) -> Result<(), RecordProblem> {
+/// Whether the keys of a line are those of an entry, and their values of the form in which entries have them.
+fn same_content<E: Entry>(written: &Value, read: &Value) -> Result<(), RecordProblem> {
     for (key, value) in written.as_object().into_iter().flatten() {
-        let name = key.as_str();
-        let later = E::LATER_KEYS.contains(&name);
-        if !later && !E::KEYS.contains(&name) {
-            return Err(RecordProblem::UnknownKey { key: key.chars().take(SHOWN).collect() });
-        }
-        if later && version == 1 {
-            return Err(RecordProblem::Later { key: key.clone() });
-        }
-        // What is left out where it is nothing may be written as nothing.
-        let same = read.get(key).map_or(value.is_null() || value.is_number(), |read| same_form(value, read));
+        let same = match read.get(key) {
+            Some(read) => same_form(value, read),
+            // What is left out where it is nothing may be written as nothing.
+            None if E::OPTIONAL_KEYS.contains(&key.as_str()) => value.is_null() || value.is_number(),
+            None => return Err(RecordProblem::UnknownKey { key: key.chars().take(SHOWN).collect() }),
+        };
         if !same {
             return Err(RecordProblem::Form { key: key.clone() });
         }

@@ -4,7 +4,6 @@ use super::certified::Record;
 use super::entry::Entry;
 use super::error::RecordError;
 use super::line::{Fault, parse_line, to_line};
-use super::run::first_runtime;
 use gambeson_lowrank::file::{broken_off, read_file, read_to_limit, without_mark};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -44,7 +43,7 @@ impl<E: Entry> Log<E> {
         let mut present: BTreeMap<u64, &Line<E>> = BTreeMap::new();
         for line in &lines.records {
             same_run(path, line, run)?;
-            agree(path, line, path, present.entry(line.record.index()).or_insert(line))?;
+            agree(path, line, path, present.entry(line.record.parts().index).or_insert(line))?;
         }
         if lines.end < bytes.len() {
             file.set_len(lines.end as u64).map_err(failed)?;
@@ -112,15 +111,12 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, RecordError> {
 pub fn recorded_runtime(path: &Path) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Named {
-        version: u32,
-        model: String,
         runtime: Option<String>,
     }
     let mut line = Vec::new();
     let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|file| file.is_file()))?;
     BufReader::new(file).take(1 << 24).read_until(b'\n', &mut line).ok()?;
-    let Named { version, model, runtime } = serde_json::from_slice(without_mark(&line)).ok()?;
-    if version == 1 { first_runtime(&model) } else { runtime }
+    serde_json::from_slice::<Named>(without_mark(&line)).ok()?.runtime
 }
 
 /// The entries of a file with their line numbers, and the number of a last line that was broken off and left out.
@@ -145,10 +141,10 @@ impl<E: Entry> Merged<E> {
 
     pub(crate) fn add(&mut self, path: &Path, line: Line<E>) -> Result<(), RecordError> {
         same_run(path, &line, &self.run)?;
-        if let Some((other, first)) = self.lines.get(&line.record.index()) {
+        if let Some((other, first)) = self.lines.get(&line.record.parts().index) {
             return agree(path, &line, other, first);
         }
-        self.lines.insert(line.record.index(), (path.to_path_buf(), line));
+        self.lines.insert(line.record.parts().index, (path.to_path_buf(), line));
         Ok(())
     }
 
@@ -183,7 +179,7 @@ fn parse<E: Entry>(path: &Path, bytes: &[u8]) -> Result<Lines<E>, RecordError> {
         record.check_claim().map_err(|problem| RecordError::Unproven {
             path: path.to_path_buf(),
             line: *number,
-            index: record.index(),
+            index: record.parts().index,
             problem,
         })?;
     }
@@ -224,10 +220,10 @@ fn parse_unproven<E: Entry>(path: &Path, bytes: &[u8]) -> Result<Lines<E>, Recor
 }
 
 fn same_run<E: Entry>(path: &Path, line: &Line<E>, run: &E::Run) -> Result<(), RecordError> {
-    if line.record.run() == run {
+    if line.record.parts().run == run {
         return Ok(());
     }
-    let (field, expected, found) = difference(run, line.record.run());
+    let (field, expected, found) = difference(run, line.record.parts().run);
     Err(RecordError::OtherRun { path: path.to_path_buf(), line: line.number, field, expected, found })
 }
 
@@ -259,7 +255,7 @@ fn agree<E: Entry>(path: &Path, line: &Line<E>, other: &Path, first: &Line<E>) -
     Err(RecordError::Conflict {
         path: path.to_path_buf(),
         line: line.number,
-        index: line.record.index(),
+        index: line.record.parts().index,
         other: other.to_path_buf(),
         other_line: first.number,
     })

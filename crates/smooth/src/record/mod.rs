@@ -3,7 +3,7 @@
 //! A line is self-contained: the counts of all classes in the selection and in the estimation draws, how they were
 //! drawn, and for what. Radii and the class are there for people to read; readers derive them again from the counts
 //! ([`Record::derive`]) and never believe them: a stored class or radius other than what the counts prove is an error, and
-//! so is a line whose digest is not that of its content, or one with a key that records of its version do not have. Counts
+//! so is a line whose digest is not that of its content, or one with a key that records do not have. Counts
 //! cannot be recomputed from themselves: that the draws were independent is the duty of whoever drew.
 //!
 //! A file of records is appended to one line at a time, each on the disk before the next begins ([`RecordLog`]), so a
@@ -24,7 +24,7 @@ mod valid;
 pub use certified::{Derived, Record};
 pub use derive::{LimitChoice, Proven};
 pub(crate) use derive::{Sample, latent_radius};
-pub use entry::Entry;
+pub use entry::{Entry, Parts};
 pub use error::{RecordError, RecordProblem};
 pub use extend::NotExtendable;
 pub use line::to_line;
@@ -33,4 +33,4 @@ pub use log::{Log, RecordLog, merge_records, read_numbered_records, read_records
 pub(crate) use prediction::START as PREDICTION_START;
 pub use prediction::{PredictionLog, PredictionRecord, PredictionRun};
 pub use projection::ProjectionMismatch;
-pub use run::{ASSUMED, Law, Names, ONNX_RUNTIME, Rule, Run, VERSION};
+pub use run::{ASSUMED, CommonRun, Law, Names, ONNX_RUNTIME, Rule, Run, VERSION};

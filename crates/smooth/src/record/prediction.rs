@@ -4,13 +4,12 @@
 //! again from the counts and never believed.
 
 use super::certified::{is_zero, padded};
-use super::entry::{Entry, Sealed};
+use super::entry::{Entry, Parts, Sealed};
 use super::error::RecordProblem;
 use super::log::Log;
-use super::run::{Law, Names, Run, VERSION, first_runtime};
-use super::valid::{Common, total};
+use super::run::{CommonRun, Names, VERSION};
+use super::valid::{Counted, total};
 use crate::classifier::Classifier;
-use crate::noise::Grid;
 use crate::smoother::{Counts, Prediction, Smoother, predicted};
 use gambeson_checker::FailureProbability;
 use serde::{Deserialize, Serialize};
@@ -28,38 +27,9 @@ enum Kind {
 /// What all predictions of a run have in common; see [`Run`](super::Run).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PredictionRun {
-    /// Draws per input.
-    pub n: u64,
-    /// The law of the noise; see [`Run::law`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub law: Option<Law>,
-    /// σ; 1 where `noise` gives levels.
-    pub sigma: f64,
-    /// α, the failure probability of one record.
-    pub alpha: f64,
-    /// Seed of the noise.
-    pub seed: u64,
-    /// The nonce of a derived seed; see [`Run::nonce`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub nonce: Option<u64>,
-    /// What made the noise of that seed: [`GENERATOR`](crate::noise::GENERATOR) when it was written.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub generator: Option<String>,
-    /// What the prediction rests on; see [`Run::assumed`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub assumed: Option<String>,
-    /// What noisy inputs are rounded to; see [`Run::grid`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub grid: Option<Grid>,
-    /// The classifier.
-    pub model: String,
-    /// What computed the network; see [`Run::runtime`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub runtime: Option<String>,
-    /// The data.
-    pub data: String,
-    /// Hash of the projection.
-    pub projection: Option<String>,
+    /// What the run would share with one of CERTIFY.
+    #[serde(flatten)]
+    pub common: CommonRun,
     /// Hash of the noise levels.
     pub noise: Option<String>,
 }
@@ -95,23 +65,8 @@ pub struct PredictionRecord {
 impl PredictionRun {
     /// The run of a smoother on things with these names.
     pub fn new<C: Classifier>(smoother: &Smoother<C>, names: &Names) -> Self {
-        let run = Run::new(smoother, names);
-        Self {
-            n: run.n,
-            law: run.law,
-            sigma: run.sigma,
-            alpha: run.alpha,
-            seed: run.seed,
-            nonce: run.nonce,
-            generator: run.generator,
-            assumed: run.assumed,
-            grid: run.grid,
-            model: run.model,
-            runtime: run.runtime,
-            data: run.data,
-            projection: run.projection,
-            noise: run.noise,
-        }
+        let noise = smoother.space().levels_sha256().map(ToOwned::to_owned);
+        Self { common: CommonRun::new(smoother, names), noise }
     }
 }
 
@@ -147,71 +102,31 @@ impl Sealed for PredictionRecord {}
 impl Entry for PredictionRecord {
     type Run = PredictionRun;
     const START: &'static [u8] = START;
-    #[rustfmt::skip] // as a record has them
-    const KEYS: &'static [&'static str] = &[
-        "kind", "version", "index", "label", "counts", "none", "n", "sigma", "alpha", "seed", "generator", "model", "data",
-        "projection", "noise", "class", "seconds",
-    ];
-    const LATER_KEYS: &'static [&'static str] =
-        &["undecided", "law", "nonce", "assumed", "grid", "runtime", "digest"];
+    const OPTIONAL_KEYS: &'static [&'static str] = &["undecided", "nonce", "runtime", "digest"];
 
-    fn index(&self) -> u64 {
-        self.index
-    }
-
-    fn label(&self) -> Option<u32> {
-        self.label
-    }
-
-    fn classes(&self) -> usize {
-        self.counts.len()
-    }
-
-    fn run(&self) -> &PredictionRun {
-        &self.run
-    }
-
-    fn version(&self) -> u32 {
-        self.version
+    fn parts(&self) -> Parts<'_, PredictionRun> {
+        Parts { index: self.index, label: self.label, classes: self.counts.len(), run: &self.run }
     }
 
     fn digest(&mut self) -> &mut Option<String> {
         &mut self.digest
     }
 
-    fn complete(&mut self) {
-        if self.version == 1 {
-            self.run.runtime = first_runtime(&self.run.model);
-            self.run.law = Some(Law::Gaussian);
-        }
-    }
-
     fn validate(&self) -> Result<(), RecordProblem> {
-        let run = &self.run;
-        let common = Common {
-            version: self.version,
-            law: run.law,
-            sigma: run.sigma,
-            alpha: run.alpha,
-            generator: run.generator.as_deref(),
-            grid: run.grid,
-            projected: run.projection.is_some(),
-            levelled: run.noise.is_some(),
-            label: self.label,
-            classes: self.counts.len(),
-            seconds: self.seconds,
-        };
-        common.validate()?;
+        let PredictionRun { common, noise } = &self.run;
+        let Self { label, seconds, .. } = *self;
+        let levelled = noise.is_some();
+        Counted { run: common, levelled, label, classes: self.counts.len(), seconds }.validate()?;
         let drawn = total(&self.counts, [self.none, self.undecided]);
-        if drawn.is_none_or(|drawn| drawn == 0 || drawn != run.n) {
-            return Err(RecordProblem::Estimation { counted: drawn.unwrap_or(u64::MAX), n: run.n });
+        if drawn.is_none_or(|drawn| drawn == 0 || drawn != common.n) {
+            return Err(RecordProblem::Estimation { counted: drawn.unwrap_or(u64::MAX), n: common.n });
         }
         Ok(())
     }
 
     fn check_claim(&self) -> Result<(), RecordProblem> {
         let counts = Counts { classes: self.counts.clone(), none: self.none, undecided: self.undecided };
-        let proven = predicted(&counts, FailureProbability::new(self.run.alpha)?)?;
+        let proven = predicted(&counts, FailureProbability::new(self.run.common.alpha)?)?;
         if self.class == proven { Ok(()) } else { Err(RecordProblem::class(self.class, proven)) }
     }
 

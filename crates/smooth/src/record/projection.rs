@@ -50,8 +50,8 @@ pub enum ProjectionMismatch {
 impl Run {
     /// Whether κ and s of the run are no better than what is proven about the projection it was made with.
     pub fn check_projection(&self, proven: &ProvenProjection) -> Result<(), ProjectionMismatch> {
-        if self.projection.as_deref() != Some(proven.sha256()) {
-            let (recorded, given) = (self.projection.clone(), proven.sha256().to_owned());
+        if self.common.projection.as_deref() != Some(proven.sha256()) {
+            let (recorded, given) = (self.common.projection.clone(), proven.sha256().to_owned());
             return Err(ProjectionMismatch::Projection { recorded, given });
         }
         match (&self.noise, proven.levels_sha256()) {

@@ -8,11 +8,7 @@ use gambeson_checker::{InfToTwoBound, SamplingRule, SpectralBound};
 use gambeson_lowrank::projection::representation::Representation;
 use serde::{Deserialize, Serialize};
 
-/// The version this code writes. It reads version 1 too, which lacks `runtime`, `law`, the digest of a line, and all that
-/// came with exactly Gaussian noise.
-///
-/// Records of either version may lack `grid` and name another generator: their noise was drawn in single precision, off
-/// by some 10⁻⁶ σ, so their certificates rest on the assumption that it was Gaussian ([`Run::noise_is_exact`]).
+/// The version of records.
 pub const VERSION: u32 = 2;
 
 /// What no count and no replay can show.
@@ -22,14 +18,11 @@ pub const ASSUMED: &str = "ChaCha8's words are random; the seed was chosen indep
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Law {
-    /// Normal, independent in every coordinate. The only one of version 1.
+    /// Normal, independent in every coordinate.
     Gaussian,
 }
 
-/// The generator that records of version 1 name, where they name one.
-pub(super) const FIRST_GENERATOR: &str = "gambeson noise 2";
-
-/// The name of ONNX Runtime in records. It computed all networks of version 1.
+/// The name of ONNX Runtime in records.
 pub const ONNX_RUNTIME: &str = "onnxruntime";
 
 /// What records call the things that a run was made with.
@@ -46,16 +39,11 @@ pub struct Names {
 }
 
 /// When the number of estimation draws was decided, and so which limits are valid for the counts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Rule {
     /// Beforehand: n draws.
     Fixed,
-    /// The counts were looked at only after these numbers of draws.
-    Staged {
-        /// Draws so far, strictly rising, and the share of α spent on the look.
-        looks: Vec<(u64, f64)>,
-    },
     /// The counts may have been looked at after every draw.
     Anytime,
     /// The same, with half of α kept for the limit at a number of draws set beforehand.
@@ -64,6 +52,40 @@ pub enum Rule {
         /// That number: n, or less where a run was extended to more draws.
         last: u64,
     },
+}
+
+/// What the runs of CERTIFY and PREDICT have in common: how their draws are made, and of what.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CommonRun {
+    /// Estimation draws per input; for CERTIFY at most so many.
+    pub n: u64,
+    /// The law of the noise.
+    pub law: Law,
+    /// σ, the standard deviation of the noise in each coordinate of z; 1 where `noise` gives levels.
+    pub sigma: f64,
+    /// α, the failure probability of one record.
+    pub alpha: f64,
+    /// Seed of the noise.
+    pub seed: u64,
+    /// Where the seed is [derived](crate::seed) from all that may not be chosen to suit it: the nonce that went into it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nonce: Option<u64>,
+    /// What makes the noise of that seed: [`GENERATOR`](crate::noise::GENERATOR).
+    pub generator: String,
+    /// What certificates rest on besides arithmetic: [`ASSUMED`].
+    pub assumed: String,
+    /// What noisy inputs are rounded to.
+    pub grid: Grid,
+    /// Hash or name of the classifier.
+    pub model: String,
+    /// What computed the network: programs differ in rounding, and so in answers to near-ties. None where the model names
+    /// all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<String>,
+    /// Name of the data.
+    pub data: String,
+    /// Hash of the projection; none where noise is added to the input itself.
+    pub projection: Option<String>,
 }
 
 /// What all records of a run have in common: two records with equal `Run` may stand in one file.
@@ -76,40 +98,9 @@ pub struct Run {
     pub goal: Option<Goal>,
     /// Selection draws per input.
     pub n0: u64,
-    /// Estimation draws per input, at most.
-    pub n: u64,
-    /// The law of the noise; no record of version 2 is without.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub law: Option<Law>,
-    /// σ, the standard deviation of the noise in each coordinate of z; 1 where `noise` gives levels.
-    pub sigma: f64,
-    /// α, the failure probability of one record.
-    pub alpha: f64,
-    /// Seed of the noise.
-    pub seed: u64,
-    /// Where the seed is [derived](crate::seed) from all that may not be chosen to suit it: the nonce that went into it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub nonce: Option<u64>,
-    /// What made the noise of that seed: [`GENERATOR`](crate::noise::GENERATOR) when it was written.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub generator: Option<String>,
-    /// What certificates rest on besides arithmetic: [`ASSUMED`] when it was written; none in records of earlier
-    /// generators, which assume Gaussian noise too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub assumed: Option<String>,
-    /// What noisy inputs are rounded to; none in records of earlier generators, whose noise was only nearly Gaussian.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub grid: Option<Grid>,
-    /// Hash or name of the classifier.
-    pub model: String,
-    /// What computed the network: programs differ in rounding, and so in answers to near-ties. None where the model names
-    /// all of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub runtime: Option<String>,
-    /// Name of the data.
-    pub data: String,
-    /// Hash of the projection; none where noise is added to the input itself.
-    pub projection: Option<String>,
+    /// What the run would share with one of PREDICT.
+    #[serde(flatten)]
+    pub common: CommonRun,
     /// The coordinates in which the projection works: radii in ℓ∞ are for changes of these; none where noise is added to
     /// the input itself.
     pub representation: Option<Representation>,
@@ -124,15 +115,44 @@ pub struct Run {
     pub dimension: u64,
 }
 
-impl From<&SamplingRule> for Rule {
-    fn from(rule: &SamplingRule) -> Self {
+impl From<SamplingRule> for Rule {
+    fn from(rule: SamplingRule) -> Self {
         match rule {
             SamplingRule::Fixed => Self::Fixed,
-            SamplingRule::Staged { looks } => {
-                Self::Staged { looks: looks.iter().map(|look| (look.trials, look.share)).collect() }
-            }
             SamplingRule::Anytime => Self::Anytime,
-            SamplingRule::MixtureAndLast { last } => Self::MixtureAndLast { last: *last },
+            SamplingRule::MixtureAndLast { last } => Self::MixtureAndLast { last },
+        }
+    }
+}
+
+impl From<Rule> for SamplingRule {
+    fn from(rule: Rule) -> Self {
+        match rule {
+            Rule::Fixed => Self::Fixed,
+            Rule::Anytime => Self::Anytime,
+            Rule::MixtureAndLast { last } => Self::MixtureAndLast { last },
+        }
+    }
+}
+
+impl CommonRun {
+    /// The run of a smoother, on things with these names.
+    pub(super) fn new<C: Classifier>(smoother: &Smoother<C>, names: &Names) -> Self {
+        let params = smoother.params();
+        Self {
+            n: params.estimation,
+            law: Law::Gaussian,
+            sigma: params.noise.value(),
+            alpha: params.failure.value(),
+            seed: params.seed,
+            nonce: names.nonce,
+            generator: GENERATOR.to_owned(),
+            assumed: ASSUMED.to_owned(),
+            grid: smoother.grid(),
+            model: names.model.clone(),
+            runtime: names.runtime.clone(),
+            data: names.data.clone(),
+            projection: smoother.space().projection_sha256().map(ToOwned::to_owned),
         }
     }
 }
@@ -142,22 +162,10 @@ impl Run {
     pub fn new<C: Classifier>(smoother: &Smoother<C>, names: &Names) -> Self {
         let (params, space) = (smoother.params(), smoother.space());
         Self {
-            rule: Rule::from(&smoother.rule()),
+            rule: Rule::from(smoother.rule()),
             goal: params.goal.clone(),
             n0: params.selection,
-            n: params.estimation,
-            law: Some(Law::Gaussian),
-            sigma: params.noise.value(),
-            alpha: params.failure.value(),
-            seed: params.seed,
-            nonce: names.nonce,
-            generator: Some(GENERATOR.to_owned()),
-            assumed: Some(ASSUMED.to_owned()),
-            grid: Some(smoother.grid()),
-            model: names.model.clone(),
-            runtime: names.runtime.clone(),
-            data: names.data.clone(),
-            projection: space.projection_sha256().map(ToOwned::to_owned),
+            common: CommonRun::new(smoother, names),
             representation: space.representation(),
             noise: space.levels_sha256().map(ToOwned::to_owned),
             kappa: space.kappa().map(InfToTwoBound::value),
@@ -165,22 +173,4 @@ impl Run {
             dimension: space.input_dim() as u64,
         }
     }
-}
-
-impl Run {
-    /// Whether its noise has exactly the law that certificates are about; otherwise that is an assumption.
-    pub fn noise_is_exact(&self) -> bool {
-        self.generator.as_deref() == Some(GENERATOR) && self.grid.is_some()
-    }
-
-    /// What records of its generator say that certificates rest on.
-    pub fn assumed_of_generator(&self) -> Option<&'static str> {
-        (self.generator.as_deref() == Some(GENERATOR)).then_some(ASSUMED)
-    }
-}
-
-/// The runtime of a record of version 1: networks, named by their hash, were computed by ONNX Runtime.
-pub(super) fn first_runtime(model: &str) -> Option<String> {
-    let hash = model.as_bytes().get(..64)?;
-    hash.iter().all(u8::is_ascii_hexdigit).then(|| ONNX_RUNTIME.to_owned())
 }

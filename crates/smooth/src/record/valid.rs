@@ -1,22 +1,16 @@
 //! What is asked of every entry in itself, certification record or prediction.
 
+use super::certified::Record;
 use super::error::RecordProblem;
-use super::run::{FIRST_GENERATOR, Law};
-use crate::noise::Grid;
+use super::run::{ASSUMED, CommonRun, Rule, Run};
+use crate::noise::{GENERATOR, Grid};
 
-/// Letters of an unknown generator that are shown.
+/// Letters shown of a text that should be another.
 const SHOWN: usize = 40;
 
 /// What both kinds of entries say.
-pub(super) struct Common<'a> {
-    pub(super) version: u32,
-    pub(super) law: Option<Law>,
-    pub(super) sigma: f64,
-    pub(super) alpha: f64,
-    pub(super) generator: Option<&'a str>,
-    pub(super) grid: Option<Grid>,
-    /// Whether noise is in the coordinates of a projection.
-    pub(super) projected: bool,
+pub(super) struct Counted<'a> {
+    pub(super) run: &'a CommonRun,
     /// Whether coordinates have noise levels of their own.
     pub(super) levelled: bool,
     pub(super) label: Option<u32>,
@@ -25,33 +19,29 @@ pub(super) struct Common<'a> {
     pub(super) seconds: f64,
 }
 
-impl Common<'_> {
+impl Counted<'_> {
     pub(super) fn validate(&self) -> Result<(), RecordProblem> {
-        positive("sigma", self.sigma)?;
-        if !(self.alpha > 0.0 && self.alpha < 1.0) {
-            return Err(RecordProblem::Alpha { value: self.alpha });
+        let run = self.run;
+        positive("sigma", run.sigma)?;
+        if !(run.alpha > 0.0 && run.alpha < 1.0) {
+            return Err(RecordProblem::Alpha { value: run.alpha });
         }
         not_negative("seconds", self.seconds)?;
-        if self.law.is_none() {
-            return Err(RecordProblem::Missing { key: "law" });
-        }
-        if let Some(later) =
-            self.generator.filter(|&generator| self.version == 1 && generator != FIRST_GENERATOR)
+        for (key, text, expected) in
+            [("generator", &run.generator, GENERATOR), ("assumed", &run.assumed, ASSUMED)]
         {
-            let generator = later.chars().take(SHOWN).collect();
-            return Err(RecordProblem::LaterGenerator { generator });
+            if text != expected {
+                let found = text.chars().take(SHOWN).collect();
+                return Err(RecordProblem::Unknown { key, found, expected });
+            }
         }
         // Levels belong to the coordinates of a projection, in which σ is then 1.
-        if self.levelled && !(self.projected && self.sigma == 1.0) {
-            return Err(RecordProblem::Levels { sigma: self.sigma });
+        if self.levelled && !(run.projection.is_some() && run.sigma == 1.0) {
+            return Err(RecordProblem::Levels { sigma: run.sigma });
         }
-        if let Some(grid) = self.grid {
-            let sigma = self.sigma;
-            Grid::new(sigma, grid.quantum, Some(grid.exponent)).map_err(|reason| RecordProblem::Grid {
-                sigma,
-                grid,
-                reason,
-            })?;
+        let CommonRun { sigma, grid, .. } = *run;
+        if let Err(reason) = Grid::new(sigma, grid.quantum, Some(grid.exponent)) {
+            return Err(RecordProblem::Grid { sigma, grid, reason });
         }
         if self.classes == 0 {
             return Err(RecordProblem::Empty);
@@ -60,6 +50,81 @@ impl Common<'_> {
             Some(label) => Err(RecordProblem::Label { label, classes: self.classes }),
             None => Ok(()),
         }
+    }
+}
+
+impl Record {
+    /// What is wrong with the counts and parameters, if anything is.
+    pub fn validate(&self) -> Result<(), RecordProblem> {
+        let Self { run, label, seconds, .. } = self;
+        let (label, seconds, levelled) = (*label, *seconds, run.noise.is_some());
+        Counted { run: &run.common, levelled, label, classes: self.estimation.len(), seconds }.validate()?;
+        not_negative("encoding_error", self.encoding_error)?;
+        not_negative("perturbed_error", self.perturbed_error)?;
+        run.validate_bounds()?;
+        run.validate_rule()?;
+        self.validate_counts()
+    }
+
+    fn validate_counts(&self) -> Result<(), RecordProblem> {
+        let run = &self.run;
+        if self.selection.len() != self.estimation.len() {
+            let (selection, estimation) = (self.selection.len(), self.estimation.len());
+            return Err(RecordProblem::Classes { selection, estimation });
+        }
+        let selected = total(&self.selection, [self.selection_none, self.selection_undecided]);
+        if selected != Some(run.n0) {
+            let counted = selected.unwrap_or(u64::MAX);
+            return Err(RecordProblem::Selection { counted, n0: run.n0 });
+        }
+        let estimated = total(&self.estimation, [self.estimation_none, self.estimation_undecided]);
+        let counted = estimated.unwrap_or(u64::MAX);
+        let n = run.common.n;
+        let fits = match run.rule {
+            Rule::Fixed => counted == n,
+            Rule::Anytime => counted <= n,
+            Rule::MixtureAndLast { last } => counted <= n && last <= n,
+        };
+        if estimated.is_none() || counted == 0 || !fits {
+            return Err(RecordProblem::Estimation { counted, n });
+        }
+        Ok(())
+    }
+}
+
+impl Run {
+    /// Whether κ and s go with the projection, with each other and with the dimension.
+    fn validate_bounds(&self) -> Result<(), RecordProblem> {
+        for (field, value) in [("kappa", self.kappa), ("spectral", self.spectral)] {
+            value.map_or(Ok(()), |value| positive(field, value))?;
+        }
+        let projected = self.common.projection.is_some();
+        let bounded = [self.kappa.is_some(), self.spectral.is_some(), self.representation.is_some()];
+        if bounded != [projected; 3] {
+            return Err(RecordProblem::Projection);
+        }
+        if self.dimension == 0 {
+            return Err(RecordProblem::Empty);
+        }
+        let (Some(kappa), Some(spectral)) = (self.kappa, self.spectral) else { return Ok(()) };
+        // A change of length 1 in the direction that is stretched most has no entry above 1.
+        if kappa < spectral * (1.0 - 1e-6) {
+            return Err(RecordProblem::Kappa { kappa, spectral });
+        }
+        // |Uᵀd|₂ ≤ s·|d|₂ ≤ s·√n for |d|_inf ≤ 1: no proof needs a larger κ, but for its margin.
+        if kappa > 1.001 * spectral * (self.dimension as f64).sqrt() {
+            return Err(RecordProblem::Dimension { dimension: self.dimension, kappa, spectral });
+        }
+        Ok(())
+    }
+
+    fn validate_rule(&self) -> Result<(), RecordProblem> {
+        let Some(goal) = &self.goal else { return Ok(()) };
+        if self.rule == Rule::Fixed {
+            return Err(RecordProblem::Goal);
+        }
+        goal.targets.iter().try_for_each(|&target| not_negative("a target of the goal", target))?;
+        goal.tolerance.map_or(Ok(()), |tolerance| not_negative("the tolerance of the goal", tolerance))
     }
 }
 

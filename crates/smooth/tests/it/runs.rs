@@ -11,7 +11,7 @@ use gambeson_smooth::runs::{
 };
 use gambeson_smooth::sequential::{Goal, RadiusNorm};
 use gambeson_smooth::smoother::{Certified, Counts, Smoother, SmoothingParams};
-use gambeson_smooth::space::Space;
+use gambeson_smooth::space::{Space, WrongLength};
 use gambeson_smooth::toys::HalfSpace;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -78,8 +78,11 @@ fn records_are_those_of_one_input_at_a_time() {
     assert_eq!(finished.draws, INPUTS * 410);
     with_smoother(|smoother| {
         let run = Run::new(smoother, &names());
-        assert_eq!((run.n0, run.n, run.sigma, run.alpha, run.dimension), (10, 400, 0.5, 0.01, 2));
-        assert!(run.projection.is_none() && run.kappa.is_none() && run.noise.is_none());
+        assert_eq!(
+            (run.n0, run.common.n, run.common.sigma, run.common.alpha, run.dimension),
+            (10, 400, 0.5, 0.01, 2)
+        );
+        assert!(run.common.projection.is_none() && run.kappa.is_none() && run.noise.is_none());
         for (index, record) in &finished.records {
             let Row { values, label } = row(*index);
             let found = smoother.certify(*index, &values, &mut ()).expect("drawn").expect("not stopped");
@@ -270,7 +273,8 @@ fn inputs_that_do_not_fit_are_refused_and_leave_no_record() {
         with_smoother(|smoother| certify_inputs(smoother, &run_params(Some(&path)), row, &mut ()))
     };
     let long = run(&|index| Row { values: vec![0.0; 3], ..row(index) }).expect_err("refused");
-    assert!(matches!(long, RunError::Length { index: 6, expected: 2, found: 3 }), "{long}");
+    let wrong = WrongLength { index: 6, expected: 2, found: 3 };
+    assert!(matches!(long, RunError::Length(length) if length == wrong), "{long}");
     let label = run(&|index| Row { label: Some(3), ..row(index) }).expect_err("refused");
     let expected = RecordProblem::Label { label: 3, classes: 3 };
     assert!(matches!(&label, RunError::Invalid { index: 6, problem } if *problem == expected), "{label}");
@@ -327,7 +331,7 @@ fn what_a_run_names_is_proven_by_its_projection_or_refused() {
     };
     let (one, many) = (run(&plain), run(&levelled));
     assert_eq!((one.check_projection(&plain), many.check_projection(&levelled)), (Ok(()), Ok(())));
-    assert_eq!(one.projection, many.projection, "one file");
+    assert_eq!(one.common.projection, many.common.projection, "one file");
     assert_eq!(one.check_projection(&levelled), Err(ProjectionMismatch::OneLevel));
     let recorded = many.noise.clone().expect("a hash");
     assert_eq!(many.check_projection(&plain), Err(ProjectionMismatch::Levels { recorded }));

@@ -6,14 +6,13 @@
 
 use crate::record::{record, run};
 use gambeson_checker::{
-    FailureProbability, LatentRadius, LimitMethod, Look, LowerLimit, NoiseLevel, SamplingRule, Tally,
-    UpperLimit,
+    FailureProbability, LatentRadius, LimitMethod, LowerLimit, NoiseLevel, SamplingRule, Tally, UpperLimit,
 };
 use gambeson_smooth::limit::{
     lower_limit, normal_quantile_above, normal_quantile_below, smoothing_radius, two_sided_radius,
     upper_limit,
 };
-use gambeson_smooth::record::{LimitChoice, Record, Rule};
+use gambeson_smooth::record::{LimitChoice, Record};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -37,12 +36,9 @@ fn limits(text: &mut String) {
         counts.dedup();
         for (k, alpha) in counts.iter().flat_map(|&k| [0.3, 0.05, 1e-3, 1e-6, 1e-12].map(|alpha| (k, alpha)))
         {
-            let staged = SamplingRule::Staged {
-                looks: vec![Look { trials: n, share: 0.3 }, Look { trials: n + 1, share: 0.5 }],
-            };
-            let rules = [SamplingRule::Fixed, staged, SamplingRule::Anytime];
             // One rule in turn for most, to keep the file small.
-            let rule = &rules[(at + usize::try_from(k % 7).expect("small")) % 3];
+            let rules = [Some(SamplingRule::Fixed), None, Some(SamplingRule::Anytime)];
+            let Some(rule) = rules[(at + usize::try_from(k % 7).expect("small")) % 3] else { continue };
             let tally = Tally::new(k, n).expect("a count");
             let failure = FailureProbability::new(alpha).expect("a probability");
             let method = rule.method();
@@ -67,9 +63,9 @@ fn limits(text: &mut String) {
             let tally = Tally::new(k, n).expect("a count");
             let failure = FailureProbability::new(alpha).expect("a probability");
             let fixed =
-                lower_limit(&SamplingRule::Fixed, tally, LimitMethod::ClopperPearson, failure).expect("fits");
+                lower_limit(SamplingRule::Fixed, tally, LimitMethod::ClopperPearson, failure).expect("fits");
             let mixture =
-                lower_limit(&SamplingRule::Fixed, tally, LimitMethod::Mixture, failure).expect("fits");
+                lower_limit(SamplingRule::Fixed, tally, LimitMethod::Mixture, failure).expect("fits");
             let (fixed, mixture) =
                 (both(fixed.value(), fixed.complement()), both(mixture.value(), mixture.complement()));
             writeln!(text, "methods {k}/{n} {alpha:e} = {fixed} {mixture}").expect("text");
@@ -90,19 +86,18 @@ fn quantiles(text: &mut String) {
 fn records(text: &mut String) {
     let projected = |kappa: f64, spectral: f64| {
         let mut run = run();
-        (run.kappa, run.spectral, run.projection) = (Some(kappa), Some(spectral), Some("p".to_owned()));
+        (run.kappa, run.spectral, run.common.projection) =
+            (Some(kappa), Some(spectral), Some("p".to_owned()));
         run.representation = Some(gambeson_lowrank::projection::representation::Representation::Pixel);
         run
     };
-    let mut staged = run();
-    staged.rule = Rule::Staged { looks: vec![(500, 0.25), (1000, 0.75)] };
     let mut odd = run();
     odd.dimension = 12_345;
-    let runs = [run(), projected(11.3, 1.0 + 1e-9), projected(3.0, 0.7), staged, odd];
-    for (at, run) in runs.into_iter().enumerate() {
+    let runs = [(0, run()), (1, projected(11.3, 1.0 + 1e-9)), (2, projected(3.0, 0.7)), (4, odd)];
+    for (at, run) in runs {
         for counts in [[990, 5, 5], [500, 300, 200], [1000, 0, 0], [480, 470, 50], [620, 380, 0]] {
             let mut record: Record = record(0, run.clone(), [9, 1, 0], counts);
-            record.encoding_error = 1e-9 * at as f64;
+            record.encoding_error = 1e-9 * f64::from(at);
             for how in [LimitChoice::Natural, LimitChoice::Mixture, LimitChoice::TwoSided] {
                 let alpha = FailureProbability::new(0.001).expect("a probability");
                 let proven = record.derive(alpha, how).expect("valid");

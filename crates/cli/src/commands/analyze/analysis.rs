@@ -1,7 +1,7 @@
 //! What is asked of logs, and what is known about them.
 
-use super::prove;
-use crate::args::{AnalyzeArguments, Radius};
+use super::prove::{self, Proof};
+use crate::args::{AnalyzeArguments, RadiiArguments, Radius};
 use crate::commands::certify::cosines;
 use crate::progress::say;
 use crate::screen::shown;
@@ -71,76 +71,28 @@ pub(super) struct HighProbability {
     pub(super) bernstein: Vec<f64>,
 }
 
-pub(super) fn analyse(arguments: &AnalyzeArguments) -> anyhow::Result<Analysis> {
-    let question = question(arguments)?;
-    let proofs = prove::proofs(arguments)?;
-    let rho = arguments.rho.map(FailureProbability::new).transpose()?;
+pub(super) fn analyse(arguments: &AnalyzeArguments, threads: usize) -> anyhow::Result<Analysis> {
+    let question = question(&arguments.radii)?;
+    let proofs = prove::proofs(&arguments.proof, threads)?;
     let sources = sources(arguments, &question)?;
-    if question.norm == RadiusNorm::Linf && !matches!(question.scale, Scale::Dimension(_)) {
-        let (first, other): (Vec<&LoggedRun>, Vec<&LoggedRun>) =
-            sources.iter().partition(|source| in_cosines(source));
-        if let (Some(first), Some(other)) = (first.first(), other.first()) {
-            bail!(
-                "{} has l_inf radii of cosine coefficients, {} does not: they cannot be compared; analyze them \
-                 separately",
-                first.name(),
-                other.name()
-            );
-        }
-    }
+    all_in_one_basis(&sources, &question)?;
     let scores = sources.iter().map(|source| source.scores(&question)).collect::<Result<Vec<_>, _>>()?;
     let largest = scores.iter().map(Scores::largest_radius).fold(0.0, f64::max);
-    let radii = arguments.radii.clone().unwrap_or_else(|| default_radii(question.norm, largest));
+    let radii = arguments.radii.radii.clone().unwrap_or_else(|| default_radii(question.norm, largest));
     let values: Vec<f64> = radii.iter().map(|radius| radius.value).collect();
-    let labels = if arguments.label.is_empty() {
-        labels(&sources)
-    } else {
-        arguments.label.iter().map(|label| shown(label)).collect()
-    };
-    if labels.len() != sources.len() {
-        bail!(
-            "{} --label for {} logs: give one per log, in order (shards of one run are one log)",
-            labels.len(),
-            sources.len()
-        );
-    }
-    let mut logs = Vec::new();
-    for ((source, scores), label) in sources.into_iter().zip(scores).zip(labels) {
-        let accuracy = scores.certified_accuracy(&values)?;
-        let high_probability = rho
-            .map(|rho| high_probability(&source, &scores, &accuracy, rho, arguments.log_alpha))
-            .transpose()?;
-        let proven_by = prove::proven(&source, &proofs)?;
-        let classes = if arguments.per_class { classes(&source, &question, &values)? } else { Vec::new() };
-        let clean = scores.certified_accuracy(&[0.0]).ok().and_then(|at| at.first().copied());
-        let sigma = sigma_of(&source);
-        logs.push(AnalysedLog {
-            source,
-            label,
-            scores,
-            accuracy,
-            high_probability,
-            proven_by,
-            sigma,
-            clean,
-            classes,
-        });
-    }
+    let labels = labels_of(&sources, &arguments.label)?;
+    let with_scores = sources.into_iter().zip(scores).zip(labels);
+    let logs = with_scores
+        .map(|((source, scores), label)| {
+            AnalysedLog::new(source, label, scores, arguments, (&question, &values), &proofs)
+        })
+        .collect::<anyhow::Result<Vec<_>>>()?;
     let used: Vec<Option<&str>> = logs.iter().map(|log| log.proven_by.as_deref()).collect();
     prove::all_used(&proofs, &used)?;
     let accuracies: Vec<Vec<f64>> = logs.iter().map(|log| log.accuracy.clone()).collect();
-    let best = best_at(&accuracies);
-    // Of two logs only the inputs that both have are paired, but these must be the same.
-    if let Some(differ) = other_data(&logs).filter(|_| arguments.paired && !arguments.mixed) {
-        bail!("--paired: {differ}; to compare them all the same, say --mixed");
-    }
-    let paired = match (arguments.paired, &logs[..]) {
-        (false, _) => None,
-        (true, [first, second]) => Some(paired(&first.source, &second.source, &question, &values)?),
-        (true, _) => bail!("--paired compares two logs, but there are {}", logs.len()),
-    };
-    let differ = differ(&logs).filter(|_| !arguments.mixed);
-    if let Some(differ) = differ.as_ref().filter(|_| arguments.envelope) {
+    let paired = if arguments.paired { Some(pair(&logs, arguments, &question, &values)?) } else { None };
+    let incomparable = differ(&logs).filter(|_| !arguments.mixed);
+    if let Some(differ) = incomparable.as_ref().filter(|_| arguments.envelope) {
         bail!("--envelope: {differ}; to draw it all the same, say --mixed");
     }
     Ok(Analysis {
@@ -148,19 +100,94 @@ pub(super) fn analyse(arguments: &AnalyzeArguments) -> anyhow::Result<Analysis> 
         any_class: question.any_class,
         radii,
         logs,
-        best,
+        best: best_at(&accuracies),
         paired,
-        given_kappa: arguments.kappa,
-        incomparable: differ,
+        given_kappa: arguments.radii.kappa,
+        incomparable,
     })
+}
+
+impl AnalysedLog {
+    fn new(
+        source: LoggedRun,
+        label: String,
+        scores: Scores,
+        arguments: &AnalyzeArguments,
+        (question, radii): (&Question, &[f64]),
+        proofs: &[Proof],
+    ) -> anyhow::Result<Self> {
+        let rho = arguments.proof.rho.map(FailureProbability::new).transpose()?;
+        let accuracy = scores.certified_accuracy(radii)?;
+        Ok(Self {
+            high_probability: rho
+                .map(|rho| high_probability(&source, &scores, &accuracy, rho, arguments.proof.log_alpha))
+                .transpose()?,
+            proven_by: prove::proven(&source, proofs)?,
+            classes: if arguments.per_class { classes(&source, question, radii)? } else { Vec::new() },
+            clean: scores.certified_accuracy(&[0.0]).ok().and_then(|at| at.first().copied()),
+            sigma: sigma_of(&source),
+            source,
+            label,
+            scores,
+            accuracy,
+        })
+    }
+}
+
+/// ℓ∞ radii of cosine coefficients are not those of pixels or samples.
+fn all_in_one_basis(sources: &[LoggedRun], question: &Question) -> anyhow::Result<()> {
+    if question.norm == RadiusNorm::L2 || matches!(question.scale, Scale::Dimension(_)) {
+        return Ok(());
+    }
+    let (first, other): (Vec<&LoggedRun>, Vec<&LoggedRun>) =
+        sources.iter().partition(|source| in_cosines(source));
+    if let (Some(first), Some(other)) = (first.first(), other.first()) {
+        bail!(
+            "{} has l_inf radii of cosine coefficients, {} does not: they cannot be compared; analyze them \
+             separately",
+            first.name(),
+            other.name()
+        );
+    }
+    Ok(())
+}
+
+/// The labels given, or else what tells the paths apart.
+fn labels_of(sources: &[LoggedRun], given: &[String]) -> anyhow::Result<Vec<String>> {
+    if given.is_empty() {
+        return Ok(labels(sources));
+    }
+    if given.len() != sources.len() {
+        bail!(
+            "{} --label for {} logs: give one per log, in order (shards of one run are one log)",
+            given.len(),
+            sources.len()
+        );
+    }
+    Ok(given.iter().map(|label| shown(label)).collect())
+}
+
+/// The two logs, compared on the inputs that both have.
+fn pair(
+    logs: &[AnalysedLog],
+    arguments: &AnalyzeArguments,
+    question: &Question,
+    radii: &[f64],
+) -> anyhow::Result<Vec<Paired>> {
+    // Other inputs may be missing from one of them, but those paired must be the same.
+    if let Some(differ) = other_data(logs).filter(|_| !arguments.mixed) {
+        bail!("--paired: {differ}; to compare them all the same, say --mixed");
+    }
+    let [first, second] = logs else { bail!("--paired compares two logs, but there are {}", logs.len()) };
+    Ok(paired(&first.source, &second.source, question, radii)?)
 }
 
 /// The logs, read; those that cannot be are left out if asked for.
 fn sources(arguments: &AnalyzeArguments, question: &Question) -> anyhow::Result<Vec<LoggedRun>> {
     let settings = Settings {
-        alpha: arguments.alpha.map(FailureProbability::new).transpose()?,
-        sigma: arguments.sigma,
-        how: arguments.method.into(),
+        alpha: arguments.proof.alpha.map(FailureProbability::new).transpose()?,
+        sigma: arguments.proof.sigma,
+        how: arguments.proof.method.into(),
     };
     let mut paths = find_logs(&arguments.logs)?;
     if arguments.skip_bad {
@@ -260,7 +287,7 @@ fn differ(logs: &[AnalysedLog]) -> Option<String> {
     None
 }
 
-fn question(arguments: &AnalyzeArguments) -> anyhow::Result<Question> {
+fn question(arguments: &RadiiArguments) -> anyhow::Result<Question> {
     let scale = match (arguments.kappa, arguments.by_dimension) {
         (Some(kappa), _) => Scale::Kappa(kappa),
         (None, Some(n)) => Scale::Dimension(n),

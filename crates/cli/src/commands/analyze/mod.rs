@@ -16,8 +16,12 @@ use gambeson_lowrank::file::write_file;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-pub(crate) fn run(arguments: &AnalyzeArguments, stdout: &mut impl Write) -> anyhow::Result<Ended> {
-    let analysis = analyse(arguments)?;
+pub(crate) fn run(
+    arguments: &AnalyzeArguments,
+    stdout: &mut impl Write,
+    threads: usize,
+) -> anyhow::Result<Ended> {
+    let analysis = analyse(arguments, threads)?;
     let tables = report::tables(&analysis, arguments);
     if arguments.json {
         report::json(&analysis, arguments.envelope, stdout)?;

@@ -1,6 +1,6 @@
 //! κ and s of records, proven again from the projections they were made with.
 
-use crate::args::AnalyzeArguments;
+use crate::args::ProofArguments;
 use crate::commands::certify::vector;
 use crate::screen::shown;
 use anyhow::bail;
@@ -16,13 +16,12 @@ pub(super) struct Proof {
 }
 
 /// Proves κ and s of every `--projection`.
-pub(super) fn proofs(arguments: &AnalyzeArguments) -> anyhow::Result<Vec<Proof>> {
+pub(super) fn proofs(arguments: &ProofArguments, threads: usize) -> anyhow::Result<Vec<Proof>> {
     let levels = arguments.noise_levels.as_deref().map(vector).transpose()?;
     let (projections, certificates) = (&arguments.projection, &arguments.certificate);
     if !certificates.is_empty() && certificates.len() != projections.len() {
         bail!("{} certificates for {} projections", certificates.len(), projections.len());
     }
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let one = |(at, path): (usize, &PathBuf)| {
         let certificate = certificates.get(at).map(PathBuf::as_path);
         let projection = ProvenProjection::open(path, certificate, levels.as_deref(), threads)?;
@@ -34,7 +33,7 @@ pub(super) fn proofs(arguments: &AnalyzeArguments) -> anyhow::Result<Vec<Proof>>
 /// The name of the projection that proves the κ and s of a log; none where it has none, or no projection was given.
 pub(super) fn proven(source: &LoggedRun, proofs: &[Proof]) -> anyhow::Result<Option<String>> {
     let Some(run) = source.run.as_deref() else { return Ok(None) };
-    let Some(hash) = run.projection.as_ref().filter(|_| !proofs.is_empty()) else { return Ok(None) };
+    let Some(hash) = run.common.projection.as_ref().filter(|_| !proofs.is_empty()) else { return Ok(None) };
     let log = source.name();
     let Some(Proof { name, projection }) = proofs.iter().find(|proof| proof.projection.sha256() == *hash)
     else {

@@ -9,7 +9,6 @@ use crate::report::mark::SCORES;
 use crate::report::table::Table;
 use crate::screen::shown;
 use gambeson_smooth::analysis::{Dialect, RadiusNorm};
-use gambeson_smooth::record::Run;
 use serde::Serialize;
 use std::io::Write;
 
@@ -115,14 +114,14 @@ fn certified(log: &AnalysedLog, arguments: &AnalyzeArguments) -> Option<String> 
     let source = &log.source;
     let counts = matches!(source.dialect, Dialect::Records | Dialect::Votes);
     let (sigma, alpha) = (source.sigma.filter(|_| counts)?, source.alpha?);
-    let limits = match arguments.method {
+    let limits = match arguments.proof.method {
         CertificationName::Natural => "natural",
         CertificationName::Mixture => "mixture",
         CertificationName::TwoSided => "two-sided",
     };
     let given = if source.dialect == Dialect::Votes { " as given" } else { "" };
     let run = source.run.as_deref();
-    let kappa = run.and_then(|run| run.kappa).filter(|_| arguments.kappa.is_none()).map_or_else(
+    let kappa = run.and_then(|run| run.kappa).filter(|_| arguments.radii.kappa.is_none()).map_or_else(
         String::new,
         |kappa| match &log.proven_by {
             Some(projection) => format!(" κ = {kappa}, proven again, as is σ_max, from {projection}."),
@@ -142,12 +141,8 @@ fn certified(log: &AnalysedLog, arguments: &AnalyzeArguments) -> Option<String> 
             targets.join(", ")
         )
     });
-    let assumed = match run.map(Run::noise_is_exact) {
-        Some(false) => " Its noise was made by an earlier generator: noise assumed Gaussian.",
-        Some(true) | None => "",
-    };
     Some(format!(
-        "{}: certified from its counts, σ = {sigma}{given}, α = {alpha}, {limits} limits.{kappa}{cosines}{goal}{assumed}",
+        "{}: certified from its counts, σ = {sigma}{given}, α = {alpha}, {limits} limits.{kappa}{cosines}{goal}",
         log.label
     ))
 }
@@ -235,7 +230,8 @@ struct LogObject<'a> {
     p_a_correct: Option<LimitsObject>,
     per_class: Option<Vec<ClassObject<'a>>>,
     proven_by: Option<&'a str>,
-    /// Of our records, whether their noise has exactly the law that certificates are about; otherwise that is assumed.
+    /// True for our records, whose noise has exactly the law that certificates are about; null for other logs, which do not
+    /// say.
     noise_exact: Option<bool>,
 }
 
@@ -293,14 +289,14 @@ pub(super) fn json(analysis: &Analysis, envelope: bool, stdout: &mut impl Write)
                 bernstein: &bound.bernstein,
             }),
             p_a: quantiles.map(|lower_limits| LimitsObject { shares: SHARES, lower_limits }),
-            projection: log.source.run.as_ref().and_then(|run| run.projection.as_deref()),
+            projection: log.source.run.as_ref().and_then(|run| run.common.projection.as_deref()),
             kappa: analysis.given_kappa.or(log.source.run.as_ref().and_then(|run| run.kappa)),
             kappa_from: kappa_from(analysis, log),
             not_compared: analysis.incomparable.as_deref(),
             p_a_correct: right.map(|lower_limits| LimitsObject { shares: SHARES, lower_limits }),
             per_class: (!log.classes.is_empty()).then(|| log.classes.iter().map(ClassObject::from).collect()),
             proven_by: log.proven_by.as_deref(),
-            noise_exact: log.source.run.as_deref().map(Run::noise_is_exact),
+            noise_exact: log.source.run.is_some().then_some(true),
         };
         writeln!(stdout, "{}", json::line(&object)?)?;
     }

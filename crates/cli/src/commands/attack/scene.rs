@@ -15,7 +15,6 @@ use gambeson_learn::inputs::data_name;
 use gambeson_learn::smoothed::{SmoothedError, SmoothedFiles, SmoothedNetwork};
 use gambeson_learn::train::setup::value_range;
 use gambeson_lowrank::projection::representation::Representation;
-use gambeson_smooth::noise::GENERATOR;
 use gambeson_smooth::record::{Record, merge_records};
 
 pub(super) struct Scene {
@@ -30,16 +29,14 @@ impl Scene {
     pub(super) fn load(arguments: &AttackArguments, threads: usize) -> anyhow::Result<Self> {
         let options = LoadOptions { split: arguments.split.into(), ..LoadOptions::new(data_dir()?) };
         let data = LiveData::watch(|progress| source::load(&arguments.data, &options, progress))?;
-        let stop = arguments.stop.unwrap_or(data.len());
-        ensure!(stop <= data.len(), "--stop {stop}: the data have only {} inputs", data.len());
-        let indices: Vec<usize> = (arguments.start..stop).step_by(arguments.every).collect();
+        let indices: Vec<usize> = arguments.range.of(data.len())?.collect();
         ensure!(!indices.is_empty(), "--start, --stop and --every select none of the {} inputs", data.len());
         let model = match &arguments.model {
             None => None,
             Some(path) => {
                 let files = SmoothedFiles {
                     network: path,
-                    normalisation: (&arguments.mean, &arguments.std),
+                    normalisation: (&arguments.normalisation.mean, &arguments.normalisation.std),
                     projection: arguments.projection.as_deref(),
                     certificate: arguments.certificate.as_deref(),
                 };
@@ -56,7 +53,7 @@ impl Scene {
 
     /// The exponent of the grid that noisy inputs are rounded to: part of the classifier that the records are about.
     pub(super) fn grid_exponent(&self) -> Option<i32> {
-        Some(self.records.first()?.run.grid?.exponent)
+        Some(self.records.first()?.run.common.grid.exponent)
     }
 
     /// The inputs, the classes to lead them away from, and how far they may be moved.
@@ -102,15 +99,13 @@ impl Scene {
         let projection = model.space.projection_sha256().unwrap_or("none");
         let sigma = arguments.sigma.context("--sigma is missing")?.to_string(); // clap asks for it
         for record in &records {
-            let run = &record.run;
-            same(path, "data", &run.data, &data)?;
-            same(path, "projection", run.projection.as_deref().unwrap_or("none"), projection)?;
+            let (run, common) = (&record.run, &record.run.common);
+            same(path, "data", &common.data, &data)?;
+            same(path, "projection", common.projection.as_deref().unwrap_or("none"), projection)?;
             same(path, "noise", run.noise.as_deref().unwrap_or("one level"), "one level")?;
-            same(path, "sigma", &run.sigma.to_string(), &sigma)?;
-            same(path, "network", &run.model, &model.name)?;
-            same(path, "noise generator", run.generator.as_deref().unwrap_or("none"), GENERATOR)?;
-            let unit = run.grid.map_or("none", |grid| grid.quantum.name());
-            same(path, "grid's quantum", unit, model.space.unit().name())?;
+            same(path, "sigma", &common.sigma.to_string(), &sigma)?;
+            same(path, "network", &common.model, &model.name)?;
+            same(path, "grid's quantum", common.grid.quantum.name(), model.space.unit().name())?;
         }
         let chosen = |index: u64| usize::try_from(index).is_ok_and(|index| self.indices.contains(&index));
         records.retain(|record| chosen(record.index));

@@ -81,12 +81,7 @@ pub(super) fn run(
         seconds,
         rate: answers.len() as f64 / seconds.max(1e-9),
     };
-    if arguments.json {
-        writeln!(stdout, "{}", json::line(&summary)?)?;
-    } else {
-        print(&summary, &setup, stdout)?;
-    }
-    stdout.flush()?;
+    json::print_or(arguments.json, &summary, stdout, |stdout| print(&summary, &setup, stdout))?;
     Ok(Ended::AsAsked)
 }
 

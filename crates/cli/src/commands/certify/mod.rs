@@ -14,38 +14,30 @@ use crate::args::CertifyArguments;
 use crate::ended::Ended;
 use crate::json;
 use crate::report::decimal::down;
-use crate::screen::{shown_path, wrapped};
-use accuracy::Accuracy;
 use anyhow::{Context, bail};
 use gambeson_checker::NoiseLevel;
 use gambeson_lowrank::projection::representation::Representation;
+use gambeson_smooth::analysis::RunAccuracy;
 use gambeson_smooth::record::{Derived, Record, merge_records};
 use gambeson_smooth::runs::{Finished, certify_inputs, extend_inputs};
 use gambeson_smooth::sequential::{Goal, RadiusNorm};
 use gambeson_smooth::smoother::{Smoother, SmoothingParams, default_targets};
-use inputs::ended;
 pub(crate) use inputs::interruptible;
+use inputs::{Answered, Pace, ended};
 pub(crate) use live::{Draws, Live};
 pub(crate) use model::vector;
 use serde::Serialize;
 pub(crate) use setup::Setup;
-pub(crate) use sources::{Sources, runtime_choice};
+pub(crate) use sources::Sources;
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What `certify --json` prints.
 #[derive(Serialize)]
 struct Summary {
-    /// Inputs asked for.
-    inputs: usize,
-    /// Inputs with a record, now or before.
-    done: usize,
-    /// Of these, recorded before.
-    resumed: usize,
-    abstained: usize,
-    /// Answers that are the label; null without labels.
-    correct: Option<usize>,
+    #[serde(flatten)]
+    answered: Answered,
     /// Half of the answers have a radius of at least this; abstentions count as 0.
     median_l2: f64,
     median_linf: f64,
@@ -53,14 +45,9 @@ struct Summary {
     draws: u64,
     /// Estimation draws per input, on average.
     mean_estimation: f64,
-    seconds: f64,
-    /// Forward passes per second, noise included.
-    rate: f64,
-    /// Whether Ctrl-C or the time limit cut it short.
-    stopped: bool,
-    #[serde(serialize_with = "crate::json::lossy")]
-    out: Option<PathBuf>,
-    accuracy: Accuracy,
+    #[serde(flatten)]
+    pace: Pace,
+    accuracy: RunAccuracy,
 }
 
 pub(crate) fn run(
@@ -106,14 +93,10 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
     if let Some(path) = &smooth.tsv {
         tsv::write(path, &tsv::certified(finished.records.values()))?;
     }
-    let accuracy = Accuracy::new(&finished.records.values(), &setup.space, noise.value(), setup.labelled());
-    let summary = summary(&finished, &setup, accuracy, smooth.out.clone());
-    if smooth.json {
-        writeln!(stdout, "{}", json::line(&summary)?)?;
-    } else {
-        print(&summary, &setup, stdout)?;
-    }
-    stdout.flush()?;
+    let records = finished.records.values();
+    let accuracy = RunAccuracy::of_records(&records, &setup.space, noise.value(), setup.labelled());
+    let summary = summary(&finished, &setup, accuracy, smooth.out.as_deref());
+    json::print_or(smooth.json, &summary, stdout, |stdout| print(&summary, &setup, stdout))?;
     Ok(ended(&finished))
 }
 
@@ -140,7 +123,7 @@ fn goal(arguments: &CertifyArguments, noise: NoiseLevel, setup: &Setup) -> Goal 
     Goal { targets, tolerance: arguments.tolerance, norm }
 }
 
-fn summary(finished: &Finished<Record>, setup: &Setup, accuracy: Accuracy, out: Option<PathBuf>) -> Summary {
+fn summary(finished: &Finished<Record>, setup: &Setup, accuracy: RunAccuracy, out: Option<&Path>) -> Summary {
     let records = &finished.records;
     let median = |radius: fn(&Derived) -> Option<f64>| {
         let mut radii: Vec<f64> =
@@ -149,41 +132,25 @@ fn summary(finished: &Finished<Record>, setup: &Setup, accuracy: Accuracy, out: 
         // The lower one of two, so that at least half reach it.
         radii.len().checked_sub(1).map_or(0.0, |last| radii[last / 2])
     };
-    let correct = |record: &&Record| record.derived.class.is_some() && record.derived.class == record.label;
     let estimation: u64 = records.values().map(Record::draws).sum();
     Summary {
-        inputs: setup.indices.len(),
-        done: records.len(),
-        resumed: finished.resumed,
-        abstained: records.values().filter(|record| record.derived.class.is_none()).count(),
-        correct: setup.labelled().then(|| records.values().filter(correct).count()),
+        answered: Answered::new(finished, setup, |record| record.derived.class),
         median_l2: median(|derived| derived.l2),
         median_linf: median(|derived| derived.linf),
         draws: finished.draws,
         mean_estimation: estimation as f64 / records.len().max(1) as f64,
-        seconds: finished.seconds,
-        rate: finished.rate(),
-        stopped: finished.stopped,
-        out,
+        pace: Pace::new(finished, out),
         accuracy,
     }
 }
 
 fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::Result<()> {
-    let Summary { inputs, done, resumed, abstained, .. } = summary;
-    writeln!(stdout, "{}", wrapped(&setup.describe(), 2))?;
-    let before = if *resumed > 0 { format!(", {resumed} of them before") } else { String::new() };
-    writeln!(stdout, "inputs       {done} of {inputs}{before}; {abstained} abstained")?;
+    summary.answered.print(setup, stdout)?;
     let (l2, linf) = (down(summary.median_l2, 4), down(summary.median_linf, 4));
-    let of = if cosines(setup.space.representation()) { " of cosine coefficients" } else { "" };
+    let cosines = cosines(setup.space.representation());
+    let of = if cosines { " of cosine coefficients" } else { "" };
     writeln!(stdout, "median       l2 radius {l2}, l_inf radius {linf}{of}")?;
-    writeln!(
-        stdout,
-        "draws        {} in {:.1} s, {:.0} per second; {:.0} counted per input",
-        summary.draws, summary.seconds, summary.rate, summary.mean_estimation
-    )?;
-    if let Some(out) = &summary.out {
-        writeln!(stdout, "records      {}", shown_path(out))?;
-    }
-    summary.accuracy.print(cosines(setup.space.representation()), stdout)
+    let mean = format!("; {:.0} counted per input", summary.mean_estimation);
+    summary.pace.print(summary.draws, &mean, stdout)?;
+    accuracy::print(&summary.accuracy, cosines, stdout)
 }

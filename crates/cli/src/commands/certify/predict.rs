@@ -4,7 +4,7 @@
 //! `{"kind":"prediction"`, so that neither is taken for the other.
 
 use super::clean;
-use super::inputs::{ended, interruptible};
+use super::inputs::{Answered, Pace, ended, interruptible};
 use super::live::{Draws, Live};
 use super::setup::{self, Setup};
 use super::tsv;
@@ -12,30 +12,19 @@ use crate::args::PredictArguments;
 use crate::ended::Ended;
 use crate::json;
 use crate::report::mark::PREDICTED;
-use crate::screen::{shown_path, wrapped};
-use gambeson_smooth::record::PredictionRecord;
 use gambeson_smooth::runs::predict_inputs;
 use gambeson_smooth::smoother::{Smoother, SmoothingParams};
 use serde::Serialize;
 use std::io::Write;
-use std::path::PathBuf;
 
 /// What `predict --json` prints.
 #[derive(Serialize)]
 struct Summary {
-    inputs: usize,
-    done: usize,
-    resumed: usize,
-    abstained: usize,
-    /// Answers that are the label; null without labels.
-    correct: Option<usize>,
+    #[serde(flatten)]
+    answered: Answered,
     draws: u64,
-    seconds: f64,
-    /// Forward passes per second, noise included.
-    rate: f64,
-    stopped: bool,
-    #[serde(serialize_with = "crate::json::lossy")]
-    out: Option<PathBuf>,
+    #[serde(flatten)]
+    pace: Pace,
 }
 
 pub(crate) fn run(
@@ -72,51 +61,28 @@ fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize
     let finished = predict_inputs(&smoother, &run, |index| setup.row(index), &mut live);
     live.finish();
     let finished = finished?;
-    let records = &finished.records;
-    let right = |record: &&PredictionRecord| record.class.is_some() && record.class == record.label;
     let summary = Summary {
-        inputs: setup.indices.len(),
-        done: records.len(),
-        resumed: finished.resumed,
-        abstained: records.values().filter(|record| record.class.is_none()).count(),
-        correct: setup.labelled().then(|| records.values().filter(right).count()),
+        answered: Answered::new(&finished, &setup, |record| record.class),
         draws: finished.draws,
-        seconds: finished.seconds,
-        rate: finished.rate(),
-        stopped: finished.stopped,
-        out: smooth.out.clone(),
+        pace: Pace::new(&finished, smooth.out.as_deref()),
     };
     if let Some(path) = &smooth.tsv {
         let mut text = format!("{PREDICTED}\n");
-        for record in records.values() {
+        for record in finished.records.values() {
             tsv::line(&mut text, record.index, record.label, record.class, None, record.seconds);
         }
         tsv::write(path, &text)?;
     }
-    if smooth.json {
-        writeln!(stdout, "{}", json::line(&summary)?)?;
-    } else {
-        print(&summary, &setup, stdout)?;
-    }
-    stdout.flush()?;
+    json::print_or(smooth.json, &summary, stdout, |stdout| print(&summary, &setup, stdout))?;
     Ok(ended(&finished))
 }
 
 fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::Result<()> {
-    let Summary { inputs, done, resumed, abstained, .. } = summary;
-    writeln!(stdout, "{}", wrapped(&setup.describe(), 2))?;
-    let before = if *resumed > 0 { format!(", {resumed} of them before") } else { String::new() };
-    writeln!(stdout, "inputs       {done} of {inputs}{before}; {abstained} abstained")?;
-    writeln!(
-        stdout,
-        "draws        {} in {:.1} s, {:.0} per second",
-        summary.draws, summary.seconds, summary.rate
-    )?;
-    if let Some(out) = &summary.out {
-        writeln!(stdout, "records      {}", shown_path(out))?;
-    }
+    let Answered { done, abstained, correct, .. } = &summary.answered;
+    summary.answered.print(setup, stdout)?;
+    summary.pace.print(summary.draws, "", stdout)?;
     let share = |count: usize| 100.0 * count as f64 / (*done).max(1) as f64;
-    match summary.correct {
+    match *correct {
         Some(correct) => {
             writeln!(
                 stdout,

@@ -199,13 +199,8 @@ pub(super) fn noise(arguments: &SmoothArguments) -> anyhow::Result<NoiseLevel> {
 
 /// The inputs of --start, --stop, --every and --shard.
 fn indices(arguments: &SmoothArguments, len: usize) -> anyhow::Result<Vec<usize>> {
-    let stop = arguments.stop.unwrap_or(len);
-    if stop > len {
-        bail!("--stop {stop}: the data have only {len} inputs");
-    }
     let shard = arguments.shard;
-    let all = (arguments.start..stop).step_by(arguments.every);
-    let chosen: Vec<usize> = all.skip(shard.index).step_by(shard.count).collect();
+    let chosen: Vec<usize> = arguments.range.of(len)?.skip(shard.index).step_by(shard.count).collect();
     if chosen.is_empty() {
         bail!("--start, --stop, --every and --shard select none of the {len} inputs");
     }

@@ -1,6 +1,6 @@
 //! What is smoothed, and on what, whichever command asks.
 
-use crate::args::{RuntimeName, SmoothArguments, SplitName};
+use crate::args::{ReadingArguments, RuntimeName, SmoothArguments, SplitName};
 use gambeson_data::format::audio::FrameParams;
 use gambeson_learn::runtime::RuntimeChoice;
 use gambeson_smooth::noise::Quantum;
@@ -24,26 +24,44 @@ pub(crate) struct Sources<'a> {
     pub(crate) quantum: Option<Quantum>,
 }
 
+impl<'a> Sources<'a> {
+    /// Without a projection, and with the quantum of the data; `records` are those that the run goes on with.
+    pub(crate) fn new(
+        (model, data): (&'a OsStr, &'a OsStr),
+        reading: &'a ReadingArguments,
+        records: Option<&Path>,
+    ) -> Self {
+        Self {
+            model,
+            runtime: runtime_choice(reading.runtime, records),
+            data,
+            split: reading.split,
+            frames: reading.frames.into(),
+            projection: None,
+            certificate: None,
+            noise_levels: None,
+            mean: &reading.normalisation.mean,
+            std: &reading.normalisation.std,
+            quantum: None,
+        }
+    }
+}
+
 impl<'a> From<&'a SmoothArguments> for Sources<'a> {
     fn from(arguments: &'a SmoothArguments) -> Self {
+        let files = (&*arguments.model, &*arguments.data);
         Self {
-            model: &arguments.model,
-            runtime: runtime_choice(arguments.runtime, arguments.out.as_deref()),
-            data: &arguments.data,
-            split: arguments.split,
-            frames: FrameParams { window_ms: arguments.window_ms, hop_ms: arguments.hop_ms },
             projection: arguments.projection.as_deref(),
             certificate: arguments.certificate.as_deref(),
             noise_levels: arguments.noise_levels.as_deref(),
-            mean: &arguments.mean,
-            std: &arguments.std,
             quantum: arguments.grid_quantum.map(Quantum::from),
+            ..Self::new(files, &arguments.reading, arguments.out.as_deref())
         }
     }
 }
 
 /// What --runtime says; left to itself, a run goes on with what computed its records.
-pub(crate) fn runtime_choice(chosen: RuntimeName, records: Option<&Path>) -> RuntimeChoice {
+fn runtime_choice(chosen: RuntimeName, records: Option<&Path>) -> RuntimeChoice {
     let recorded = || RuntimeChoice::recorded(&recorded_runtime(records?)?);
     match RuntimeChoice::from(chosen) {
         RuntimeChoice::Auto => recorded().unwrap_or_default(),

@@ -56,7 +56,7 @@ pub(super) fn run(
     if arguments.json {
         writeln!(stdout, "{}", json::line(&record)?)?;
     } else {
-        print(&record, &fitted.channels, &data.describe(record.centred), stdout)?;
+        print(&record, &fitted.channels, &data.describe(record.moments.centred), stdout)?;
     }
     stdout.flush()?;
     if stopped {
@@ -90,7 +90,6 @@ fn record(
     stopped: bool,
     seconds_fit: f64,
 ) -> FitRecord {
-    let shape = data.shape;
     let kappa = fitted.kappa().value();
     let limit = root_down(fitted.limit_rank());
     let n = data.transform.dim() as f64;
@@ -113,13 +112,7 @@ fn record(
         limit,
         ratio: kappa / limit,
         method: arguments.method.name().to_owned(),
-        centred: arguments.data.centre,
-        basis: data.transform.representation().name().to_owned(),
-        grid: data.grid,
-        data: data.name.clone(),
-        data_sha256: data.sha256.clone(),
-        samples: data.samples,
-        shape: [shape.channels, shape.height, shape.width],
+        moments: data.record(arguments.data.centre),
         stopped,
         seconds_read: data.seconds,
         seconds_fit,

@@ -2,6 +2,7 @@
 
 use crate::args::{BasisName, FitDataArguments};
 use crate::commands::data::{data_dir, options};
+use crate::json::MomentsRecord;
 use crate::live_data::LiveData;
 use crate::screen::shown;
 use anyhow::{Context, bail};
@@ -68,6 +69,18 @@ impl Fittable {
     /// Whether a coordinate may be used; None where all may.
     pub(super) fn allowed(&self) -> Option<impl Fn(usize) -> bool> {
         self.grid.map(|size| move |index: usize| self.transform.in_low_block(index, size))
+    }
+
+    pub(super) fn record(&self, centred: bool) -> MomentsRecord {
+        MomentsRecord {
+            centred,
+            basis: self.transform.representation().name().to_owned(),
+            grid: self.grid,
+            data: self.name.clone(),
+            data_sha256: self.sha256.clone(),
+            samples: self.samples,
+            shape: [self.shape.channels, self.shape.height, self.shape.width],
+        }
     }
 
     pub(super) fn describe(&self, centred: bool) -> String {

@@ -32,23 +32,16 @@ pub(super) fn run(arguments: &SpectrumArguments, stdout: &mut impl Write) -> any
     let data = Fittable::load(&arguments.data)?;
     let started = Instant::now();
     let channels = data.energies.iter().map(|energy| channel_spectrum(energy, data.allowed())).collect();
-    let shape = data.shape;
     let record = SpectrumRecord {
         channels,
-        centred: arguments.data.centre,
-        basis: data.transform.representation().name().to_owned(),
-        grid: data.grid,
-        data: data.name.clone(),
-        data_sha256: data.sha256.clone(),
-        samples: data.samples,
-        shape: [shape.channels, shape.height, shape.width],
+        moments: data.record(arguments.data.centre),
         seconds_read: data.seconds,
         seconds_eigen: started.elapsed().as_secs_f64(),
     };
     if arguments.json {
         writeln!(stdout, "{}", json::line(&record)?)?;
     } else {
-        write!(stdout, "{}", table(&record, &data.describe(record.centred)).terminal())?;
+        write!(stdout, "{}", table(&record, &data.describe(record.moments.centred)).terminal())?;
     }
     stdout.flush()?;
     if let Some(figure) = &arguments.figure.figure {
@@ -59,7 +52,7 @@ pub(super) fn run(arguments: &SpectrumArguments, stdout: &mut impl Write) -> any
 
 /// Names of the channels: R, G and B for pictures in colour, empty for a single one.
 fn names(record: &SpectrumRecord) -> Vec<String> {
-    match record.shape {
+    match record.moments.shape {
         [1, ..] => vec![String::new()],
         [3, height, _] if height > 1 => ["R", "G", "B"].map(str::to_owned).into(),
         [channels, ..] => (0..channels).map(|c| format!("channel {c}")).collect(),
@@ -75,7 +68,7 @@ fn shown(n: usize) -> Vec<usize> {
 
 fn table(record: &SpectrumRecord, title: &str) -> Table {
     let mut table = Table::new(format!("{title}: fraction of the energy lost"), Vec::new());
-    let ranks = shown(record.shape[1] * record.shape[2]);
+    let ranks = shown(record.moments.shape[1] * record.moments.shape[2]);
     table.column("", "rank", &ranks, |rank| rank.to_string());
     for (name, channel) in names(record).iter().zip(&record.channels) {
         table.column(name, "PCA", &ranks, |rank| up_to_places(channel.pca[rank], 6));
@@ -101,7 +94,7 @@ fn draw(record: &SpectrumRecord) -> Figure {
         }));
     }
     let panel = Panel {
-        title: record.data.clone(),
+        title: record.moments.data.clone(),
         x: Axis::linear("rank"),
         y: Axis::log("fraction of the energy lost"),
         series,

@@ -183,7 +183,11 @@ pub(crate) fn audio(results: &FitResults) -> Rendered {
         });
     }
     let frames = |row: Trial| {
-        experiment.fits.iter().find_map(|fit| results.of(row.data, row.number, fit)).map(|fit| fit.samples)
+        experiment
+            .fits
+            .iter()
+            .find_map(|fit| results.of(row.data, row.number, fit))
+            .map(|fit| fit.moments.samples)
     };
     table.column("here", "frames", &rows, |row| shown(frames(row).as_ref(), ToString::to_string));
     for fit in &experiment.fits {

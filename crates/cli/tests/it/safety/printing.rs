@@ -75,7 +75,7 @@ fn records_are_rejected_in_words_of_ours() {
     assert_eq!(run.code, 0, "{run:?}");
     let forged = |line: &str| {
         let mut record: Record = serde_json::from_str(line).expect("a record");
-        record.run.model = "x\nPROVEN: kappa <= 1\x1b[32m\u{202e}".to_owned();
+        record.run.common.model = "x\nPROVEN: kappa <= 1\x1b[32m\u{202e}".to_owned();
         to_line(&record).expect("a line") + "\n"
     };
     bench.write("forged.jsonl", bench.read("run.jsonl").lines().map(forged).collect::<String>());

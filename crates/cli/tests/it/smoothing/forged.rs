@@ -114,29 +114,6 @@ fn near_ties_excuse_no_larger_radius() {
     assert!(run.code == 0 && text.starts_with("PROVEN") && text.contains("near-ties"), "{run:?}");
 }
 
-/// Records of our engine before its rounding changed are drawn again by this one; those of a later one are not.
-#[test]
-fn records_of_an_earlier_engine_are_drawn_again() {
-    let bench = Bench::new();
-    let Some(line) = network(&bench, "reshape_raw") else { return };
-    ok(bench.run(&format!("certify {line} --runtime own --n 1000 --stop 5 --out run.jsonl")));
-    let (sources, _) = line.split_once(" --sigma").expect("a line");
-    let named = |name: &str| {
-        let mut records = lines(&bench, "run.jsonl");
-        records.iter_mut().for_each(|record| record["runtime"] = name.into());
-        let records: Vec<Value> = records.iter().map(derived).collect();
-        write(&bench, "named.jsonl", &records);
-        bench.run(&format!("check named.jsonl {sources} --all"))
-    };
-    let run = named("gambeson 1");
-    assert!(run.code == 0 && run.stdout.starts_with("PROVEN"), "{run:?}");
-    rejected(&named("gambeson 99"), &["its runtime is gambeson 99"]);
-    // It is not gone on with.
-    named("gambeson 1");
-    let run = bench.run(&format!("certify {line} --n 1000 --stop 6 --out named.jsonl"));
-    assert!(run.code == 2 && run.stderr.contains("its runtime is \"gambeson 1\""), "{run:?}");
-}
-
 /// Counts that were made up, with the radii that they prove, and the class left out: no claim, as it seems.
 #[test]
 fn radii_without_a_class_are_claims_too() {
@@ -300,15 +277,24 @@ fn what_no_run_has_written_is_refused_by_every_verb() {
 }
 
 #[test]
-fn what_records_assume_is_what_their_generator_assumes() {
+fn records_of_other_noise_assumptions_or_engines_are_rejected() {
     let bench = Bench::new();
     ok(bench.run(&format!("certify {TOY} --n 300 --stop 3 --out run.jsonl")));
-    for assumed in ["nothing at all".into(), Value::Null] {
+    let changed = |key: &str, value: &str| {
         let mut forged = lines(&bench, "run.jsonl");
-        forged.iter_mut().for_each(|record| record["assumed"] = assumed.clone());
+        forged.iter_mut().for_each(|record| record[key] = value.into());
         write(&bench, "forged.jsonl", &forged);
-        let run = bench.run(&format!("check forged.jsonl {SOURCES} --all"));
-        rejected(&run, &["what it assumes is", "ChaCha8's words are random"]);
+        bench.run(&format!("check forged.jsonl {SOURCES} --all"))
+    };
+    rejected(
+        &changed("assumed", "nothing at all"),
+        &["assumed is \"nothing at all\"", "ChaCha8's words are random"],
+    );
+    rejected(&changed("runtime", "gambeson 99"), &["its runtime is gambeson 99"]);
+    rejected(&changed("generator", "gambeson noise 2"), &["generator is \"gambeson noise 2\""]);
+    for line in ["analyze forged.jsonl", &format!("certify {TOY} --n 300 --stop 4 --out forged.jsonl")] {
+        let run = bench.run(line);
+        assert!(run.code == 2 && run.stderr.contains("generator"), "{run:?}");
     }
 }
 

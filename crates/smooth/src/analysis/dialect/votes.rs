@@ -52,7 +52,7 @@ pub(super) fn read(path: &Path, text: &str, settings: &Settings) -> Result<Known
             estimation: &row.estimation,
             none: 0,
             undecided: 0,
-            rule: &SamplingRule::Fixed,
+            rule: SamplingRule::Fixed,
             sigma,
         };
         let (limit, radius) = latent_radius(&counts, alpha, settings.how)

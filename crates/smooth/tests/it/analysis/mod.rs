@@ -1,14 +1,14 @@
 //! Logs of all dialects, small and by hand, broken ones, and the bounds on accuracy; `reference` has the real ones.
 
 mod reference;
+mod scores;
 
-use crate::record::{record, run};
+use crate::record::{common, record, run};
 use gambeson_checker::FailureProbability;
 use gambeson_smooth::analysis::{
-    AnalysisError, Dialect, Evidence, Input, LoggedRun, Predicted, Question, RadiusNorm, Scale, Settings,
-    bernstein_bound, best_at, false_certificates, read_logs,
+    Dialect, Evidence, Input, LoggedRun, Predicted, Settings, bernstein_bound, false_certificates, read_logs,
 };
-use gambeson_smooth::record::{LimitChoice, Record, Run};
+use gambeson_smooth::record::{CommonRun, LimitChoice, Record, Run};
 use std::path::PathBuf;
 
 /// A folder to keep, and a log in it.
@@ -40,28 +40,33 @@ fn lines(records: &[Record]) -> String {
     records.iter().map(|record| gambeson_smooth::record::to_line(record).expect("JSON") + "\n").collect()
 }
 
+/// What logs say of input 20, which is certified.
+const CERTIFICATE: Input = Input {
+    index: 20,
+    label: Some(7),
+    predicted: Predicted::Class(7),
+    correct: Some(true),
+    latent: Some(0.0734),
+    l2: Some(0.0734),
+    linf: None,
+    lower_limit: None,
+};
+
+/// And of input 0, on which they abstain.
+const ABSTAINED: Input = Input {
+    index: 0,
+    label: Some(3),
+    predicted: Predicted::Abstained,
+    correct: Some(false),
+    latent: Some(0.0),
+    l2: Some(0.0),
+    linf: None,
+    lower_limit: None,
+};
+
+/// Dialects 1 to 4.
 #[test]
-fn every_dialect_is_known_by_its_content() {
-    let certificate = Input {
-        index: 20,
-        label: Some(7),
-        predicted: Predicted::Class(7),
-        correct: Some(true),
-        latent: Some(0.0734),
-        l2: Some(0.0734),
-        linf: None,
-        lower_limit: None,
-    };
-    let abstained = Input {
-        index: 0,
-        label: Some(3),
-        predicted: Predicted::Abstained,
-        correct: Some(false),
-        latent: Some(0.0),
-        l2: Some(0.0),
-        linf: None,
-        lower_limit: None,
-    };
+fn tables_of_cohen_et_al_are_known_by_their_content() {
     // 1, 2 and 3: times as clock or seconds, radii with three digits or four decimals; line ends of either kind.
     for text in [
         "idx\tlabel\tpredict\tradius\tcorrect\ttime\n0\t3\t-1\t0.0\t0\t0:00:13.736080\n20\t7\t7\t0.0734\t1\t3:48:55.6\n",
@@ -69,7 +74,7 @@ fn every_dialect_is_known_by_its_content() {
     ] {
         let log = read(text);
         assert_eq!(log.dialect, Dialect::Certificates);
-        assert_eq!(inputs(&log), [abstained, certificate]);
+        assert_eq!(inputs(&log), [ABSTAINED, CERTIFICATE]);
     }
     // 4: predictions, with and without that of the base classifier.
     for text in [
@@ -79,26 +84,31 @@ fn every_dialect_is_known_by_its_content() {
         let log = read(text);
         assert_eq!(log.dialect, Dialect::Predictions);
         let plain = |input: Input| Input { latent: None, l2: None, ..input };
-        assert_eq!(inputs(&log), [plain(abstained), plain(certificate)]);
+        assert_eq!(inputs(&log), [plain(ABSTAINED), plain(CERTIFICATE)]);
     }
+}
+
+/// Dialects 5 to 7.
+#[test]
+fn tables_with_other_columns_are_known_by_their_content() {
     // 5: ANCER.
     let log = read(
         "idx\tlabel\tpredict\tradius\tradius_proxy\tcorrect\tmin_sigma\ttime\n\
          0\t3\t-1\t-0.1\t0.0\t0\t0.2\t0:00:01\n20\t7\t7\t0.0734\t0.5\t1\t0.2\t0:00:01\n",
     );
-    assert_eq!((log.dialect, inputs(&log)), (Dialect::Ancer, &[abstained, certificate][..]));
+    assert_eq!((log.dialect, inputs(&log)), (Dialect::Ancer, &[ABSTAINED, CERTIFICATE][..]));
     // 6: ACES, and its selections, which have no labels.
     let log = read(
         "idx\tlabel\tpredict\tradius\tcorrect\tunperturbed predict\tunperturbed correct\ttime\n\
          0\t3\t-1\t0.0\t0\t3\t1\t0:00:01\n20\t7\t7\t0.0734\t1\t7\t1\t0:00:01\n",
     );
-    assert_eq!((log.dialect, inputs(&log)), (Dialect::Aces, &[abstained, certificate][..]));
+    assert_eq!((log.dialect, inputs(&log)), (Dialect::Aces, &[ABSTAINED, CERTIFICATE][..]));
     let selection = read(
         "idx\tpredict\tradius\tunperturbed predict\ttime\n0\t-1\t0.0\t-1\t0:00:01\n20\t7\t0.0734\t7\t0:00:01\n",
     );
     let unlabelled = |input: Input| Input { label: None, correct: None, ..input };
     assert_eq!(selection.dialect, Dialect::Aces);
-    assert_eq!(inputs(&selection), [unlabelled(abstained), unlabelled(certificate)]);
+    assert_eq!(inputs(&selection), [unlabelled(ABSTAINED), unlabelled(CERTIFICATE)]);
     // 7: ARS, spaces around tabs, radii below zero where it abstains.
     let log = read(
         "idx \t label \t predict \t linf_radius \t prob_lb \t correct \t time\n\
@@ -112,7 +122,12 @@ fn every_dialect_is_known_by_its_content() {
         ..input
     };
     assert_eq!(log.dialect, Dialect::Ars);
-    assert_eq!(inputs(&log), [ars(abstained, 0.0, 0.25), ars(certificate, 0.0125, 0.9)]);
+    assert_eq!(inputs(&log), [ars(ABSTAINED, 0.0, 0.25), ars(CERTIFICATE, 0.0125, 0.9)]);
+}
+
+/// Dialects 8 and 10.
+#[test]
+fn curves_and_logs_of_dsrs_are_known_by_their_content() {
     // 8: curves.
     for text in ["0.0\t0.8\n0.25\t0.5\n", "radius\taccuracy\n0\t0.8\n0.25\t0.5\n", "0 0.8\n0.25 0.5\n"] {
         let log = read(text);
@@ -267,7 +282,7 @@ fn records_of_one_run_are_one_log() {
     };
     let make = |index, run: Run| record(index, run, [1, 9, 0], [5, 990, 5]);
     let first = write("a.jsonl", &[make(3, run()), make(0, run())]);
-    let other = write("b.jsonl", &[make(0, Run { sigma: 0.5, ..run() })]);
+    let other = write("b.jsonl", &[make(0, Run { common: CommonRun { sigma: 0.5, ..common() }, ..run() })]);
     let second = write("c.jsonl", &[make(1, run()), make(3, run())]);
     let logs =
         read_logs(&[first.clone(), other.clone(), second.clone()], &Settings::default()).expect("logs");
@@ -284,65 +299,6 @@ fn records_of_one_run_are_one_log() {
     let spaced = text.replace("\":", "\": ").replace(",\"", ", \"");
     let log = read_with(&spaced, &Settings::default()).expect("records");
     assert_eq!((inputs(&log).len(), log.broken_off.len()), (2, 0));
-}
-
-#[test]
-fn scores_are_what_counting_by_hand_gives() {
-    let log = read(
-        "idx\tlabel\tpredict\tradius\tcorrect\ttime\n0\t3\t3\t0.5\t1\t1\n1\t3\t4\t0.9\t0\t1\n2\t3\t-1\t0.0\t0\t1\n\
-         3\t1\t1\t0.25\t1\t1\n",
-    );
-    let scores = log.scores(&Question::default()).expect("scores");
-    assert_eq!(scores.certified_accuracy(&[0.0, 0.25, 0.26, 0.5, 0.51]), Ok(vec![0.5, 0.5, 0.25, 0.25, 0.0]));
-    assert_eq!(
-        (scores.images(), scores.average_radius(), scores.abstained()),
-        (Some(4), Some(0.1875), Some(0.25))
-    );
-    assert_eq!(scores.largest_radius(), 0.5);
-    assert_eq!(scores.limit_quantile(0.5), None);
-    let any = log.scores(&Question { any_class: true, ..Question::default() }).expect("scores");
-    assert_eq!(any.certified_accuracy(&[0.0, 0.6]), Ok(vec![0.75, 0.25]));
-    let linf = |scale| log.scores(&Question { norm: RadiusNorm::Linf, scale, any_class: false });
-    let by_kappa = linf(Scale::Kappa(2.0)).expect("scores");
-    assert_eq!(by_kappa.certified_accuracy(&[0.125, 0.25, 0.2501]), Ok(vec![0.5, 0.25, 0.0]));
-    let by_dimension = linf(Scale::Dimension(4)).expect("scores");
-    assert_eq!(by_dimension, by_kappa);
-    // √3072 is not a number of binary64: rounded up, so that the radius is rounded down.
-    let root = linf(Scale::Dimension(3072)).expect("scores").largest_radius();
-    assert!(root <= 0.5 / 3072_f64.sqrt() && root > 0.5 / 3072_f64.sqrt() * (1.0 - 1e-15));
-    assert!(matches!(linf(Scale::Own), Err(AnalysisError::NoRadii { .. })));
-
-    let predictions = read("idx\tlabel\tpredict\tcorrect\ttime\n0\t3\t-1\t0\t1.0\n20\t7\t7\t1\t1.0\n");
-    let scores = predictions.scores(&Question::default()).expect("scores");
-    assert_eq!(scores.certified_accuracy(&[0.0]), Ok(vec![0.5]));
-    assert_eq!((scores.average_radius(), scores.abstained()), (None, Some(0.5)));
-    assert!(scores.certified_accuracy(&[0.1]).expect_err("no radii").to_string().contains("radius 0 only"));
-
-    let curve = read("0.0\t0.8\n0.5\t0.5\n").scores(&Question::default()).expect("scores");
-    assert_eq!(curve.certified_accuracy(&[0.0, 0.1, 0.5, 0.6]), Ok(vec![0.8, 0.5, 0.5, 0.0]));
-
-    let unlabelled = read("idx\tpredict\tradius\ttime\n5\t1\t0.5\t1\n");
-    let error = unlabelled.scores(&Question::default()).expect_err("no labels").to_string();
-    assert!(error.contains("no label for input 5") && error.contains("--any-class"), "{error}");
-    let any = unlabelled.scores(&Question { any_class: true, ..Question::default() }).expect("scores");
-    assert_eq!(any.certified_accuracy(&[0.5]), Ok(vec![1.0]));
-
-    let sure = read_with(
-        "idx\tlabel\tpredict\tradius\tcorrect\ttime\n0\t3\t3\t0.5\t1\t1\n1\t3\t-1\t0.0\t0\t1\n",
-        &Settings { sigma: Some(0.5), ..Settings::default() },
-    );
-    let sure = sure.expect("a log").scores(&Question::default()).expect("scores");
-    let limit = sure.limit_quantile(1.0);
-    assert_eq!(sure.limit_quantile(0.0), Some(0.0), "of an abstention");
-    // Φ(1), as any table has it.
-    assert!((limit.expect("a limit") - 0.841_344_746_068_542_9).abs() < 1e-14);
-}
-
-#[test]
-fn the_best_of_all_is_the_first_of_equals() {
-    let rows = [vec![0.5, 0.2, 0.0], vec![0.5, 0.3, 0.0], vec![0.4, 0.1, 0.0]];
-    assert_eq!(best_at(&rows), [(0, 0.5), (1, 0.3), (0, 0.0)]);
-    assert_eq!(best_at(&[]), []);
 }
 
 /// P(binomial(m, p) ≥ k), by the recurrence of its terms.

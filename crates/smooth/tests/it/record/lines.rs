@@ -1,8 +1,7 @@
-//! What a line may say: the keys of its version, values in the form in which records have them, numbers that can be.
+//! What a line may say: the keys of records, values in the form in which records have them, numbers that can be.
 
-use super::{folder, record, run, three, write};
+use super::{folder, record, run, three};
 use crate::runs::predictions;
-use gambeson_smooth::noise::{GENERATOR, Grid, Quantum};
 use gambeson_smooth::record::{
     PredictionLog, PredictionRecord, Record, RecordProblem, Rule, Run, read_records, to_line,
 };
@@ -25,13 +24,7 @@ fn refused(line: &str, words: &str) {
 /// A record of a sequential run on a grid.
 fn sequential() -> Record {
     let goal = Some(Goal { targets: vec![0.0, 0.5], tolerance: None, norm: RadiusNorm::L2 });
-    let run = Run {
-        rule: Rule::MixtureAndLast { last: 1000 },
-        goal,
-        generator: Some(GENERATOR.to_owned()),
-        grid: Some(Grid { quantum: Quantum::Byte, exponent: -2 }),
-        ..run()
-    };
+    let run = Run { rule: Rule::MixtureAndLast { last: 1000 }, goal, ..run() };
     record(0, run, [1, 9, 0], [5, 990, 5])
 }
 
@@ -63,50 +56,15 @@ fn what_the_digest_would_overlook_is_refused() {
     }
 }
 
-/// Version 1 ended before laws, digests and exactly Gaussian noise.
-#[test]
-fn version_one_has_the_keys_that_it_had() {
-    let old = |changes: &Value| {
-        let run = Run { law: None, generator: Some("gambeson noise 2".to_owned()), ..run() };
-        let record = Record { version: 1, run, ..three()[0].clone() };
-        let mut line = serde_json::to_value(record).expect("JSON");
-        for (key, value) in changes.as_object().expect("an object") {
-            line[key] = value.clone();
-        }
-        line.to_string()
-    };
-    assert_eq!(refusal(&old(&json!({}))), None);
-    assert_eq!(refusal(&old(&json!({"generator": null}))), None, "before generators had names");
-    for (key, value) in [
-        ("law", json!("gaussian")),
-        ("runtime", json!("gambeson 3")),
-        ("digest", json!("0")),
-        ("nonce", json!(0)),
-        ("assumed", json!("nothing")),
-        ("grid", json!({"quantum": "1/255", "exponent": -2})),
-        ("perturbed_error", json!(1e-9)),
-        ("estimation_undecided", json!(0)),
-        ("law", json!(null)),
-    ] {
-        refused(&old(&json!({ key: value })), &format!("\"{key}\" in a record of version 1"));
-    }
-    refused(&old(&json!({"generator": GENERATOR})), "noise of \"gambeson noise 3\" in a record of version 1");
-    let rule = json!({"rule": {"kind": "mixture-and-last", "last": 1000}});
-    refused(&old(&rule), "the rule mixture-and-last in a record of version 1");
-}
-
 /// Something done to a record.
 type Change = fn(&mut Record);
 
 #[test]
 fn numbers_that_no_run_has_are_refused() {
     let changes: [(Change, &str); 6] = [
-        (|record| record.run.sigma = 1e300, "steps in sigma"),
-        (
-            |record| record.run.grid = Some(Grid { quantum: Quantum::Byte, exponent: i32::MAX }),
-            "noise of level",
-        ),
-        (|record| record.run.grid = Some(Grid { quantum: Quantum::Byte, exponent: 20 }), "steps in sigma"),
+        (|record| record.run.common.sigma = 1e300, "steps in sigma"),
+        (|record| record.run.common.grid.exponent = i32::MAX, "noise of level"),
+        (|record| record.run.common.grid.exponent = 20, "steps in sigma"),
         (
             |record| record.run.goal.iter_mut().for_each(|goal| goal.targets[0] = -1.0),
             "a target of the goal is -1",
@@ -125,7 +83,7 @@ fn numbers_that_no_run_has_are_refused() {
     }
     // Counts whose sum is more than can be counted add up to nothing.
     let mut many = three()[0].clone();
-    (many.run.n, many.estimation) = (u64::MAX, vec![u64::MAX, u64::MAX, 0]);
+    (many.run.common.n, many.estimation) = (u64::MAX, vec![u64::MAX, u64::MAX, 0]);
     assert_eq!(many.validate(), Err(RecordProblem::Estimation { counted: u64::MAX, n: u64::MAX }));
     let mut many = three()[0].clone();
     (many.run.n0, many.selection) = (u64::MAX, vec![u64::MAX, 1, 0]);
@@ -149,7 +107,7 @@ fn predictions_are_looked_at_as_closely() {
         PredictionLog::open_to_append(&path, &forged.run).err().map(|error| error.to_string())
     };
     assert_eq!(error(&json!({})), None);
-    assert_eq!((honest.class, run.n), (Some(1), 400), "sure");
+    assert_eq!((honest.class, run.common.n), (Some(1), 400), "sure");
     let counts = |of_first: u64| json!([of_first, 400 - of_first, 0]);
     for (changes, words) in [
         (json!({"sigma": -1.0}), "sigma is -1"),
@@ -168,36 +126,10 @@ fn predictions_are_looked_at_as_closely() {
         (json!({"class": 2}), "class is 2, but the counts prove 1"),
         (json!({"counts": counts(400)}), "class is 1, but the counts prove 0"),
         (json!({"counts": counts(200)}), "class is 1, but the counts prove none"),
-        (json!({"law": null}), "law is missing"),
-        (json!({"version": 1}), "in a record of version 1"),
+        (json!({"version": 1}), "version 1 of records is unknown"),
+        (json!({"generator": "gambeson noise 4"}), "generator is \"gambeson noise 4\""),
     ] {
         let error = error(&changes).unwrap_or_else(|| panic!("{changes} is taken"));
         assert!(error.contains(words), "{changes}: {error}");
     }
-    // Version 1 had neither law nor grid.
-    let value = serde_json::to_value(&honest).expect("JSON");
-    let mut old = value.as_object().expect("an object").clone();
-    for key in ["law", "assumed", "grid"] {
-        assert!(old.remove(key).is_some(), "{key}");
-    }
-    (old["version"], old["generator"]) = (json!(1), json!("gambeson noise 2"));
-    let first = |line: &serde_json::Map<String, Value>| {
-        let mut run = run.clone();
-        (run.generator, run.assumed, run.grid) = (Some("gambeson noise 2".to_owned()), None, None);
-        std::fs::write(&path, Value::from(line.clone()).to_string() + "\n").expect("written");
-        PredictionLog::open_to_append(&path, &run).err().map(|error| error.to_string())
-    };
-    assert_eq!(first(&old), None);
-    old["generator"] = json!(GENERATOR);
-    assert!(first(&old).is_some_and(|error| error.contains("in a record of version 1")));
-}
-
-#[test]
-fn abstentions_of_version_one_are_read() {
-    let folder = folder();
-    let path = folder.path().join("run.jsonl");
-    let run = Run { law: None, generator: None, ..run() };
-    let old = |record: Record| Record { version: 1, run: run.clone(), ..record };
-    write(&path, &three().into_iter().map(old).collect::<Vec<_>>());
-    assert_eq!(read_records(&path).expect("read").len(), 3);
 }

@@ -2,40 +2,59 @@
 
 /// What stands beside counts, and whether all readers ask for its proof.
 mod claims;
-/// What a line may say, version by version.
+/// What a line may say.
 mod lines;
 
 use gambeson_checker::FailureProbability;
 use gambeson_lowrank::projection::representation::Representation;
+use gambeson_smooth::noise::{GENERATOR, Grid, Quantum};
 use gambeson_smooth::record::{
-    Derived, Law, LimitChoice, ONNX_RUNTIME, Record, RecordError, RecordLog, RecordProblem, Rule, Run,
-    VERSION, merge_records, read_records, recorded_runtime, to_line,
+    ASSUMED, CommonRun, Derived, Law, LimitChoice, ONNX_RUNTIME, Record, RecordError, RecordLog,
+    RecordProblem, Rule, Run, VERSION, merge_records, read_records, recorded_runtime, to_line,
 };
+use gambeson_smooth::sequential::{Goal, RadiusNorm};
 use std::path::{Path, PathBuf};
+
+pub(crate) fn common() -> CommonRun {
+    CommonRun {
+        n: 1000,
+        law: Law::Gaussian,
+        sigma: 0.25,
+        alpha: 0.001,
+        seed: 7,
+        nonce: None,
+        generator: GENERATOR.to_owned(),
+        assumed: ASSUMED.to_owned(),
+        grid: Grid { quantum: Quantum::Byte, exponent: -2 },
+        model: "toy".to_owned(),
+        runtime: None,
+        data: "toy-test".to_owned(),
+        projection: None,
+    }
+}
 
 pub(crate) fn run() -> Run {
     Run {
         rule: Rule::Fixed,
         goal: None,
         n0: 10,
-        n: 1000,
-        law: Some(Law::Gaussian),
-        sigma: 0.25,
-        alpha: 0.001,
-        seed: 7,
-        nonce: None,
-        generator: Some("g 1".to_owned()),
-        assumed: None,
-        grid: None,
-        model: "toy".to_owned(),
-        runtime: None,
-        data: "toy-test".to_owned(),
-        projection: None,
+        common: common(),
         representation: None,
         noise: None,
         kappa: None,
         spectral: None,
         dimension: 3072,
+    }
+}
+
+/// A run in the coordinates of a projection.
+fn projected(kappa: f64, spectral: f64) -> Run {
+    Run {
+        common: CommonRun { projection: Some("p".to_owned()), ..common() },
+        representation: Some(Representation::Dct2),
+        kappa: Some(kappa),
+        spectral: Some(spectral),
+        ..run()
     }
 }
 
@@ -77,42 +96,27 @@ fn write(path: &Path, records: &[Record]) {
 }
 
 #[test]
-fn version_one_is_read_and_continued_by_what_computed_it() {
-    let folder = tempfile::tempdir().expect("a folder");
+fn what_computed_the_network_is_known_from_the_first_line() {
+    let folder = folder();
     let path = folder.path().join("run.jsonl");
-    let generator = Some("gambeson noise 2".to_owned());
-    let old = |record: &Record, model: &str| {
-        let (model, generator) = (model.to_owned(), generator.clone());
-        let run = Run { model, generator, law: None, ..record.run.clone() };
-        Record { version: 1, run, ..record.clone() }
-    };
-    let hash = "0123456789abcdef".repeat(4) + " mean [0.5] std [0.5]";
-    let records = three();
-    write(&path, &[old(&records[0], &hash)]);
+    let named =
+        |name: &str| Run { common: CommonRun { runtime: Some(name.to_owned()), ..common() }, ..run() };
+    write(&path, &[Record { run: named(ONNX_RUNTIME), ..three()[0].clone() }]);
     assert_eq!(recorded_runtime(&path).as_deref(), Some(ONNX_RUNTIME));
-    let runtime = Some(ONNX_RUNTIME.to_owned());
-    let mut same = Run { model: hash.clone(), runtime, generator: generator.clone(), ..run() };
-    assert_eq!(read_records(&path).expect("read")[0].run, same);
-    let (mut log, present) = RecordLog::open_to_append(&path, &same).expect("continued");
-    assert_eq!(present.len(), 1);
-    log.append(&Record { run: same.clone(), ..records[1].clone() }).expect("appended");
-    drop(log);
-    assert_eq!(merge_records(std::slice::from_ref(&path)).expect("merged").len(), 2);
-    same.runtime = Some("another".to_owned());
-    let error = RecordLog::open_to_append(&path, &same).expect_err("another runtime");
+    let error = RecordLog::open_to_append(&path, &named("another")).expect_err("another runtime");
     assert!(error.to_string().contains("its runtime is \"onnxruntime\", not \"another\""), "{error}");
     // A toy is all that its name says.
-    write(&path, &[old(&records[0], "toy:ball,radius=1")]);
+    write(&path, &three());
     assert_eq!(recorded_runtime(&path), None);
-    assert_eq!(read_records(&path).expect("read")[0].run.runtime, None);
 }
 
 #[test]
 fn a_record_is_one_line_with_the_counts_first() {
     let line = to_line(&three()[0]).expect("JSON");
     let start = "{\"version\":2,\"index\":0,\"label\":1,\"selection\":[1,9,0],\"estimation\":[5,990,5],\
-                 \"rule\":{\"kind\":\"fixed\"},\"n0\":10,\"n\":1000,\"law\":\"gaussian\",\"sigma\":0.25,\"alpha\":0.001,\"seed\":7,\"generator\":\"g 1\",\
-                 \"model\":\"toy\",\"data\":\"toy-test\",\"projection\":null,\"representation\":null,\"noise\":null,\"kappa\":null,\
+                 \"rule\":{\"kind\":\"fixed\"},\"n0\":10,\"n\":1000,\"law\":\"gaussian\",\"sigma\":0.25,\"alpha\":0.001,\"seed\":7,\
+                 \"generator\":\"gambeson noise 3\",\"assumed\":\"ChaCha8's words are random; the seed was chosen independently of \
+                 network and data\",\"grid\":{\"quantum\":\"1/255\",\"exponent\":-2},\"model\":\"toy\",\"data\":\"toy-test\",\"projection\":null,\"representation\":null,\"noise\":null,\"kappa\":null,\
                  \"spectral\":null,\"dimension\":3072,\"encoding_error\":0.0,\"class\":1,\"latent\":";
     assert!(line.starts_with(start), "{line}");
     // The digest is that of the line without it.
@@ -122,9 +126,8 @@ fn a_record_is_one_line_with_the_counts_first() {
         digest.trim_end_matches("\"}"),
         gambeson_lowrank::file::sha256(format!("{content}}}").as_bytes())
     );
-    let staged = Rule::Staged { looks: vec![(100, 0.25), (1000, 0.75)] };
-    let rule = serde_json::to_string(&staged).expect("JSON");
-    assert_eq!(rule, "{\"kind\":\"staged\",\"looks\":[[100,0.25],[1000,0.75]]}");
+    let rule = serde_json::to_string(&Rule::MixtureAndLast { last: 1000 }).expect("JSON");
+    assert_eq!(rule, "{\"kind\":\"mixture-and-last\",\"last\":1000}");
     for record in three() {
         let line = serde_json::to_string(&record).expect("JSON");
         assert_eq!(serde_json::from_str::<Record>(&line).expect("a record"), record);
@@ -165,16 +168,17 @@ fn what_is_not_of_this_run_is_refused_and_left_alone() {
     let folder = folder();
     let path = folder.path().join("run.jsonl");
     write(&path, &three());
+    let with = |common| Run { common, ..run() };
     let others = [
-        ("sigma", Run { sigma: 0.5, ..run() }),
-        ("seed", Run { seed: 8, ..run() }),
-        ("model", Run { model: "other".to_owned(), ..run() }),
-        ("n", Run { n: 2000, ..run() }),
-        ("alpha", Run { alpha: 0.01, ..run() }),
+        ("sigma", with(CommonRun { sigma: 0.5, ..common() })),
+        ("seed", with(CommonRun { seed: 8, ..common() })),
+        ("model", with(CommonRun { model: "other".to_owned(), ..common() })),
+        ("n", with(CommonRun { n: 2000, ..common() })),
+        ("alpha", with(CommonRun { alpha: 0.01, ..common() })),
         ("rule", Run { rule: Rule::Anytime, ..run() }),
         ("noise", Run { noise: Some("abc".to_owned()), ..run() }),
         ("dimension", Run { dimension: 784, ..run() }),
-        ("generator", Run { generator: None, ..run() }),
+        ("generator", with(CommonRun { generator: "another".to_owned(), ..common() })),
     ];
     for (name, other) in others {
         match RecordLog::open_to_append(&path, &other) {
@@ -205,28 +209,25 @@ fn a_broken_line_is_named_and_contradictions_are_refused() {
     let error = read_records(&path).expect_err("broken in the middle");
     assert!(error.to_string().contains("run.jsonl, line 2: not a record"), "{error}");
 
-    let changes: [(Change, &str); 13] = [
+    let changes: [(Change, &str); 15] = [
         (|record| record.version = 3, "version 3"),
         (|record| record.estimation[0] += 1, "add up to 1001"),
         (|record| record.selection[0] += 1, "add up to 11"),
         (|record| record.estimation_none = 1, "add up to 1001"),
         (|record| record.selection.push(0), "4 classes in selection"),
         (|record| record.label = Some(3), "label 3, but there are 3 classes"),
-        (|record| record.run.sigma = 0.0, "sigma is 0"),
-        (|record| record.run.alpha = 1.0, "alpha is 1"),
+        (|record| record.run.common.sigma = 0.0, "sigma is 0"),
+        (|record| record.run.common.alpha = 1.0, "alpha is 1"),
         (|record| record.encoding_error = -1.0, "encoding_error is -1"),
         (|record| record.run.noise = Some("levels".to_owned()), "need a projection and a sigma of 1"),
         (|record| record.run.kappa = Some(2.0), "all four, or none"),
-        (|record| record.run.rule = Rule::Staged { looks: vec![(500, 1.0)] }, "does not plan"),
+        (|record| record.run.rule = Rule::MixtureAndLast { last: 2000 }, "does not plan"),
         (
-            |record| {
-                let representation = Some(Representation::Dct2);
-                let (kappa, spectral) = (Some(0.001), Some(1.0));
-                let projection = Some("p".to_owned());
-                record.run = Run { projection, representation, kappa, spectral, ..record.run.clone() };
-            },
-            "below the spectral bound",
+            |record| record.run.common.generator = "gambeson noise 4".to_owned(),
+            "generator is \"gambeson noise 4\"",
         ),
+        (|record| record.run.common.assumed = "nothing".to_owned(), "assumed is \"nothing\""),
+        (|record| record.run = projected(0.001, 1.0), "below the spectral bound"),
     ];
     for (change, message) in changes {
         let mut changed = records[1].clone();
@@ -256,20 +257,18 @@ fn what_was_changed_is_seen_even_where_it_claims_no_more() {
     refused(line.replace("\"seconds\":0.5", "\"seconds\":0.25"), "digest");
     let (content, _) = line.split_once(",\"digest\"").expect("a digest");
     refused(format!("{content}}}"), "digest is missing");
-    refused(line.replace(",\"law\":\"gaussian\"", ""), "digest");
+    refused(line.replace(",\"law\":\"gaussian\"", ""), "missing field `law`");
     refused(line.replace("\"law\":\"gaussian\"", "\"law\":\"laplace\""), "unknown variant");
-    // A record of version 1 has no digest: what its counts prove is all there is to compare.
-    let old = content.replace("\"version\":2", "\"version\":1") + "}";
-    let old = old.replace("\"law\":\"gaussian\",", "").replace("g 1", "gambeson noise 2");
-    refused(old.replace("\"sigma\":0.25", "\"sigma\":2.5"), "the record was changed");
-    refused(old.replace("\"dimension\":3072", "\"dimension\":1"), "the record was changed");
-    refused(old.replace("\"seed\":7", "\"seed\":7,\"note\":1"), "unknown key \"note\"");
-    refused(
-        old.replace("{\"kind\":\"fixed\"}", "{\"kind\":\"fixed\",\"looks\":[]}"),
-        "rule is not written as",
-    );
-    let goal = "\"goal\":{\"targets\":[0.5],\"tolerance\":null,\"norm\":\"l2\"},\"n0\"";
-    refused(old.replace("\"n0\"", goal), "the rule is fixed");
+    // With a digest that fits, what the counts prove is all there is to compare.
+    let forged = |change: fn(&mut Record)| {
+        let mut record = three()[0].clone();
+        change(&mut record);
+        to_line(&record).expect("JSON")
+    };
+    refused(forged(|record| record.run.dimension = 1), "the record was changed");
+    let goal = Goal { targets: vec![0.5], tolerance: None, norm: RadiusNorm::L2 };
+    let aimed = Record { run: Run { goal: Some(goal), ..run() }, ..three()[0].clone() };
+    refused(to_line(&aimed).expect("JSON"), "the rule is fixed");
     // A byte-order mark is no part of the first line.
     std::fs::write(&path, format!("\u{feff}{line}\n")).expect("written");
     assert_eq!(read_records(&path).expect("read"), three()[..1]);
@@ -278,14 +277,7 @@ fn what_was_changed_is_seen_even_where_it_claims_no_more() {
 
 #[test]
 fn a_dimension_that_kappa_contradicts_is_refused() {
-    let run = Run {
-        projection: Some("p".to_owned()),
-        representation: Some(Representation::Dct2),
-        kappa: Some(14.2),
-        spectral: Some(1.0),
-        ..run()
-    };
-    let mut record = record(0, run, [1, 9, 0], [0, 1000, 0]);
+    let mut record = record(0, projected(14.2, 1.0), [1, 9, 0], [0, 1000, 0]);
     assert_eq!(record.validate(), Ok(()));
     record.run.dimension = 12;
     let refused = RecordProblem::Dimension { dimension: 12, kappa: 14.2, spectral: 1.0 };
@@ -307,7 +299,8 @@ fn shards_merge_and_what_disagrees_is_named() {
     write(&paths[1], &[records[1].clone(), records[2].clone()]);
     let error = merge_records(&paths).expect_err("other counts").to_string();
     assert!(error.contains("b.jsonl, line 2: input 40") && error.contains("a.jsonl, line 1"), "{error}");
-    write(&paths[1], &[record(1, Run { seed: 8, ..run() }, [1, 9, 0], [0, 1000, 0])]);
+    let other = Run { common: CommonRun { seed: 8, ..common() }, ..run() };
+    write(&paths[1], &[record(1, other, [1, 9, 0], [0, 1000, 0])]);
     let error = merge_records(&paths).expect_err("another run").to_string();
     assert!(error.contains("b.jsonl, line 1") && error.contains("seed is 8, not 7"), "{error}");
 }
@@ -337,14 +330,7 @@ fn radii_are_those_of_the_definition() {
     assert!(linf <= l2 / 3072_f64.sqrt() && linf > l2 / 3072_f64.sqrt() * (1.0 - 1e-15));
 
     // Through a projection, and with an encoding error.
-    let projected = Run {
-        projection: Some("p".to_owned()),
-        representation: Some(Representation::Dct2),
-        kappa: Some(14.2),
-        spectral: Some(1.5),
-        ..run()
-    };
-    let mut through = record(0, projected, [1, 9, 0], [0, 1000, 0]);
+    let mut through = record(0, projected(14.2, 1.5), [1, 9, 0], [0, 1000, 0]);
     through.encoding_error = 0.125;
     let through = through.with_derived().expect("valid").derived;
     let less = through.latent.expect("a radius");
@@ -388,9 +374,9 @@ fn limits_fit_their_rule() {
     let others = record(0, run(), [1, 9, 0], [25, 950, 25]);
     let expected = f64::midpoint(at_half(&fixed), at_half(&others));
     assert!((two_sided - expected).abs() < 1e-13, "{two_sided} {expected}");
-    let looks = vec![(100, 0.25), (1000, 0.5)];
-    let staged = record(0, Run { rule: Rule::Staged { looks }, ..run() }, [1, 9, 0], [50, 900, 50]);
-    let spent = radius(&staged, LimitChoice::Natural).expect("valid").expect("certified");
+    let last = Rule::MixtureAndLast { last: 1000 };
+    let sequential = record(0, Run { rule: last, ..run() }, [1, 9, 0], [50, 900, 50]);
+    let spent = radius(&sequential, LimitChoice::Natural).expect("valid").expect("certified");
     assert!(spent < natural);
     // Half of α is what the last look has: the fixed limit at half of α.
     assert_eq!(spent, at_half(&fixed));

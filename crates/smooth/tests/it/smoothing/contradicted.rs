@@ -73,8 +73,7 @@ fn earlier_counts(classifier: &LastPlace, centre: f64) -> [u64; 2] {
 fn claimed(count: u64) -> Option<f64> {
     let alpha = FailureProbability::new(0.001).expect("a probability");
     let tally = Tally::new(count, DRAWS).expect("a tally");
-    let limit =
-        lower_limit(&SamplingRule::Fixed, tally, LimitMethod::ClopperPearson, alpha).expect("a limit");
+    let limit = lower_limit(SamplingRule::Fixed, tally, LimitMethod::ClopperPearson, alpha).expect("a limit");
     smoothing_radius(limit, NoiseLevel::new(SIGMA).expect("a level"))
         .map(gambeson_checker::LatentRadius::value)
 }

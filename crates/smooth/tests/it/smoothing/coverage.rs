@@ -39,8 +39,7 @@ fn misses(runs: &[Certification], wrong: impl Fn(&Certification) -> bool) -> usi
 fn fixed_radius(count: u64, trials: u64) -> f64 {
     let tally = Tally::new(count, trials).expect("a tally");
     let alpha = FailureProbability::new(ALPHA).expect("a probability");
-    let limit =
-        lower_limit(&SamplingRule::Fixed, tally, LimitMethod::ClopperPearson, alpha).expect("a limit");
+    let limit = lower_limit(SamplingRule::Fixed, tally, LimitMethod::ClopperPearson, alpha).expect("a limit");
     smoothing_radius(limit, NoiseLevel::new(1.0).expect("a level"))
         .map_or(0.0, gambeson_checker::LatentRadius::value)
 }

@@ -386,7 +386,7 @@ fn no_attack_beats_a_certificate() {
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
             let count = (cumulative(margin / sigma) * trials as f64) as u64;
             let limit = lower_limit(
-                &SamplingRule::Fixed,
+                SamplingRule::Fixed,
                 Tally::new(count, trials).expect("a tally"),
                 LimitMethod::ClopperPearson,
                 FailureProbability::new(0.4).expect("a probability"),

@@ -8,15 +8,12 @@
 mod outcome;
 
 use crate::args::{CheckArguments, ReplayArguments};
-use crate::commands::certify::{Setup, Sources, interruptible, runtime_choice};
+use crate::commands::certify::{Setup, Sources, interruptible};
 use crate::ended::Ended;
 use crate::json;
 use crate::progress::{interrupted, live_line};
-use crate::screen::shown;
 use anyhow::{Context, bail};
 use gambeson_checker::{FailureProbability, NoiseLevel};
-use gambeson_data::format::audio::FrameParams;
-use gambeson_learn::runtime::Runtime;
 use gambeson_lowrank::observe::Observer;
 use gambeson_smooth::noise::Grid;
 use gambeson_smooth::record::{ONNX_RUNTIME, Record, RecordError, Run, read_numbered_records};
@@ -34,7 +31,7 @@ use std::time::Instant;
 const SAMPLE: u64 = 10;
 /// Draws per call of the model.
 const BATCH: usize = 64;
-/// Of the draws of a record computed by ONNX Runtime or an earlier engine, how many may differ as those of another version do.
+/// Of the draws of a record computed by ONNX Runtime, how many may differ as those of another version do.
 const NEAR_TIES: f64 = 1e-3;
 
 pub(super) fn run(
@@ -57,12 +54,7 @@ fn check(arguments: &CheckArguments, stdout: &mut impl Write, threads: usize) ->
     let started = Instant::now();
     let (checked, stopped) = checked(path, &arguments.replay, threads)?;
     let checked = Outcome { seconds: started.elapsed().as_secs_f64(), ..checked };
-    if arguments.json {
-        writeln!(stdout, "{}", json::line(&checked)?)?;
-    } else {
-        checked.print(stdout)?;
-    }
-    stdout.flush()?;
+    json::print_or(arguments.json, &checked, stdout, |stdout| checked.print(stdout))?;
     if stopped {
         crate::progress::say("stopped before all records were drawn again");
     }
@@ -75,73 +67,17 @@ fn check(arguments: &CheckArguments, stdout: &mut impl Write, threads: usize) ->
 
 fn checked(path: &Path, arguments: &ReplayArguments, threads: usize) -> anyhow::Result<(Outcome, bool)> {
     let mut checked = Outcome::default();
-    let records = match read_numbered_records(path) {
-        Ok(records) => records,
-        // A record that contradicts itself is evidence against the run, not a mistake of whoever asks.
-        Err(
-            error @ (RecordError::Invalid { .. }
-            | RecordError::OtherRun { .. }
-            | RecordError::Conflict { .. }),
-        ) => {
-            checked.findings.push(Place { line: None, index: None, reason: error.to_string() });
-            return Ok((checked, false));
-        }
-        Err(error) => return Err(error.into()),
-    };
-    let Some((_, first)) = records.first() else { bail!("{}: holds no records", path.display()) };
-    let run = &first.run;
-    checked.records = records.len();
-    checked.first = records.iter().map(|(_, record)| record.index).min().unwrap_or(0);
-    checked.last = records.iter().map(|(_, record)| record.index).max().unwrap_or(0);
-    checked.nonce = run.nonce;
-    if !run.noise_is_exact() {
-        let generator = run.generator.as_deref().unwrap_or("a program that does not say");
-        checked.findings.push(Place {
-            line: None,
-            index: None,
-            reason: format!(
-                "its noise is that of {generator}, only nearly Gaussian (noise assumed Gaussian): it is not drawn again; \
-                 certify anew"
-            ),
-        });
-        return Ok((checked, false));
-    }
-    let sources = sources(path, run, arguments)?;
-    let setup = Setup::open(&sources, threads, |_| Ok(Vec::new()))?;
+    let Some(records) = read(path, &mut checked)? else { return Ok((checked, false)) };
+    let run = &records[0].1.run;
+    let setup = Setup::open(&sources(path, run, arguments)?, threads, |_| Ok(Vec::new()))?;
     checked.inputs = setup.data.len();
-    let noise = NoiseLevel::new(run.sigma)?;
-    let derived = run
-        .nonce
-        .map(|nonce| setup.derived_seed(noise, run.grid.map(|grid| grid.exponent), nonce))
-        .transpose()?;
-    checked.seed_derived = derived.is_some_and(|seed| seed == run.seed);
-    let mut about_run = mismatches(run, &setup);
-    if let Some(seed) = derived.filter(|&seed| seed != run.seed) {
-        about_run.push(format!(
-            "its seed is {}, but network, projection, data, sigma and grid give {seed} with its nonce",
-            run.seed
-        ));
-    }
-    checked.findings.extend(about_run.into_iter().map(|reason| Place { line: None, index: None, reason }));
+    compare_run(run, &setup, &mut checked)?;
     if run.dimension != setup.space.input_dim() as u64 {
         return Ok((checked, false)); // nothing that could be drawn
     }
     let chosen = chosen(&records, arguments, &mut checked);
-    let fresh = arguments.nonce.filter(|&nonce| Some(nonce) != run.nonce || !checked.seed_derived);
-    let seed = match fresh {
-        Some(nonce) => setup.derived_seed(noise, run.grid.map(|grid| grid.exponent), nonce)?,
-        None => run.seed,
-    };
-    let params = SmoothingParams {
-        selection: run.n0,
-        estimation: run.n,
-        failure: FailureProbability::new(run.alpha)?,
-        batch: BATCH,
-        seed,
-        grid_exponent: run.grid.map(|grid| grid.exponent),
-        ..SmoothingParams::new(noise)?
-    };
-    let smoother = Smoother::new(&setup.model, &setup.space, params)?;
+    let fresh = arguments.nonce.filter(|&nonce| Some(nonce) != run.common.nonce || !checked.seed_derived);
+    let smoother = Smoother::new(&setup.model, &setup.space, params(run, &setup, fresh)?)?;
     let mut live = Live::new(chosen.len());
     let examined = examine_all(&smoother, &setup, &records, &mut checked)?;
     let chosen: Vec<_> = chosen.into_iter().filter(|(_, record)| examined.contains(&record.index)).collect();
@@ -151,14 +87,65 @@ fn checked(path: &Path, arguments: &ReplayArguments, threads: usize) -> anyhow::
     };
     live.bar.finish_and_clear();
     checked.draws = live.draws;
-    checked.verdict = match (checked.findings.is_empty() && checked.checked > 0, &checked.fresh) {
-        (false, _) => Verdict::Rejected,
-        (true, Some(_)) => Verdict::NotRefuted,
-        (true, None) if !checked.not_reproduced.is_empty() => Verdict::NotReproduced,
-        (true, None) => Verdict::Proven,
-    };
-    checked.proven = checked.verdict == Verdict::Proven;
+    checked.decide();
     Ok((checked, stopped))
+}
+
+/// The records of a file, at least one; none where one contradicts itself or the others, which is evidence against the
+/// run, not a mistake of whoever asks.
+fn read(path: &Path, checked: &mut Outcome) -> anyhow::Result<Option<Vec<(usize, Record)>>> {
+    let records = match read_numbered_records(path) {
+        Ok(records) => records,
+        Err(
+            error @ (RecordError::Invalid { .. }
+            | RecordError::OtherRun { .. }
+            | RecordError::Conflict { .. }),
+        ) => {
+            checked.findings.push(Place::whole_run(error.to_string()));
+            return Ok(None);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let Some((_, first)) = records.first() else { bail!("{}: holds no records", path.display()) };
+    let indices = || records.iter().map(|(_, record)| record.index);
+    checked.records = records.len();
+    checked.first = indices().min().unwrap_or(0);
+    checked.last = indices().max().unwrap_or(0);
+    checked.nonce = first.run.common.nonce;
+    Ok(Some(records))
+}
+
+/// The run itself: what it was made with, and whether its seed is the one that its nonce gives.
+fn compare_run(run: &Run, setup: &Setup, checked: &mut Outcome) -> anyhow::Result<()> {
+    checked.findings.extend(mismatches(run, setup).into_iter().map(Place::whole_run));
+    let Some(nonce) = run.common.nonce else { return Ok(()) };
+    let derived = derived_seed(run, setup, nonce)?;
+    checked.seed_derived = derived == run.common.seed;
+    if !checked.seed_derived {
+        checked.findings.push(Place::whole_run(format!(
+            "its seed is {}, but network, projection, data, sigma and grid give {derived} with its nonce",
+            run.common.seed
+        )));
+    }
+    Ok(())
+}
+
+fn derived_seed(run: &Run, setup: &Setup, nonce: u64) -> anyhow::Result<u64> {
+    setup.derived_seed(NoiseLevel::new(run.common.sigma)?, Some(run.common.grid.exponent), nonce)
+}
+
+/// As the run was made, or with the seed of another nonce.
+fn params(run: &Run, setup: &Setup, fresh: Option<u64>) -> anyhow::Result<SmoothingParams> {
+    let common = &run.common;
+    Ok(SmoothingParams {
+        selection: run.n0,
+        estimation: common.n,
+        failure: FailureProbability::new(common.alpha)?,
+        batch: BATCH,
+        seed: fresh.map_or(Ok(common.seed), |nonce| derived_seed(run, setup, nonce))?,
+        grid_exponent: Some(common.grid.exponent),
+        ..SmoothingParams::new(NoiseLevel::new(common.sigma)?)?
+    })
 }
 
 /// What the run is to be made again from.
@@ -167,23 +154,18 @@ fn sources<'a>(path: &Path, run: &Run, arguments: &'a ReplayArguments) -> anyhow
         bail!("--model and --data are missing"); // clap asks for them
     };
     Ok(Sources {
-        model,
-        runtime: runtime_choice(arguments.runtime, Some(path)),
-        data,
-        split: arguments.split,
-        frames: FrameParams { window_ms: arguments.window_ms, hop_ms: arguments.hop_ms },
         projection: arguments.projection.as_deref(),
         certificate: arguments.projection_certificate.as_deref(),
         noise_levels: arguments.noise_levels.as_deref(),
-        mean: &arguments.mean,
-        std: &arguments.std,
-        quantum: run.grid.map(|grid| grid.quantum).filter(|_| run.projection.is_none()),
+        quantum: run.common.projection.is_none().then_some(run.common.grid.quantum),
+        ..Sources::new((model, data), &arguments.reading, Some(path))
     })
 }
 
 /// In what a run differs from what was given.
 fn mismatches(run: &Run, setup: &Setup) -> Vec<String> {
-    let names = setup.names(run.nonce);
+    let common = &run.common;
+    let names = setup.names(common.nonce);
     let mut found = Vec::new();
     let mut differ = |what: &str, recorded: &str, given: &str| {
         if recorded != given {
@@ -191,29 +173,16 @@ fn mismatches(run: &Run, setup: &Setup) -> Vec<String> {
         }
     };
     let hash = |data: &str| data.rsplit("sha256:").next().unwrap_or_default().to_owned();
-    let none = || "none".to_owned();
-    differ("model", &run.model, &names.model);
-    differ("data", &hash(&run.data), &hash(&names.data));
-    let grid = |grid: Option<Grid>| {
-        grid.map_or_else(none, |grid| format!("{} * 2^{}", grid.quantum.name(), grid.exponent))
-    };
-    let given = Grid::new(run.sigma, setup.space.unit(), run.grid.map(|grid| grid.exponent)).ok();
-    differ("grid", &grid(run.grid), &grid(given));
+    differ("model", &common.model, &names.model);
+    differ("data", &hash(&common.data), &hash(&names.data));
+    let grid = |grid: Grid| format!("{} * 2^{}", grid.quantum.name(), grid.exponent);
+    let given = Grid::new(common.sigma, setup.space.unit(), Some(common.grid.exponent));
+    differ("grid", &grid(common.grid), &given.map_or_else(|_| "none".to_owned(), grid));
     differ("number of coordinates", &run.dimension.to_string(), &setup.space.input_dim().to_string());
-    // Both runtimes compute the network, but not to the same last place. Our engine stands in for its earlier versions.
+    // Both runtimes compute the network, but not to the same last place.
     let runtime = |name: Option<&str>| name.unwrap_or("none").to_owned();
-    let stands_in = setup.runtime == Some(Runtime::Own.name())
-        && run.runtime.as_deref().is_some_and(Runtime::is_earlier_engine);
-    if !stands_in {
-        differ("runtime", &runtime(run.runtime.as_deref()), &runtime(setup.runtime));
-    }
-    let (assumed, implied) = (run.assumed.as_deref(), run.assumed_of_generator());
-    if assumed != implied {
-        let text = |text: Option<&str>| text.map_or_else(none, |text| format!("\"{}\"", shown(text)));
-        let (assumed, implied) = (text(assumed), text(implied));
-        found.push(format!("what it assumes is {assumed}, but with its generator that is {implied}"));
-    }
-    match (&run.projection, &setup.projection) {
+    differ("runtime", &runtime(common.runtime.as_deref()), &runtime(setup.runtime));
+    match (&common.projection, &setup.projection) {
         (None, None) => {}
         (Some(_), None) => found.push("it was made with a projection: give it with --projection".to_owned()),
         (_, Some(proven)) => found.extend(run.check_projection(proven).err().map(|error| error.to_string())),
@@ -286,10 +255,9 @@ fn draw_again(
         checked.differing += replayed.differing;
         let radius = |record: &Record| record.derived.latent.unwrap_or(0.0);
         checked.smaller_by = checked.smaller_by.max(radius(record) - radius(&replayed.again));
-        // Another version of ONNX Runtime, or of our engine, rounds otherwise, so that near-ties may fall otherwise: no lie,
-        // but what is claimed must follow from the draws as they fell here.
-        let rounds_otherwise = |name: &str| name == ONNX_RUNTIME || Runtime::is_earlier_engine(name);
-        let near_ties = record.run.runtime.as_deref().is_some_and(rounds_otherwise)
+        // Another version of ONNX Runtime rounds otherwise, so that near-ties may fall otherwise: no lie, but what is claimed
+        // must follow from the draws as they fell here.
+        let near_ties = record.run.common.runtime.as_deref() == Some(ONNX_RUNTIME)
             && replayed.differing as f64 <= (NEAR_TIES * record.draws() as f64).max(3.0);
         let counts = replayed.findings.iter().filter(|finding| matches!(finding, Finding::Counts { .. }));
         for finding in counts {
@@ -343,7 +311,7 @@ fn certify_afresh(
         live.bar.inc(1);
     }
     let done = checked.checked.max(1);
-    let alpha = chosen.first().map_or(0.001, |(_, record)| record.run.alpha);
+    let alpha = chosen.first().map_or(0.001, |(_, record)| record.run.common.alpha);
     let tolerated = tolerated(done as u64, FailureProbability::new(alpha)?)?;
     if refuted.len() as u64 > tolerated && checked.findings.is_empty() {
         checked.findings.extend(refuted.iter().cloned());

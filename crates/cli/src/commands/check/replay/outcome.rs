@@ -20,6 +20,10 @@ pub(super) struct Place {
 }
 
 impl Place {
+    pub(super) fn whole_run(reason: String) -> Self {
+        Self { line: None, index: None, reason }
+    }
+
     pub(super) fn of(line: usize, record: &Record, reason: String) -> Self {
         Self { line: Some(line), index: Some(record.index), reason }
     }
@@ -86,6 +90,17 @@ pub(super) struct Comparison {
 }
 
 impl Outcome {
+    /// The verdict that follows from what was found.
+    pub(super) fn decide(&mut self) {
+        self.verdict = match (self.findings.is_empty() && self.checked > 0, &self.fresh) {
+            (false, _) => Verdict::Rejected,
+            (true, Some(_)) => Verdict::NotRefuted,
+            (true, None) if !self.not_reproduced.is_empty() => Verdict::NotReproduced,
+            (true, None) => Verdict::Proven,
+        };
+        self.proven = self.verdict == Verdict::Proven;
+    }
+
     pub(super) fn print(&self, stdout: &mut impl Write) -> std::io::Result<()> {
         let Self { records, checked, findings, .. } = self;
         match self.verdict {

@@ -1,0 +1,86 @@
+//! Certified accuracy and what else is counted of a run.
+
+use super::{lines, read, read_with};
+use crate::record::{record, run};
+use gambeson_smooth::analysis::{AnalysisError, Question, RadiusNorm, RunAccuracy, Scale, Settings, best_at};
+use gambeson_smooth::record::Record;
+use gambeson_smooth::space::Space;
+
+#[test]
+fn scores_are_what_counting_by_hand_gives() {
+    let log = read(
+        "idx\tlabel\tpredict\tradius\tcorrect\ttime\n0\t3\t3\t0.5\t1\t1\n1\t3\t4\t0.9\t0\t1\n2\t3\t-1\t0.0\t0\t1\n\
+         3\t1\t1\t0.25\t1\t1\n",
+    );
+    let scores = log.scores(&Question::default()).expect("scores");
+    assert_eq!(scores.certified_accuracy(&[0.0, 0.25, 0.26, 0.5, 0.51]), Ok(vec![0.5, 0.5, 0.25, 0.25, 0.0]));
+    assert_eq!(
+        (scores.images(), scores.average_radius(), scores.abstained()),
+        (Some(4), Some(0.1875), Some(0.25))
+    );
+    assert_eq!(scores.largest_radius(), 0.5);
+    assert_eq!(scores.limit_quantile(0.5), None);
+    let any = log.scores(&Question { any_class: true, ..Question::default() }).expect("scores");
+    assert_eq!(any.certified_accuracy(&[0.0, 0.6]), Ok(vec![0.75, 0.25]));
+    let linf = |scale| log.scores(&Question { norm: RadiusNorm::Linf, scale, any_class: false });
+    let by_kappa = linf(Scale::Kappa(2.0)).expect("scores");
+    assert_eq!(by_kappa.certified_accuracy(&[0.125, 0.25, 0.2501]), Ok(vec![0.5, 0.25, 0.0]));
+    let by_dimension = linf(Scale::Dimension(4)).expect("scores");
+    assert_eq!(by_dimension, by_kappa);
+    // √3072 is not a number of binary64: rounded up, so that the radius is rounded down.
+    let root = linf(Scale::Dimension(3072)).expect("scores").largest_radius();
+    assert!(root <= 0.5 / 3072_f64.sqrt() && root > 0.5 / 3072_f64.sqrt() * (1.0 - 1e-15));
+    assert!(matches!(linf(Scale::Own), Err(AnalysisError::NoRadii { .. })));
+
+    let predictions = read("idx\tlabel\tpredict\tcorrect\ttime\n0\t3\t-1\t0\t1.0\n20\t7\t7\t1\t1.0\n");
+    let scores = predictions.scores(&Question::default()).expect("scores");
+    assert_eq!(scores.certified_accuracy(&[0.0]), Ok(vec![0.5]));
+    assert_eq!((scores.average_radius(), scores.abstained()), (None, Some(0.5)));
+    assert!(scores.certified_accuracy(&[0.1]).expect_err("no radii").to_string().contains("radius 0 only"));
+
+    let curve = read("0.0\t0.8\n0.5\t0.5\n").scores(&Question::default()).expect("scores");
+    assert_eq!(curve.certified_accuracy(&[0.0, 0.1, 0.5, 0.6]), Ok(vec![0.8, 0.5, 0.5, 0.0]));
+
+    let unlabelled = read("idx\tpredict\tradius\ttime\n5\t1\t0.5\t1\n");
+    let error = unlabelled.scores(&Question::default()).expect_err("no labels").to_string();
+    assert!(error.contains("no label for input 5") && error.contains("--any-class"), "{error}");
+    let any = unlabelled.scores(&Question { any_class: true, ..Question::default() }).expect("scores");
+    assert_eq!(any.certified_accuracy(&[0.5]), Ok(vec![1.0]));
+
+    let sure = read_with(
+        "idx\tlabel\tpredict\tradius\tcorrect\ttime\n0\t3\t3\t0.5\t1\t1\n1\t3\t-1\t0.0\t0\t1\n",
+        &Settings { sigma: Some(0.5), ..Settings::default() },
+    );
+    let sure = sure.expect("a log").scores(&Question::default()).expect("scores");
+    let limit = sure.limit_quantile(1.0);
+    assert_eq!(sure.limit_quantile(0.0), Some(0.0), "of an abstention");
+    // Φ(1), as any table has it.
+    assert!((limit.expect("a limit") - 0.841_344_746_068_542_9).abs() < 1e-14);
+}
+
+#[test]
+fn accuracy_at_the_end_of_a_run_is_that_of_its_log() {
+    let counts = [[0, 1000, 0], [5, 990, 5], [600, 400, 0], [990, 5, 5]];
+    let records: Vec<Record> = (0..4).map(|at| record(at as u64, run(), [1, 9, 0], counts[at])).collect();
+    let accuracy = RunAccuracy::of_records(&records.iter(), &Space::identity(3072), 0.25, true);
+    // All of label 1 and selected class 1: two are certified, and one of the others has another class more often.
+    assert_eq!((accuracy.clean, accuracy.l2.radii.clone()), (Some(0.5), vec![0.0, 0.125, 0.25, 0.5]));
+    let scores =
+        read_with(&lines(&records), &Settings::default()).expect("a log").scores(&Question::default());
+    assert_eq!(
+        scores.expect("scores").certified_accuracy(&accuracy.l2.radii),
+        Ok(accuracy.l2.accuracy.clone())
+    );
+    assert_eq!(accuracy.l2.accuracy, [0.5, 0.5, 0.5, 0.25]);
+    let unlabelled = RunAccuracy::of_records(&records.iter(), &Space::identity(3072), 0.25, false);
+    assert_eq!((unlabelled.clean, unlabelled.l2), (None, accuracy.l2));
+    let nothing = RunAccuracy::of_records(&[].iter(), &Space::identity(2), 0.25, true);
+    assert_eq!((nothing.clean, nothing.l2.accuracy), (Some(0.0), vec![0.0; 4]));
+}
+
+#[test]
+fn the_best_of_all_is_the_first_of_equals() {
+    let rows = [vec![0.5, 0.2, 0.0], vec![0.5, 0.3, 0.0], vec![0.4, 0.1, 0.0]];
+    assert_eq!(best_at(&rows), [(0, 0.5), (1, 0.3), (0, 0.0)]);
+    assert_eq!(best_at(&[]), []);
+}
