@@ -5,8 +5,9 @@ use crate::ended::Ended;
 use crate::json;
 use crate::screen::shown_path;
 use anyhow::{Context, bail};
-use gambeson_learn::convert::{self, Kind, Source};
+use gambeson_learn::convert::{self, Source};
 use gambeson_learn::onnx::Normalisation;
+use gambeson_learn::weights::format::NetworkFormat;
 use serde::Serialize;
 use std::io::Write;
 
@@ -29,7 +30,7 @@ struct Exported<'a> {
 
 pub(super) fn run(arguments: &ExportArguments, stdout: &mut impl Write) -> anyhow::Result<Ended> {
     convert::target(&arguments.out)?;
-    let Source { mut network, kind, sha256: from, channels_last } =
+    let Source { mut network, format, sha256: from, channels_last } =
         convert::read(&arguments.network, arguments.shape)?;
     if !arguments.mean.is_empty() {
         if network.normalisation.is_some() {
@@ -52,10 +53,10 @@ pub(super) fn run(arguments: &ExportArguments, stdout: &mut impl Write) -> anyho
         file: &arguments.out.to_string_lossy(),
         sha256: &sha256,
         bytes,
-        from: match kind {
-            Kind::Own => "gambeson",
-            Kind::StateDict => "state-dict",
-            Kind::Onnx => "onnx",
+        from: match format {
+            NetworkFormat::Own => "gambeson",
+            NetworkFormat::Safetensors | NetworkFormat::Torch => "state-dict",
+            NetworkFormat::Onnx => "onnx",
         },
         from_sha256: &from,
         input: [input.channels, input.height, input.width],
@@ -67,10 +68,10 @@ pub(super) fn run(arguments: &ExportArguments, stdout: &mut impl Write) -> anyho
     if arguments.json {
         writeln!(stdout, "{}", json::line(&exported)?)?;
     } else {
-        let from = match kind {
-            Kind::Own => "a file of gambeson",
-            Kind::StateDict => "a state dict",
-            Kind::Onnx => "an ONNX graph",
+        let from = match format {
+            NetworkFormat::Own => "a file of gambeson",
+            NetworkFormat::Safetensors | NetworkFormat::Torch => "a state dict",
+            NetworkFormat::Onnx => "an ONNX graph",
         };
         let Exported { layers, parameters, classes, .. } = exported;
         writeln!(stdout, "network      {from}: {layers} layers, {parameters} parameters")?;
