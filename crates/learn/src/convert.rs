@@ -3,7 +3,7 @@
 
 use crate::onnx::export::{ExportError, export};
 use crate::onnx::import::{ImportError, declared_shape, import};
-use crate::onnx::{OnnxError, WholeGraph, whole_graph};
+use crate::onnx::{Normalisation, OnnxError, WholeGraph, whole_graph};
 use crate::weights::format::{FormatError, NetworkFormat};
 use crate::weights::network::{Network, NetworkProblem};
 use gambeson_data::dataset::Shape;
@@ -80,6 +80,9 @@ pub enum ConvertProblem {
         /// What was asked for.
         asked: Shape,
     },
+    /// The network has a normalisation, and another was given.
+    #[error("the network has its own mean and deviation")]
+    NormalisedTwice,
     /// A network that the format cannot hold.
     #[error(transparent)]
     Export(#[from] ExportError),
@@ -108,6 +111,18 @@ pub fn read(path: &Path, shape: Option<Shape>) -> Result<Source, ConvertError> {
         Err(error) => Err(error.into()),
     };
     source.map_err(at(path))
+}
+
+impl Source {
+    /// Gives the network a normalisation; it must have none of its own.
+    pub fn normalise(&mut self, path: &Path, given: &Normalisation) -> Result<(), ConvertError> {
+        if self.network.normalisation.is_some() {
+            return Err(at(path)(ConvertProblem::NormalisedTwice));
+        }
+        let numbers = |of: &[f32]| of.iter().map(|&number| f64::from(number)).collect();
+        self.network.normalisation = Some((numbers(given.mean()), numbers(given.std())));
+        Ok(())
+    }
 }
 
 fn from_weights(bytes: &[u8], format: NetworkFormat, shape: Option<Shape>) -> Result<Source, ConvertProblem> {

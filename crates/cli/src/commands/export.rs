@@ -4,7 +4,7 @@ use crate::args::ExportArguments;
 use crate::ended::Ended;
 use crate::json;
 use crate::screen::shown_path;
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow};
 use gambeson_learn::convert::{self, Source};
 use gambeson_learn::onnx::Normalisation;
 use gambeson_learn::weights::format::NetworkFormat;
@@ -30,23 +30,15 @@ struct Exported<'a> {
 
 pub(super) fn run(arguments: &ExportArguments, stdout: &mut impl Write) -> anyhow::Result<Ended> {
     convert::target(&arguments.out)?;
-    let Source { mut network, format, sha256: from, channels_last } =
-        convert::read(&arguments.network, arguments.shape)?;
+    let path = &arguments.network;
+    let mut source = convert::read(path, arguments.shape)?;
     if !arguments.mean.is_empty() {
-        if network.normalisation.is_some() {
-            bail!(
-                "{}: the network has its own mean and deviation; leave out --mean and --std",
-                arguments.network.display()
-            );
-        }
-        let channels = network.architecture.input.channels;
+        let channels = source.network.architecture.input.channels;
         let given =
             Normalisation::new(&arguments.mean, &arguments.std, channels).context("--mean and --std")?;
-        network.normalisation = {
-            let numbers = |of: &[f32]| of.iter().map(|&number| f64::from(number)).collect();
-            Some((numbers(given.mean()), numbers(given.std())))
-        };
+        source.normalise(path, &given).map_err(|error| anyhow!("{error}; leave out --mean and --std"))?;
     }
+    let Source { network, format, sha256: from, channels_last } = source;
     let (sha256, bytes) = convert::write(&network, &arguments.out)?;
     let input = network.architecture.input;
     let exported = Exported {

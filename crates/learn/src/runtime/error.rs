@@ -3,6 +3,7 @@
 use crate::net::architecture::ArchitectureError;
 use crate::onnx::OnnxError;
 use crate::onnx::import::Unsupported;
+use crate::weights::format::FormatError;
 use crate::weights::network::NetworkError;
 use gambeson_data::dataset::Shape;
 use gambeson_smooth::input_map::InputMapError;
@@ -19,11 +20,13 @@ pub enum ModelError {
     /// Networks of our own, and state dicts.
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// No bytes.
-    #[error("{}: the file is empty", path.display())]
-    Empty {
+    /// A file of no known format.
+    #[error("{}: {reason}", path.display())]
+    Format {
         /// The file.
         path: PathBuf,
+        /// Why not.
+        reason: FormatError,
     },
     /// The engine was asked for, but lacks something.
     #[error("{}: our engine does not have {reason}", path.display())]

@@ -62,7 +62,7 @@ pub fn load(path: &Path, params: &LoadParams) -> Result<LoadedModel, ModelError>
         Err(FormatError::Unknown { graph: None }) => {
             return Err(OnnxError::NotOnnx { path: path.to_path_buf() }.into());
         }
-        Err(FormatError::Empty) => return Err(ModelError::Empty { path: path.to_path_buf() }),
+        Err(reason) => return Err(ModelError::Format { path: path.to_path_buf(), reason }),
     };
     if loaded.model.classes() < 2 {
         return Err(ModelError::OneScore { path: path.to_path_buf() });

@@ -35,13 +35,6 @@ impl Runtime {
             Self::Onnx => ONNX_RUNTIME,
         }
     }
-
-    /// Whether a name in records is that of our engine before its rounding changed: it cannot be run any more, and this one
-    /// may answer a near-tie otherwise.
-    pub fn is_earlier_engine(name: &str) -> bool {
-        let number = |name: &str| name.strip_prefix("gambeson ")?.parse::<u32>().ok();
-        number(name).is_some_and(|found| Some(found) < number(Self::Own.name()))
-    }
 }
 
 /// What records call a network: its hash, and a normalisation that is not in its file.
@@ -53,12 +46,8 @@ pub fn network_name(sha256: &str, normalisation: Option<&Normalisation>) -> Stri
 }
 
 impl RuntimeChoice {
-    /// The choice with which a run goes on whose records name a runtime; none where the name is unknown. Our engine stands
-    /// in for its earlier versions.
+    /// The choice with which a run goes on whose records name a runtime; `None` if the name is unknown.
     pub fn recorded(name: &str) -> Option<Self> {
-        if Runtime::is_earlier_engine(name) {
-            return Some(Self::Own);
-        }
         [(Runtime::Own, Self::Own), (Runtime::Onnx, Self::Onnx)]
             .into_iter()
             .find_map(|(runtime, choice)| (runtime.name() == name).then_some(choice))

@@ -9,6 +9,9 @@ use thiserror::Error;
 /// What the metadata of a gambeson network call its format.
 pub const FORMAT: &str = "gambeson network 1";
 
+/// The first byte of a pickle of protocol 2 or later.
+const PICKLE: u8 = 0x80;
+
 /// The format of a network file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NetworkFormat {
@@ -29,6 +32,9 @@ pub enum FormatError {
     /// No bytes.
     #[error("the file is empty")]
     Empty,
+    /// A pickle without the magic number of PyTorch.
+    #[error("a pickle that torch.save did not write")]
+    Pickle,
     /// Another format, or a damaged file.
     #[error(
         "neither a gambeson network, nor a state dict (safetensors, or a file of torch.save), nor an ONNX file"
@@ -51,6 +57,9 @@ impl NetworkFormat {
         if looks_like(bytes) {
             let own = |content: Content<'_>| content.metadata.get("format").is_some_and(|it| it == FORMAT);
             return Ok(if Content::parse(bytes).is_ok_and(own) { Self::Own } else { Self::Safetensors });
+        }
+        if bytes[0] == PICKLE {
+            return Err(FormatError::Pickle);
         }
         match has_graph(bytes) {
             Ok(true) => Ok(Self::Onnx),

@@ -26,7 +26,7 @@ use gambeson_smooth::smoother::{Smoother, SmoothingParams, default_targets};
 use inputs::ended;
 pub(crate) use inputs::interruptible;
 pub(crate) use live::{Draws, Live};
-pub(crate) use model::vector;
+pub(crate) use model::{hinted, normalisation, vector};
 use serde::Serialize;
 pub(crate) use setup::Setup;
 pub(crate) use sources::{Sources, runtime_choice};
@@ -90,7 +90,7 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
         extended_from: earlier.as_ref().map(|(last, _)| *last),
         grid_exponent: smooth.grid_exponent,
     };
-    let smoother = Smoother::new(&setup.model, &setup.space, params)?;
+    let smoother = Smoother::new(&setup.smoothed.classifier, &setup.smoothed.space, params)?;
     let mut run = setup.run_params(smooth, nonce);
     if let Some((_, earlier)) = &earlier {
         run.indices.retain(|index| earlier.contains_key(index));
@@ -106,7 +106,8 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
     if let Some(path) = &smooth.tsv {
         tsv::write(path, &tsv::certified(finished.records.values()))?;
     }
-    let accuracy = Accuracy::new(&finished.records.values(), &setup.space, noise.value(), setup.labelled());
+    let accuracy =
+        Accuracy::new(&finished.records.values(), &setup.smoothed.space, noise.value(), setup.labelled());
     let summary = summary(&finished, &setup, accuracy, smooth.out.clone());
     if smooth.json {
         writeln!(stdout, "{}", json::line(&summary)?)?;
@@ -135,7 +136,7 @@ fn goal(arguments: &CertifyArguments, noise: NoiseLevel, setup: &Setup) -> Goal 
     let norm: RadiusNorm = arguments.norm.into();
     let mut targets = arguments.target.clone();
     if targets.is_empty() && arguments.tolerance.is_none() {
-        targets = default_targets(&setup.space, norm, noise);
+        targets = default_targets(&setup.smoothed.space, norm, noise);
     }
     Goal { targets, tolerance: arguments.tolerance, norm }
 }
@@ -175,7 +176,7 @@ fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::
     let before = if *resumed > 0 { format!(", {resumed} of them before") } else { String::new() };
     writeln!(stdout, "inputs       {done} of {inputs}{before}; {abstained} abstained")?;
     let (l2, linf) = (down(summary.median_l2, 4), down(summary.median_linf, 4));
-    let of = if cosines(setup.space.representation()) { " of cosine coefficients" } else { "" };
+    let of = if cosines(setup.smoothed.space.representation()) { " of cosine coefficients" } else { "" };
     writeln!(stdout, "median       l2 radius {l2}, l_inf radius {linf}{of}")?;
     writeln!(
         stdout,
@@ -185,5 +186,5 @@ fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::
     if let Some(out) = &summary.out {
         writeln!(stdout, "records      {}", shown_path(out))?;
     }
-    summary.accuracy.print(cosines(setup.space.representation()), stdout)
+    summary.accuracy.print(cosines(setup.smoothed.space.representation()), stdout)
 }

@@ -113,29 +113,6 @@ fn near_ties_excuse_no_larger_radius() {
     assert!(run.code == 0 && text.starts_with("PROVEN") && text.contains("near-ties"), "{run:?}");
 }
 
-/// Records of our engine before its rounding changed are drawn again by this one; those of a later one are not.
-#[test]
-fn records_of_an_earlier_engine_are_drawn_again() {
-    let bench = Bench::new();
-    let Some(line) = network(&bench, "reshape_raw") else { return };
-    ok(bench.run(&format!("certify {line} --runtime own --n 1000 --stop 5 --out run.jsonl")));
-    let (sources, _) = line.split_once(" --sigma").expect("a line");
-    let named = |name: &str| {
-        let mut records = lines(&bench, "run.jsonl");
-        records.iter_mut().for_each(|record| record["runtime"] = name.into());
-        let records: Vec<Value> = records.iter().map(derived).collect();
-        write(&bench, "named.jsonl", &records);
-        bench.run(&format!("check named.jsonl {sources} --all"))
-    };
-    let run = named("gambeson 1");
-    assert!(run.code == 0 && run.stdout.starts_with("PROVEN"), "{run:?}");
-    rejected(&named("gambeson 99"), &["its runtime is gambeson 99"]);
-    // It is not gone on with.
-    named("gambeson 1");
-    let run = bench.run(&format!("certify {line} --n 1000 --stop 6 --out named.jsonl"));
-    assert!(run.code == 2 && run.stderr.contains("its runtime is \"gambeson 1\""), "{run:?}");
-}
-
 /// Counts that were made up, with the radii that they prove, and the class left out: no claim, as it seems.
 #[test]
 fn radii_without_a_class_are_claims_too() {

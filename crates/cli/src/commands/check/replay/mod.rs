@@ -34,7 +34,7 @@ use std::time::Instant;
 const SAMPLE: u64 = 10;
 /// Draws per call of the model.
 const BATCH: usize = 64;
-/// Of the draws of a record computed by ONNX Runtime or an earlier engine, how many may differ as those of another version do.
+/// Of the draws of a record computed by ONNX Runtime, how many may differ as those of another version do.
 const NEAR_TIES: f64 = 1e-3;
 
 pub(super) fn run(
@@ -123,7 +123,7 @@ fn checked(path: &Path, arguments: &ReplayArguments, threads: usize) -> anyhow::
         ));
     }
     checked.findings.extend(about_run.into_iter().map(|reason| Place { line: None, index: None, reason }));
-    if run.dimension != setup.space.input_dim() as u64 {
+    if run.dimension != setup.smoothed.space.input_dim() as u64 {
         return Ok((checked, false)); // nothing that could be drawn
     }
     let chosen = chosen(&records, arguments, &mut checked);
@@ -141,7 +141,7 @@ fn checked(path: &Path, arguments: &ReplayArguments, threads: usize) -> anyhow::
         grid_exponent: run.grid.map(|grid| grid.exponent),
         ..SmoothingParams::new(noise)?
     };
-    let smoother = Smoother::new(&setup.model, &setup.space, params)?;
+    let smoother = Smoother::new(&setup.smoothed.classifier, &setup.smoothed.space, params)?;
     let mut live = Live::new(chosen.len());
     let examined = examine_all(&smoother, &setup, &records, &mut checked)?;
     let chosen: Vec<_> = chosen.into_iter().filter(|(_, record)| examined.contains(&record.index)).collect();
@@ -197,23 +197,23 @@ fn mismatches(run: &Run, setup: &Setup) -> Vec<String> {
     let grid = |grid: Option<Grid>| {
         grid.map_or_else(none, |grid| format!("{} * 2^{}", grid.quantum.name(), grid.exponent))
     };
-    let given = Grid::new(run.sigma, setup.space.unit(), run.grid.map(|grid| grid.exponent)).ok();
+    let given = Grid::new(run.sigma, setup.smoothed.space.unit(), run.grid.map(|grid| grid.exponent)).ok();
     differ("grid", &grid(run.grid), &grid(given));
-    differ("number of coordinates", &run.dimension.to_string(), &setup.space.input_dim().to_string());
-    // Both runtimes compute the network, but not to the same last place. Our engine stands in for its earlier versions.
+    differ(
+        "number of coordinates",
+        &run.dimension.to_string(),
+        &setup.smoothed.space.input_dim().to_string(),
+    );
+    // Both runtimes compute the network, but not to the same last place.
     let runtime = |name: Option<&str>| name.unwrap_or("none").to_owned();
-    let stands_in = setup.runtime == Some(Runtime::Own.name())
-        && run.runtime.as_deref().is_some_and(Runtime::is_earlier_engine);
-    if !stands_in {
-        differ("runtime", &runtime(run.runtime.as_deref()), &runtime(setup.runtime));
-    }
+    differ("runtime", &runtime(run.runtime.as_deref()), &runtime(setup.smoothed.runtime.map(Runtime::name)));
     let (assumed, implied) = (run.assumed.as_deref(), run.assumed_of_generator());
     if assumed != implied {
         let text = |text: Option<&str>| text.map_or_else(none, |text| format!("\"{}\"", shown(text)));
         let (assumed, implied) = (text(assumed), text(implied));
         found.push(format!("what it assumes is {assumed}, but with its generator that is {implied}"));
     }
-    match (&run.projection, &setup.projection) {
+    match (&run.projection, &setup.smoothed.projection) {
         (None, None) => {}
         (Some(_), None) => found.push("it was made with a projection: give it with --projection".to_owned()),
         (_, Some(proven)) => found.extend(run.check_projection(proven).err().map(|error| error.to_string())),
@@ -286,10 +286,9 @@ fn draw_again(
         checked.differing += replayed.differing;
         let radius = |record: &Record| record.derived.latent.unwrap_or(0.0);
         checked.smaller_by = checked.smaller_by.max(radius(record) - radius(&replayed.again));
-        // Another version of ONNX Runtime, or of our engine, rounds otherwise, so that near-ties may fall otherwise: no lie,
-        // but what is claimed must follow from the draws as they fell here.
-        let rounds_otherwise = |name: &str| name == ONNX_RUNTIME || Runtime::is_earlier_engine(name);
-        let near_ties = record.run.runtime.as_deref().is_some_and(rounds_otherwise)
+        // Another version of ONNX Runtime rounds otherwise, so that near-ties may fall otherwise: no lie, but what is claimed
+        // must follow from the draws as they fell here.
+        let near_ties = record.run.runtime.as_deref() == Some(ONNX_RUNTIME)
             && replayed.differing as f64 <= (NEAR_TIES * record.draws() as f64).max(3.0);
         let counts = replayed.findings.iter().filter(|finding| matches!(finding, Finding::Counts { .. }));
         for finding in counts {
