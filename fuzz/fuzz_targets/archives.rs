@@ -6,7 +6,7 @@ use crate::answer::{Answer, answer};
 use crate::bundle::joined;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use gambeson_data::fetch::install::install;
+use gambeson_data::fetch::install::{KnownSet, install};
 use gambeson_data::format::cifar::KnownFile;
 use std::io::Write;
 
@@ -23,6 +23,10 @@ const FILES: [KnownFile; 2] = [
         sha256: "3908c567feda72bc0dbdb2dff040fe0d3470dcd51b942374378a476930dbf6b3",
     },
 ];
+
+fn set(data_dir: &Path) -> KnownSet<'_> {
+    KnownSet { name: "set", files: &FILES, data_dir }
+}
 
 const MEMBERS: [(&str, &[u8]); 3] =
     [("set/a.bin", b"hello"), ("set/readme.html", b"not wanted"), ("set/b.bin", b"hello again")];
@@ -51,7 +55,7 @@ fn installed(bytes: &[u8]) -> Answer {
     as_file(bytes, "archive", |path| {
         let home = path.with_file_name("data");
         std::fs::create_dir(&home).map_err(|error| error.to_string())?;
-        answer(install("set", &FILES, path, &home, &mut ()))
+        answer(install(set(&home), path, &mut ()))
     })
 }
 

@@ -18,46 +18,17 @@ pub(crate) struct Wide(__m256);
 impl Lanes for Wide {
     const WIDTH: usize = 8;
 
-    #[inline(always)]
-    unsafe fn load(x: *const f32) -> Self {
-        Self(unsafe { _mm256_loadu_ps(x) })
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, out: *mut f32) {
-        unsafe { _mm256_storeu_ps(out, self.0) }
-    }
-
-    #[inline(always)]
-    fn splat(x: f32) -> Self {
-        Self(unsafe { _mm256_set1_ps(x) })
-    }
-
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        Self(unsafe { _mm256_add_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        Self(unsafe { _mm256_sub_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn times(self, other: Self) -> Self {
-        Self(unsafe { _mm256_mul_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn plus(self, a: Self, b: Self) -> Self {
-        Self(unsafe { _mm256_fmadd_ps(a.0, b.0, self.0) })
-    }
-
-    #[inline(always)]
-    fn relu(self) -> Self {
-        // The second operand is returned where one of them is NaN.
-        Self(unsafe { _mm256_max_ps(_mm256_setzero_ps(), self.0) })
-    }
+    arithmetic!(
+        _mm256_loadu_ps,
+        _mm256_storeu_ps,
+        _mm256_set1_ps,
+        _mm256_setzero_ps,
+        _mm256_add_ps,
+        _mm256_sub_ps,
+        _mm256_mul_ps,
+        _mm256_fmadd_ps,
+        _mm256_max_ps
+    );
 
     #[inline(always)]
     fn where_positive(self, of: Self) -> Self {

@@ -8,29 +8,17 @@ use super::{Width, plain};
 use crate::net::kernel::isa::Units;
 use crate::net::kernel::isa::{Isa, Level, NATIVE_FMA};
 
-/// A, B and C.
-type Operands = (*const f32, *const f32, *mut f32);
-
-/// Calls `$call!` with the height that `$rows` is.
-macro_rules! heights {
-    ($rows:expr, $call:ident, $($height:literal)*) => {
+/// Evaluates `$call`, in which `ROWS` is the constant that `$rows` is.
+macro_rules! by_height {
+    ($rows:expr, [$($height:literal)*], $call:expr) => {
         match $rows {
-            $($height => $call!($height),)*
+            $($height => {
+                const ROWS: usize = $height;
+                $call
+            })*
             _ => unreachable!("no block is higher"),
         }
     };
-}
-
-/// Calls the loop of the width that `$width` is.
-macro_rules! widths {
-    ($width:expr, $operands:expr, $block:expr, $whole:expr, $half:expr, $pairs:expr) => {{
-        let (a, b, c) = $operands;
-        match $width {
-            Width::Whole => $whole(a, b, c, $block),
-            Width::Half => $half(a, b, c, $block),
-            Width::Pairs => $pairs(a, b, c, $block),
-        }
-    }};
 }
 
 impl Isa {
@@ -48,96 +36,59 @@ impl Isa {
     /// # Safety
     /// A, B and C must hold what `block` reaches from their pointers for `rows` rows and a panel, and the machine must have
     /// the instructions.
-    #[inline(always)] // operands stay in registers
-    pub(super) unsafe fn block(self, rows: usize, width: Width, operands: Operands, block: &Block) {
+    pub(super) unsafe fn block(
+        self,
+        rows: usize,
+        width: Width,
+        a: *const f32,
+        b: *const f32,
+        c: *mut f32,
+        block: &Block,
+    ) {
+        macro_rules! by_width {
+            ($whole:expr, $half:expr, $pairs:expr) => {
+                match width {
+                    Width::Whole => $whole(a, b, c, block),
+                    Width::Half => $half(a, b, c, block),
+                    Width::Pairs => $pairs(a, b, c, block),
+                }
+            };
+        }
+        macro_rules! plain {
+            ($fused:expr) => {
+                by_width!(
+                    plain::whole::<ROWS, { $fused }>,
+                    plain::half::<ROWS, { $fused }>,
+                    plain::pairs::<ROWS, { $fused }>
+                )
+            };
+        }
+        macro_rules! avx512 {
+            ($pairs:ident) => {
+                by_width!(x86::avx512_whole::<ROWS>, x86::avx512_half::<ROWS>, x86::$pairs::<ROWS>)
+            };
+        }
         // SAFETY: passed on to the caller.
         unsafe {
             match self.0 {
-                Level::Portable => portable::<NATIVE_FMA>(rows, width, operands, block),
-                Level::PortableFused => portable::<true>(rows, width, operands, block),
+                Level::Portable => by_height!(rows, [1 2 3 4], plain!(NATIVE_FMA)),
+                Level::PortableFused => by_height!(rows, [1 2 3 4], plain!(true)),
                 #[cfg(target_arch = "x86_64")]
-                Level::Avx2 => avx2(rows, width, operands, block),
+                Level::Avx2 => by_height!(
+                    rows,
+                    [1 2 3 4 5 6],
+                    by_width!(x86::avx2_whole::<ROWS>, x86::avx2_half::<ROWS>, x86::avx2_pairs::<ROWS>)
+                ),
                 #[cfg(target_arch = "x86_64")]
-                Level::Avx512(units) => avx512(units, rows, width, operands, block),
+                Level::Avx512(units) => by_height!(
+                    rows,
+                    [1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16],
+                    match units {
+                        Units::Whole => avx512!(avx512_pairs),
+                        Units::Halves => avx512!(avx512_parted),
+                    }
+                ),
             }
         }
     }
-}
-
-/// # Safety
-/// As of [`Isa::block`].
-#[inline(always)]
-unsafe fn portable<const FUSED: bool>(rows: usize, width: Width, operands: Operands, block: &Block) {
-    macro_rules! call {
-        ($h:literal) => {
-            // SAFETY: passed on to the caller.
-            unsafe {
-                widths!(
-                    width,
-                    operands,
-                    block,
-                    plain::whole::<$h, FUSED>,
-                    plain::half::<$h, FUSED>,
-                    plain::pairs::<$h, FUSED>
-                )
-            }
-        };
-    }
-    heights!(rows, call, 1 2 3 4);
-}
-
-/// # Safety
-/// As of [`Isa::block`].
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-unsafe fn avx2(rows: usize, width: Width, operands: Operands, block: &Block) {
-    macro_rules! call {
-        ($h:literal) => {
-            // SAFETY: passed on to the caller.
-            unsafe {
-                widths!(
-                    width,
-                    operands,
-                    block,
-                    x86::avx2_whole::<$h>,
-                    x86::avx2_half::<$h>,
-                    x86::avx2_pairs::<$h>
-                )
-            }
-        };
-    }
-    heights!(rows, call, 1 2 3 4 5 6);
-}
-
-/// # Safety
-/// As of [`Isa::block`].
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-unsafe fn avx512(units: Units, rows: usize, width: Width, operands: Operands, block: &Block) {
-    macro_rules! call {
-        ($h:literal) => {
-            // SAFETY: passed on to the caller.
-            unsafe {
-                match units {
-                    Units::Whole => widths!(
-                        width,
-                        operands,
-                        block,
-                        x86::avx512_whole::<$h>,
-                        x86::avx512_half::<$h>,
-                        x86::avx512_pairs::<$h>
-                    ),
-                    Units::Halves => widths!(
-                        width,
-                        operands,
-                        block,
-                        x86::avx512_whole::<$h>,
-                        x86::avx512_half::<$h>,
-                        x86::avx512_parted::<$h>
-                    ),
-                }
-            }
-        };
-    }
-    heights!(rows, call, 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
 }

@@ -181,7 +181,7 @@ pub(crate) fn products(
                 // SAFETY: the furthest numbers that a block of these rows and columns touches are within the slices, by
                 // the assertions above, in which rows of several lines are those of their products; `Isa::detect` made
                 // `isa` after finding its instructions.
-                unsafe { isa.block(height, width, (a, b, c), &block) };
+                unsafe { isa.block(height, width, a, b, c, &block) };
             }
         }
     }
