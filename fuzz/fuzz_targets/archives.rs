@@ -24,10 +24,6 @@ const FILES: [KnownFile; 2] = [
     },
 ];
 
-fn set(data_dir: &Path) -> KnownSet<'_> {
-    KnownSet { name: "set", files: &FILES, data_dir }
-}
-
 const MEMBERS: [(&str, &[u8]); 3] =
     [("set/a.bin", b"hello"), ("set/readme.html", b"not wanted"), ("set/b.bin", b"hello again")];
 
@@ -55,7 +51,8 @@ fn installed(bytes: &[u8]) -> Answer {
     as_file(bytes, "archive", |path| {
         let home = path.with_file_name("data");
         std::fs::create_dir(&home).map_err(|error| error.to_string())?;
-        answer(install(set(&home), path, &mut ()))
+        let set = KnownSet { name: "set", files: &FILES, data_dir: &home };
+        answer(install(set, path, &mut ()))
     })
 }
 

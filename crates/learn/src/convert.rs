@@ -60,9 +60,6 @@ pub enum ConvertProblem {
         ImportError::NotFinite { .. } => .0.to_string(),
     })]
     Import(ImportError),
-    /// A file named like a graph that has none.
-    #[error("not an ONNX file: it has no graph")]
-    NoGraph,
     /// A graph whose weights are elsewhere and cannot be read.
     #[error("{0}")]
     Graph(Box<OnnxError>),
@@ -99,15 +96,11 @@ fn at(path: &Path) -> impl Fn(ConvertProblem) -> ConvertError {
 /// tell (without it: 32 × 32); of other files it must be the shape they have, if it is given.
 pub fn read(path: &Path, shape: Option<Shape>) -> Result<Source, ConvertError> {
     let bytes = gambeson_lowrank::file::read_file(path).map_err(|reason| at(path)(reason.into()))?;
-    let source = match NetworkFormat::detect(&bytes) {
+    let source = match NetworkFormat::of_file(path, &bytes) {
         Ok(NetworkFormat::Onnx) => whole_graph(path, bytes)
             .map_err(|reason| ConvertProblem::Graph(Box::new(reason)))
             .and_then(|graph| from_graph(&graph, shape)),
         Ok(format) => from_weights(&bytes, format, shape),
-        Err(FormatError::Unknown { graph }) if has_ending(path, "onnx") => Err(match graph {
-            Some(reason) => ConvertProblem::Import(reason.into()),
-            None => ConvertProblem::NoGraph,
-        }),
         Err(error) => Err(error.into()),
     };
     source.map_err(at(path))
@@ -146,7 +139,7 @@ fn from_graph(
         return Err(ConvertProblem::Shape { network, asked });
     }
     let shape = declared.or(asked).ok_or(ConvertProblem::NoShape)?;
-    let imported = import(bytes, shape).map_err(ConvertProblem::Import)?.ok_or(ConvertProblem::NoGraph)?;
+    let imported = import(bytes, shape).map_err(ConvertProblem::Import)?.ok_or(FormatError::NoGraph)?;
     let channels_last = imported.channels_last;
     let (network, format) = (imported.into_network(), NetworkFormat::Onnx);
     Ok(Source { network, format, sha256: sha256.clone(), channels_last })

@@ -10,7 +10,7 @@ use crate::onnx::import::{ImportError, Imported, Unsupported, import};
 use crate::onnx::{
     Normalisation, OnnxError, OnnxModel, WholeGraph, affine, declared_dimensions, image_shape, whole_graph,
 };
-use crate::weights::format::{FormatError, NetworkFormat};
+use crate::weights::format::NetworkFormat;
 use crate::weights::network::{Network, NetworkError};
 use gambeson_data::dataset::Shape;
 use gambeson_lowrank::file::sha256;
@@ -51,17 +51,12 @@ pub struct LoadedModel {
 pub fn load(path: &Path, params: &LoadParams) -> Result<LoadedModel, ModelError> {
     let bytes = gambeson_lowrank::file::read_file(path)
         .map_err(|reason| ModelError::Onnx(OnnxError::Read { path: path.to_path_buf(), reason }))?;
-    let broken = |reason| OnnxError::Broken { path: path.to_path_buf(), reason };
-    let loaded = match NetworkFormat::detect(&bytes) {
+    let loaded = match NetworkFormat::of_file(path, &bytes) {
         Ok(NetworkFormat::Onnx) => graph(path, whole_graph(path, bytes)?, params)?,
         Ok(_) if params.runtime == RuntimeChoice::Onnx => {
             return Err(ModelError::NotGraph { path: path.to_path_buf() });
         }
         Ok(_) => network(path, &bytes, params)?,
-        Err(FormatError::Unknown { graph: Some(reason) }) => return Err(broken(reason).into()),
-        Err(FormatError::Unknown { graph: None }) => {
-            return Err(OnnxError::NotOnnx { path: path.to_path_buf() }.into());
-        }
         Err(reason) => return Err(ModelError::Format { path: path.to_path_buf(), reason }),
     };
     if loaded.model.classes() < 2 {

@@ -4,6 +4,7 @@ use super::torch;
 use crate::onnx::WireError;
 use crate::onnx::batch::has_graph;
 use gambeson_lowrank::safetensors::{Content, looks_like};
+use std::path::Path;
 use thiserror::Error;
 
 /// What the metadata of a gambeson network call its format.
@@ -39,13 +40,28 @@ pub enum FormatError {
     #[error(
         "neither a gambeson network, nor a state dict (safetensors, or a file of torch.save), nor an ONNX file"
     )]
-    Unknown {
-        /// Where the file cannot be read as ONNX, in case it was meant to be; `None` if it merely has no graph.
-        graph: Option<WireError>,
-    },
+    Unknown,
+    /// A file named like a graph that is not a whole one.
+    #[error("not a whole ONNX file: {0}")]
+    Broken(WireError),
+    /// A file named like a graph that has none.
+    #[error("not an ONNX file: it has no graph")]
+    NoGraph,
 }
 
 impl NetworkFormat {
+    /// The format of the file at a path with this content. The name only says what is wrong with a broken file.
+    pub(crate) fn of_file(path: &Path, bytes: &[u8]) -> Result<Self, FormatError> {
+        match Self::detect(bytes) {
+            Err(FormatError::Unknown)
+                if path.extension().is_some_and(|it| it.eq_ignore_ascii_case("onnx")) =>
+            {
+                Err(has_graph(bytes).map_or_else(FormatError::Broken, |_| FormatError::NoGraph))
+            }
+            found => found,
+        }
+    }
+
     /// The format of a file with this content.
     pub fn detect(bytes: &[u8]) -> Result<Self, FormatError> {
         if bytes.is_empty() {
@@ -61,11 +77,7 @@ impl NetworkFormat {
         if bytes[0] == PICKLE {
             return Err(FormatError::Pickle);
         }
-        match has_graph(bytes) {
-            Ok(true) => Ok(Self::Onnx),
-            Ok(false) => Err(FormatError::Unknown { graph: None }),
-            Err(reason) => Err(FormatError::Unknown { graph: Some(reason) }),
-        }
+        if has_graph(bytes).unwrap_or(false) { Ok(Self::Onnx) } else { Err(FormatError::Unknown) }
     }
 
     /// Whether a file that begins with `head` (16 bytes are enough) is no ONNX graph.
