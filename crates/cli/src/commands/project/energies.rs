@@ -4,6 +4,7 @@ use crate::args::{BasisName, FitDataArguments};
 use crate::commands::data::{data_dir, options};
 use crate::live_data::LiveData;
 use crate::screen::shown;
+use anyhow::anyhow;
 use gambeson_data::DataError;
 use gambeson_data::energies::{Basis, DataEnergies, DataEnergiesError, EnergyParams};
 use gambeson_data::source;
@@ -26,6 +27,8 @@ pub(super) fn load(arguments: &FitDataArguments) -> anyhow::Result<(DataEnergies
     let energies = LiveData::watch(|progress| DataEnergies::new(&data, &params, progress));
     let energies = energies.map_err(|error| match error {
         DataEnergiesError::Stopped => anyhow::Error::from(DataError::Stopped),
+        // The parameter has the name of the option.
+        DataEnergiesError::PixelGrid | DataEnergiesError::Grid { .. } => anyhow!("--{error}"),
         other => other.into(),
     })?;
     Ok((energies, started.elapsed().as_secs_f64()))
