@@ -1,10 +1,10 @@
 //! From one kind of network file to another: gambeson networks, PyTorch state dicts and ONNX files of our layers come in,
 //! gambeson networks and ONNX files go out.
 
+use crate::network_format::{NetworkFormat, NetworkFormatError};
 use crate::onnx::export::{ExportError, export};
 use crate::onnx::import::{ImportError, declared_shape, import};
 use crate::onnx::{Normalisation, OnnxError, WholeGraph, whole_graph};
-use crate::weights::format::{FormatError, NetworkFormat};
 use crate::weights::network::{Network, NetworkProblem};
 use gambeson_data::dataset::Shape;
 use gambeson_lowrank::file::{sha256, write_file};
@@ -65,7 +65,7 @@ pub enum ConvertProblem {
     Graph(Box<OnnxError>),
     /// A file of no known format.
     #[error(transparent)]
-    Format(#[from] FormatError),
+    Format(#[from] NetworkFormatError),
     /// The file does not say what images it takes, and neither did the caller.
     #[error("the graph does not say what images it takes: their shape must be given")]
     NoShape,
@@ -96,7 +96,7 @@ fn at(path: &Path) -> impl Fn(ConvertProblem) -> ConvertError {
 /// tell (without it: 32 × 32); of other files it must be the shape they have, if it is given.
 pub fn read(path: &Path, shape: Option<Shape>) -> Result<Source, ConvertError> {
     let bytes = gambeson_lowrank::file::read_file(path).map_err(|reason| at(path)(reason.into()))?;
-    let source = match NetworkFormat::of_file(path, &bytes) {
+    let source = match NetworkFormat::detect(path, &bytes) {
         Ok(NetworkFormat::Onnx) => whole_graph(path, bytes)
             .map_err(|reason| ConvertProblem::Graph(Box::new(reason)))
             .and_then(|graph| from_graph(&graph, shape)),
@@ -139,7 +139,8 @@ fn from_graph(
         return Err(ConvertProblem::Shape { network, asked });
     }
     let shape = declared.or(asked).ok_or(ConvertProblem::NoShape)?;
-    let imported = import(bytes, shape).map_err(ConvertProblem::Import)?.ok_or(FormatError::NoGraph)?;
+    let imported =
+        import(bytes, shape).map_err(ConvertProblem::Import)?.ok_or(NetworkFormatError::NoGraph)?;
     let channels_last = imported.channels_last;
     let (network, format) = (imported.into_network(), NetworkFormat::Onnx);
     Ok(Source { network, format, sha256: sha256.clone(), channels_last })

@@ -7,7 +7,8 @@
 //!   [`train`]: the loop that trains it, Algorithm 1 of the paper among what it trains against.
 //! - [`smoothed`]: a network with all that is needed to smooth it, and to attack it, from its files.
 //! - [`inputs`]: samples of a data set as a smoother takes them.
-//! - [`weights`]: their numbers in files: formats told apart, our own, and state dicts of PyTorch.
+//! - [`weights`]: their numbers in files: our own, and state dicts of PyTorch. [`network_format`] tells files
+//!   of networks apart.
 //! - [`convert`]: from files of any kind to files of another.
 //! - [`onnx`]: loading a file and running it with ONNX Runtime; its [`OnnxModel`] is a
 //!   [`Classifier`](gambeson_smooth::classifier::Classifier). Read it first, then [`onnx::library`] for finding the
@@ -18,6 +19,7 @@ pub mod attack;
 pub mod convert;
 pub mod inputs;
 pub mod net;
+pub mod network_format;
 pub mod onnx;
 pub mod runtime;
 pub mod smoothed;

@@ -6,8 +6,9 @@ use crate::json;
 use crate::screen::shown_path;
 use anyhow::{Context, anyhow};
 use gambeson_learn::convert::{self, Source};
+use gambeson_learn::network_format::NetworkFormat;
 use gambeson_learn::onnx::Normalisation;
-use gambeson_learn::weights::format::NetworkFormat;
+use gambeson_learn::weights::format::WeightsFormat;
 use serde::Serialize;
 use std::io::Write;
 
@@ -46,8 +47,8 @@ pub(super) fn run(arguments: &ExportArguments, stdout: &mut impl Write) -> anyho
         sha256: &sha256,
         bytes,
         from: match format {
-            NetworkFormat::Own => "gambeson",
-            NetworkFormat::Safetensors | NetworkFormat::Torch => "state-dict",
+            NetworkFormat::Weights(WeightsFormat::Own) => "gambeson",
+            NetworkFormat::Weights(_) => "state-dict",
             NetworkFormat::Onnx => "onnx",
         },
         from_sha256: &from,
@@ -61,8 +62,8 @@ pub(super) fn run(arguments: &ExportArguments, stdout: &mut impl Write) -> anyho
         writeln!(stdout, "{}", json::line(&exported)?)?;
     } else {
         let from = match format {
-            NetworkFormat::Own => "a file of gambeson",
-            NetworkFormat::Safetensors | NetworkFormat::Torch => "a state dict",
+            NetworkFormat::Weights(WeightsFormat::Own) => "a file of gambeson",
+            NetworkFormat::Weights(_) => "a state dict",
             NetworkFormat::Onnx => "an ONNX graph",
         };
         let Exported { layers, parameters, classes, .. } = exported;

@@ -1,9 +1,9 @@
 //! Why a file is not a classifier.
 
 use crate::net::architecture::ArchitectureError;
+use crate::network_format::NetworkFormatError;
 use crate::onnx::OnnxError;
 use crate::onnx::import::Unsupported;
-use crate::weights::format::FormatError;
 use crate::weights::network::NetworkError;
 use gambeson_data::dataset::Shape;
 use gambeson_smooth::input_map::InputMapError;
@@ -26,7 +26,7 @@ pub enum ModelError {
         /// The file.
         path: PathBuf,
         /// Why not.
-        reason: FormatError,
+        reason: NetworkFormatError,
     },
     /// The engine was asked for, but lacks something.
     #[error("{}: our engine does not have {reason}", path.display())]

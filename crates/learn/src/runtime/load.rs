@@ -6,11 +6,11 @@ use super::model::{NetworkModel, RuntimeChoice};
 use super::own::OwnModel;
 use crate::net::architecture::Architecture;
 use crate::net::parameters::Weights;
+use crate::network_format::NetworkFormat;
 use crate::onnx::import::{ImportError, Imported, Unsupported, import};
 use crate::onnx::{
     Normalisation, OnnxError, OnnxModel, WholeGraph, affine, declared_dimensions, image_shape, whole_graph,
 };
-use crate::weights::format::NetworkFormat;
 use crate::weights::network::{Network, NetworkError};
 use gambeson_data::dataset::Shape;
 use gambeson_lowrank::file::sha256;
@@ -51,7 +51,7 @@ pub struct LoadedModel {
 pub fn load(path: &Path, params: &LoadParams) -> Result<LoadedModel, ModelError> {
     let bytes = gambeson_lowrank::file::read_file(path)
         .map_err(|reason| ModelError::Onnx(OnnxError::Read { path: path.to_path_buf(), reason }))?;
-    let loaded = match NetworkFormat::of_file(path, &bytes) {
+    let loaded = match NetworkFormat::detect(path, &bytes) {
         Ok(NetworkFormat::Onnx) => graph(path, whole_graph(path, bytes)?, params)?,
         Ok(_) if params.runtime == RuntimeChoice::Onnx => {
             return Err(ModelError::NotGraph { path: path.to_path_buf() });

@@ -5,7 +5,7 @@
 //! `input_mean` and `input_std` where rows are normalised first, and `training`, the spec it was trained by, in its own
 //! words. The same network gives the same bytes, and the hash of the file is its name in records.
 
-use super::format::{FORMAT, FormatError, NetworkFormat};
+use super::format::{FORMAT, WeightsFormat, WeightsFormatError};
 use super::state_dict::{StateDictError, from_state_dict};
 use super::tensor::NamedTensor;
 use super::torch::{self, TorchError};
@@ -100,10 +100,7 @@ pub enum NetworkProblem {
     Normalisation,
     /// A file of no known format.
     #[error(transparent)]
-    Format(#[from] FormatError),
-    /// An ONNX graph, which [`import`](crate::onnx::import) reads.
-    #[error("an ONNX graph, not a file of weights")]
-    Graph,
+    Format(#[from] WeightsFormatError),
 }
 
 /// The lists of numbers of a layer, and whether each is a statistic.
@@ -228,11 +225,10 @@ impl Network {
             network.check()?;
             Ok(network)
         };
-        let content = match NetworkFormat::detect(bytes)? {
-            NetworkFormat::Torch => return state_dict(torch::read(bytes)?),
-            NetworkFormat::Own => return Self::own(&Content::parse(bytes)?),
-            NetworkFormat::Safetensors => Content::parse(bytes)?,
-            NetworkFormat::Onnx => return Err(NetworkProblem::Graph),
+        let content = match WeightsFormat::detect(bytes)? {
+            WeightsFormat::Torch => return state_dict(torch::read(bytes)?),
+            WeightsFormat::Own => return Self::own(&Content::parse(bytes)?),
+            WeightsFormat::Safetensors => Content::parse(bytes)?,
         };
         let mut tensors = Vec::new();
         for (name, view) in &content.arrays {

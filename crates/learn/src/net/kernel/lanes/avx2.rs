@@ -1,6 +1,6 @@
 //! Eight channels in a register of AVX2.
 
-use super::Lanes;
+use super::operations::Lanes;
 use crate::net::kernel::columns;
 use crate::net::kernel::isa::LANES;
 use std::arch::x86_64::{

@@ -1,6 +1,6 @@
 //! Sixteen channels in a register of AVX-512.
 
-use super::Lanes;
+use super::operations::Lanes;
 use crate::net::kernel::columns;
 use crate::net::kernel::isa::LANES;
 use std::arch::x86_64::{

@@ -1,6 +1,6 @@
 //! Eight channels as an array, on any machine.
 
-use super::Lanes;
+use super::operations::Lanes;
 use crate::net::kernel::isa::{LANES, multiply_add};
 
 /// An array.
