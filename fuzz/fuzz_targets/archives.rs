@@ -6,7 +6,7 @@ use crate::answer::{Answer, answer};
 use crate::bundle::joined;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use gambeson_data::fetch::install::install;
+use gambeson_data::fetch::install::{KnownSet, install};
 use gambeson_data::format::cifar::KnownFile;
 use std::io::Write;
 
@@ -51,7 +51,8 @@ fn installed(bytes: &[u8]) -> Answer {
     as_file(bytes, "archive", |path| {
         let home = path.with_file_name("data");
         std::fs::create_dir(&home).map_err(|error| error.to_string())?;
-        answer(install("set", &FILES, path, &home, &mut ()))
+        let set = KnownSet { name: "set", files: &FILES, data_dir: &home };
+        answer(install(set, path, &mut ()))
     })
 }
 

@@ -21,7 +21,7 @@ const SHAPES: [Shape; 2] =
 
 pub(super) fn onnx(bytes: &[u8]) -> Answer {
     as_file(bytes, "net.onnx", |path| match convert::read(path, None) {
-        Ok(source) => Ok(format!("{:?} {}", source.kind, written_again(&source.network))),
+        Ok(source) => Ok(format!("{:?} {}", source.format, written_again(&source.network))),
         Err(error) => {
             let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
             let imported = SHAPES.iter().find_map(|&shape| import(&bytes, shape).ok().flatten());

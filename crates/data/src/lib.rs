@@ -1,16 +1,17 @@
-//! Brings pictures (and sound): data sets from files, archives and servers, as one type.
+//! Data sets of images and audio from files, archives and servers, as one type.
 //!
-//! `data` and `learn` bring pictures and networks. Nothing here computes with the data beyond adding them up; that is the
-//! business of `lowrank` and `smooth`. In reading order:
+//! Nothing here computes with the data beyond their moments; that is the business of `lowrank` and `smooth`. In reading
+//! order:
 //!
 //! - [`dataset`]: the one type that data come in, its axis order, value range and checksum.
 //! - [`source`]: what `--data` may name, and loading it; `format` has one file per format and [`store`] the sets that were
 //!   imported.
 //! - [`fetch`]: CIFAR-10 and CIFAR-100 from their servers into the data directory.
-//! - [`statistics`] and [`second_moments`]: means and deviations for people, moments for fitting projections.
+//! - [`statistics`]: means and deviations per channel; [`second_moments`] and [`energies`]: what projections are fitted to.
 //! - [`error`] and [`progress`]: what can go wrong, and what an observer of long work sees.
 
 pub mod dataset;
+pub mod energies;
 pub mod error;
 pub mod fetch;
 mod file;

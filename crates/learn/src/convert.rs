@@ -1,36 +1,24 @@
 //! From one kind of network file to another: gambeson networks, PyTorch state dicts and ONNX files of our layers come in,
 //! gambeson networks and ONNX files go out.
 
-use crate::onnx::batch::has_graph;
+use crate::network_format::{NetworkFormat, NetworkFormatError};
 use crate::onnx::export::{ExportError, export};
 use crate::onnx::import::{ImportError, declared_shape, import};
-use crate::onnx::{OnnxError, WholeGraph, whole_graph};
-use crate::weights::network::{FORMAT, Network, NetworkProblem};
+use crate::onnx::{Normalisation, OnnxError, WholeGraph, whole_graph};
+use crate::weights::network::{Network, NetworkProblem};
 use gambeson_data::dataset::Shape;
 use gambeson_lowrank::file::{sha256, write_file};
-use gambeson_lowrank::safetensors::{Content, looks_like};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
-
-/// What a file is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A gambeson network.
-    Own,
-    /// A state dict of PyTorch, as `torch.save` or safetensors have it.
-    StateDict,
-    /// An ONNX graph.
-    Onnx,
-}
 
 /// A network from a file of any kind.
 #[derive(Clone, Debug)]
 pub struct Source {
     /// The network.
     pub network: Network,
-    /// What the file is.
-    pub kind: Kind,
-    /// Its hash.
+    /// Format of the file.
+    pub format: NetworkFormat,
+    /// Hash of the file.
     pub sha256: String,
     /// Whether the file takes rows with channels innermost, which the network here does not.
     pub channels_last: bool,
@@ -72,17 +60,12 @@ pub enum ConvertProblem {
         ImportError::NotFinite { .. } => .0.to_string(),
     })]
     Import(ImportError),
-    /// A file named like a graph that has none.
-    #[error("not an ONNX file: it has no graph")]
-    NoGraph,
     /// A graph whose weights are elsewhere and cannot be read.
     #[error("{0}")]
     Graph(Box<OnnxError>),
-    /// Nothing that is known.
-    #[error(
-        "neither a gambeson network, nor a state dict (safetensors, or a file of torch.save), nor an ONNX file"
-    )]
-    Unknown,
+    /// A file of no known format.
+    #[error(transparent)]
+    Format(#[from] NetworkFormatError),
     /// The file does not say what images it takes, and neither did the caller.
     #[error("the graph does not say what images it takes: their shape must be given")]
     NoShape,
@@ -94,6 +77,9 @@ pub enum ConvertProblem {
         /// What was asked for.
         asked: Shape,
     },
+    /// The network has a normalisation, and another was given.
+    #[error("the network has its own mean and deviation")]
+    NormalisedTwice,
     /// A network that the format cannot hold.
     #[error(transparent)]
     Export(#[from] ExportError),
@@ -106,53 +92,58 @@ fn at(path: &Path) -> impl Fn(ConvertProblem) -> ConvertError {
     move |problem| ConvertError { path: path.to_path_buf(), problem: Box::new(problem) }
 }
 
-/// Reads a network. What a file is, its content says. `shape` is that of the images, for state dicts, which do not tell
-/// (without it: 32 × 32); of other files it must be the shape they have, if it is given.
+/// Reads a network; the format is detected from the content. `shape` is that of the images, for state dicts, which do not
+/// tell (without it: 32 × 32); of other files it must be the shape they have, if it is given.
 pub fn read(path: &Path, shape: Option<Shape>) -> Result<Source, ConvertError> {
     let bytes = gambeson_lowrank::file::read_file(path).map_err(|reason| at(path)(reason.into()))?;
-    if Network::recognises(&bytes) || !has_graph(&bytes).unwrap_or(false) {
-        return parse(&bytes, shape, has_ending(path, "onnx")).map_err(at(path));
-    }
-    let WholeGraph { bytes, sha256 } =
-        whole_graph(path, bytes).map_err(|reason| at(path)(ConvertProblem::Graph(Box::new(reason))))?;
-    let source = parse(&bytes, shape, true).map_err(at(path))?;
-    Ok(Source { sha256, ..source })
+    let source = match NetworkFormat::detect(path, &bytes) {
+        Ok(NetworkFormat::Onnx) => whole_graph(path, bytes)
+            .map_err(|reason| ConvertProblem::Graph(Box::new(reason)))
+            .and_then(|graph| from_graph(&graph, shape)),
+        Ok(format) => from_weights(&bytes, format, shape),
+        Err(error) => Err(error.into()),
+    };
+    source.map_err(at(path))
 }
 
-fn parse(bytes: &[u8], shape: Option<Shape>, named_onnx: bool) -> Result<Source, ConvertProblem> {
-    let sha256 = sha256(bytes);
-    if Network::recognises(bytes) {
-        let network = Network::parse(bytes, shape)?;
-        let kind = if is_own(bytes) { Kind::Own } else { Kind::StateDict };
-        return match shape {
-            Some(asked) if asked != network.architecture.input => {
-                Err(ConvertProblem::Shape { network: network.architecture.input, asked })
-            }
-            _ => Ok(Source { network, kind, sha256, channels_last: false }),
-        };
-    }
-    match has_graph(bytes) {
-        Ok(true) => {}
-        Err(reason) if named_onnx => return Err(ConvertProblem::Import(reason.into())),
-        _ => return Err(if named_onnx { ConvertProblem::NoGraph } else { ConvertProblem::Unknown }),
-    }
-    let declared = declared_shape(bytes).map_err(|reason| ConvertProblem::Import(reason.into()))?;
-    match (declared, shape) {
-        (Some(network), Some(asked)) if network != asked => Err(ConvertProblem::Shape { network, asked }),
-        (None, None) => Err(ConvertProblem::NoShape),
-        (declared, asked) => {
-            let shape = declared.or(asked).ok_or(ConvertProblem::NoShape)?;
-            let imported =
-                import(bytes, shape).map_err(ConvertProblem::Import)?.ok_or(ConvertProblem::NoGraph)?;
-            let channels_last = imported.channels_last;
-            Ok(Source { network: imported.into_network(), kind: Kind::Onnx, sha256, channels_last })
+impl Source {
+    /// Gives the network a normalisation; it must have none of its own.
+    pub fn normalise(&mut self, path: &Path, given: &Normalisation) -> Result<(), ConvertError> {
+        if self.network.normalisation.is_some() {
+            return Err(at(path)(ConvertProblem::NormalisedTwice));
         }
+        let numbers = |of: &[f32]| of.iter().map(|&number| f64::from(number)).collect();
+        self.network.normalisation = Some((numbers(given.mean()), numbers(given.std())));
+        Ok(())
     }
 }
 
-fn is_own(bytes: &[u8]) -> bool {
-    let format = |content: Content<'_>| content.metadata.get("format").is_some_and(|format| format == FORMAT);
-    looks_like(bytes) && Content::parse(bytes).is_ok_and(format)
+fn from_weights(bytes: &[u8], format: NetworkFormat, shape: Option<Shape>) -> Result<Source, ConvertProblem> {
+    let network = Network::parse(bytes, shape)?;
+    match shape {
+        Some(asked) if asked != network.architecture.input => {
+            Err(ConvertProblem::Shape { network: network.architecture.input, asked })
+        }
+        _ => Ok(Source { network, format, sha256: sha256(bytes), channels_last: false }),
+    }
+}
+
+fn from_graph(
+    WholeGraph { bytes, sha256 }: &WholeGraph,
+    asked: Option<Shape>,
+) -> Result<Source, ConvertProblem> {
+    let declared = declared_shape(bytes).map_err(|reason| ConvertProblem::Import(reason.into()))?;
+    if let (Some(network), Some(asked)) = (declared, asked)
+        && network != asked
+    {
+        return Err(ConvertProblem::Shape { network, asked });
+    }
+    let shape = declared.or(asked).ok_or(ConvertProblem::NoShape)?;
+    let imported =
+        import(bytes, shape).map_err(ConvertProblem::Import)?.ok_or(NetworkFormatError::NoGraph)?;
+    let channels_last = imported.channels_last;
+    let (network, format) = (imported.into_network(), NetworkFormat::Onnx);
+    Ok(Source { network, format, sha256: sha256.clone(), channels_last })
 }
 
 fn has_ending(path: &Path, ending: &str) -> bool {

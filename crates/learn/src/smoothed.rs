@@ -1,153 +1,307 @@
-//! A network of our engine with all that is needed to smooth it, to attack it and to name it in records: from its files, for
-//! the inputs of a data set.
+//! Smoothed models from files: a classifier, the space that noise is added in, its name in records and its seed.
+//!
+//! [`SmoothedModel::open`] takes any network that can be asked; [`WhiteBoxModel::open`] one of our layers, whose gradients
+//! attacks need.
 
-use crate::convert::{self, ConvertProblem};
-use crate::inputs::{data_name, quantum};
-use crate::onnx::{Normalisation, NormalisationError};
-use crate::runtime::{OwnModel, OwnModelError, Runtime, network_name};
+use crate::convert::{self, ConvertError};
+use crate::inputs::data_name;
+use crate::onnx::{Normalisation, OnnxError, import::Unsupported};
+use crate::runtime::{
+    self, LoadParams, LoadedModel, ModelError, NetworkModel, OwnModel, OwnModelError, Runtime, RuntimeChoice,
+    network_name,
+};
 use crate::view::{View, ViewError};
 use crate::weights::network::Network;
 use gambeson_checker::NoiseLevel;
 use gambeson_data::dataset::{Dataset, Shape};
 use gambeson_lowrank::projection::proven::{OpenError, ProvenProjection};
-use gambeson_smooth::noise::GridError;
+use gambeson_smooth::noise::{GridError, Quantum};
 use gambeson_smooth::record::Names;
 use gambeson_smooth::seed::seed_in;
 use gambeson_smooth::space::{Space, SpaceError};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Where everything is.
-#[derive(Clone, Copy, Debug)]
-pub struct SmoothedFiles<'a> {
-    /// A network of our layers.
+/// A network and the noise before it.
+#[derive(Clone, Debug)]
+pub struct SmoothedParams<'a> {
+    /// File of the network: a gambeson network, a state dict of PyTorch or an ONNX graph.
     pub network: &'a Path,
-    /// Means and deviations, one or one per channel, of a network that has none of its own; empty otherwise.
-    pub normalisation: (&'a [f32], &'a [f32]),
-    /// Noise is added in its coordinates.
-    pub projection: Option<&'a Path>,
-    /// Of the projection, if it is not beside it.
-    pub certificate: Option<&'a Path>,
+    /// Mean and deviation of the inputs the network was trained on, if its file does not have them.
+    pub normalisation: Option<Normalisation>,
+    /// What computes the network. Default: our engine if it can.
+    pub runtime: RuntimeChoice,
+    /// Where noise is added. Default: to the inputs themselves.
+    pub noise: NoiseParams<'a>,
+    /// Shape of an input.
+    pub input: Shape,
+    /// Threads that prove κ of the projection, and that will ask the network at the same time. Default: all there are.
+    pub threads: usize,
 }
 
-/// A network, how it sees inputs, and where noise is added.
-pub struct SmoothedNetwork {
+impl<'a> SmoothedParams<'a> {
+    /// The defaults, for inputs of a shape in units of 1.
+    pub fn new(network: &'a Path, input: Shape) -> Self {
+        Self {
+            network,
+            normalisation: None,
+            runtime: RuntimeChoice::default(),
+            noise: NoiseParams::default(),
+            input,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+}
+
+/// The space that noise is added in.
+#[derive(Clone, Copy, Debug)]
+pub struct NoiseParams<'a> {
+    /// File of a projection: noise is added to its coordinates. Default: to the inputs themselves.
+    pub projection: Option<&'a Path>,
+    /// Certificate of the projection. Default: the file beside it.
+    pub certificate: Option<&'a Path>,
+    /// Relative level of the noise in each coordinate of the projection. Default: the same in all.
+    pub levels: Option<&'a [f64]>,
+    /// What a unit of the inputs means; [`quantum`](crate::inputs::quantum) tells it for a data set. Default: 1.
+    pub quantum: Quantum,
+}
+
+impl Default for NoiseParams<'_> {
+    fn default() -> Self {
+        Self { projection: None, certificate: None, levels: None, quantum: Quantum::One }
+    }
+}
+
+/// A classifier before noise is added.
+#[derive(Debug)]
+pub struct NamedClassifier<C> {
+    /// The classifier.
+    pub classifier: C,
+    /// Its name in records, which says what it computes.
+    pub name: String,
+    /// What computes it, if it is a network.
+    pub runtime: Option<Runtime>,
+    /// Shape of the images it takes.
+    pub images: Shape,
+}
+
+/// A classifier and the space that noise is added in.
+pub struct SmoothedModel<C> {
+    /// The classifier.
+    pub classifier: C,
+    /// Its name in records.
+    pub name: String,
+    /// What computes it, if it is a network.
+    pub runtime: Option<Runtime>,
+    /// Where noise is added.
+    pub space: Space,
+    /// The projection whose coordinates these are, if it is one.
+    pub projection: Option<ProvenProjection>,
+}
+
+/// A network from a file, ready to be smoothed.
+pub struct OpenedModel {
+    /// The network and its noise.
+    pub smoothed: SmoothedModel<NetworkModel>,
+    /// What our engine lacks, if a graph went to ONNX Runtime for it.
+    pub unsupported: Option<Unsupported>,
+    /// Why the engine was not compared with ONNX Runtime on a graph, if that cannot load it.
+    pub not_compared: Option<OnnxError>,
+}
+
+/// A smoothed network of our engine, with what attacks need besides.
+pub struct WhiteBoxModel {
     /// The network, with its normalisation.
     pub network: Network,
-    /// As in records.
-    pub name: String,
     /// From inputs to what the network is shown, and gradients back.
     pub view: View,
-    /// Where noise is added; its grid is that of the data.
-    pub space: Space,
-    /// The network as a classifier.
-    pub classifier: OwnModel,
+    /// The network as a classifier, and its noise.
+    pub smoothed: SmoothedModel<OwnModel>,
 }
 
-/// Why it cannot be had.
+/// Why a model cannot be smoothed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SmoothedError {
-    /// No such network.
-    #[error("{problem}")]
-    Network {
-        /// Which file.
-        path: PathBuf,
-        /// What is wrong.
-        problem: Box<ConvertProblem>,
-    },
-    /// The network has a normalisation, and another was given.
-    #[error("the network has its own mean and deviation")]
-    NormalisedTwice,
-    /// No such normalisation.
+    /// `network` cannot be loaded.
     #[error(transparent)]
-    Normalisation(#[from] NormalisationError),
-    /// No such projection.
+    Model(#[from] Box<ModelError>),
+    /// `network` cannot be loaded as one of our layers.
+    #[error(transparent)]
+    Network(#[from] Box<ConvertError>),
+    /// `network` is no classifier.
+    #[error("{}: {reason}", network.display())]
+    Classifier {
+        /// Its file.
+        network: PathBuf,
+        /// Why not.
+        reason: OwnModelError,
+    },
+    /// `network` takes images of another shape.
+    #[error(
+        "the network takes images of {images}, but is given {given}; a projection can decode smaller ones"
+    )]
+    Images {
+        /// What it takes.
+        images: Shape,
+        /// What the projection decodes, or the inputs are.
+        given: Shape,
+    },
+    /// `runtime` or `noise.levels` have no gradients.
+    #[error("{}: gradients need {needed}", network.display())]
+    NoGradients {
+        /// Its file.
+        network: PathBuf,
+        /// What there must be.
+        needed: &'static str,
+    },
+    /// `noise.projection` or `noise.certificate` cannot be used.
     #[error(transparent)]
     Projection(#[from] Box<OpenError>),
-    /// A projection of other inputs.
-    #[error("{}: a projection of {projection} inputs, but the data are {data}", path.display())]
+    /// `noise.projection` takes inputs of another shape.
+    #[error("{}: a projection of {projection} inputs, but the data are {input}", path.display())]
     ProjectionShape {
         /// Its file.
         path: PathBuf,
         /// What it takes.
         projection: Shape,
         /// What there is.
-        data: Shape,
+        input: Shape,
     },
-    /// A network of other images.
-    #[error("takes images of {network}, but is given {given}")]
-    Shape {
-        /// What it takes.
-        network: Shape,
-        /// What the projection decodes, or the data are.
-        given: Shape,
+    /// The images of `noise.projection` cannot be decoded with a proven error.
+    #[error("{}: {reason}", path.display())]
+    Space {
+        /// Its file.
+        path: PathBuf,
+        /// Why not.
+        reason: Box<SpaceError>,
     },
-    /// What the projection keeps cannot be shown to it.
-    #[error(transparent)]
-    View(#[from] ViewError),
-    /// No noise can be added there.
-    #[error(transparent)]
-    Space(#[from] Box<SpaceError>),
-    /// A network that is no classifier.
-    #[error(transparent)]
-    Model(#[from] OwnModelError),
+    /// The network cannot be shown what `noise.projection` keeps.
+    #[error("{}: {reason}", network.display())]
+    View {
+        /// The network.
+        network: PathBuf,
+        /// Why not.
+        reason: ViewError,
+    },
 }
 
-impl SmoothedNetwork {
-    /// Reads the files and proves κ of the projection.
-    pub fn open(files: SmoothedFiles<'_>, data: &Dataset, threads: usize) -> Result<Self, SmoothedError> {
-        let shape = data.shape();
-        let named = if files.projection.is_some() { None } else { Some(shape) };
-        let source = convert::read(files.network, named)
-            .map_err(|error| SmoothedError::Network { path: error.path, problem: error.problem })?;
-        let (mut network, mut name) = (source.network, source.sha256);
-        let (mean, std) = files.normalisation;
-        if !(mean.is_empty() && std.is_empty()) {
-            if network.normalisation.is_some() {
-                return Err(SmoothedError::NormalisedTwice);
-            }
-            let given = Normalisation::new(mean, std, network.architecture.input.channels)?;
-            name = network_name(&name, Some(&given));
-            let numbers = |of: &[f32]| of.iter().map(|&number| f64::from(number)).collect();
-            network.normalisation = Some((numbers(given.mean()), numbers(given.std())));
-        }
-        let taken = network.architecture.input;
-        let (view, space) = match files.projection {
-            None => (View::values(shape, network.normalisation.as_ref())?, Space::identity(shape.len())),
+impl SmoothedModel<NetworkModel> {
+    /// Loads a network and proves κ of its projection.
+    pub fn open(params: &SmoothedParams<'_>) -> Result<OpenedModel, SmoothedError> {
+        let SmoothedParams { network, normalisation, runtime, noise, input, threads } = params;
+        let load = LoadParams {
+            data: *input,
+            normalisation: normalisation.clone(),
+            runtime: *runtime,
+            threads: *threads,
+        };
+        let LoadedModel { model, sha256, shape, unsupported, not_compared } =
+            runtime::load(network, &load).map_err(Box::new)?;
+        let named = NamedClassifier {
+            name: network_name(&sha256, normalisation.as_ref()),
+            runtime: Some(model.runtime()),
+            classifier: model,
+            images: shape,
+        };
+        let smoothed = Self::new(named, *input, noise, *threads)?;
+        Ok(OpenedModel { smoothed, unsupported, not_compared })
+    }
+}
+
+impl<C> SmoothedModel<C> {
+    /// Adds noise to inputs of a shape before a classifier; proves κ of the projection.
+    pub fn new(
+        named: NamedClassifier<C>,
+        input: Shape,
+        noise: &NoiseParams<'_>,
+        threads: usize,
+    ) -> Result<Self, SmoothedError> {
+        let NamedClassifier { classifier, name, runtime, images } = named;
+        let (space, projection) = match noise.projection {
+            None if images != input => return Err(SmoothedError::Images { images, given: input }),
+            None => (Space::identity(input.len()), None),
             Some(path) => {
-                let proven =
-                    ProvenProjection::open(path, files.certificate, None, threads).map_err(Box::new)?;
+                let proven = ProvenProjection::open(path, noise.certificate, noise.levels, threads)
+                    .map_err(Box::new)?;
                 let projection = proven.projection().shape();
-                if projection != shape {
+                if projection != input {
                     let path = path.to_path_buf();
-                    return Err(SmoothedError::ProjectionShape { path, projection, data: shape });
+                    return Err(SmoothedError::ProjectionShape { path, projection, input });
                 }
-                let onto = (taken.height, taken.width);
-                let view = View::projected(proven.projection(), onto, network.normalisation.as_ref())?;
-                (view, Space::projected(&proven, Some(onto)).map_err(Box::new)?)
+                let onto = (images.height, images.width);
+                let space = Space::projected(&proven, Some(onto)).map_err(|reason| SmoothedError::Space {
+                    path: path.to_path_buf(),
+                    reason: Box::new(reason),
+                })?;
+                (space, Some(proven))
             }
         };
-        if view.output() != taken {
-            return Err(SmoothedError::Shape { network: taken, given: view.output() });
-        }
-        let classifier = OwnModel::of_network(&network)?;
-        // The smoothed classifier that certificates are about rounds to the grid of the data.
-        Ok(Self { network, name, view, space: space.of(quantum(data)), classifier })
+        // The smoothed classifier that certificates are about rounds to the grid of the inputs.
+        Ok(Self { classifier, name, runtime, space: space.of(noise.quantum), projection })
     }
 
-    /// What records call everything.
+    /// The same with another type of classifier, which computes the same.
+    pub fn map<D>(self, change: impl FnOnce(C) -> D) -> SmoothedModel<D> {
+        let Self { classifier, name, runtime, space, projection } = self;
+        SmoothedModel { classifier: change(classifier), name, runtime, space, projection }
+    }
+
+    /// What records of a run over a data set call everything.
     pub fn names(&self, data: &Dataset, nonce: Option<u64>) -> Names {
         Names {
             model: self.name.clone(),
-            runtime: Some(Runtime::Own.name().to_owned()),
+            runtime: self.runtime.map(|runtime| runtime.name().to_owned()),
             data: data_name(data),
             nonce,
         }
     }
 
-    /// The seed that follows from network, projection, data, σ and grid.
-    pub fn seed(&self, data: &Dataset, noise: NoiseLevel, nonce: u64) -> Result<u64, GridError> {
-        seed_in(&self.space, (&self.name, data.sha256()), noise, None, nonce)
+    /// The seed that follows from network, projection, data, σ, the exponent of the grid (by default the one that follows
+    /// from σ) and a nonce.
+    pub fn seed(
+        &self,
+        data: &Dataset,
+        noise: NoiseLevel,
+        grid_exponent: Option<i32>,
+        nonce: u64,
+    ) -> Result<u64, GridError> {
+        seed_in(&self.space, (&self.name, data.sha256()), noise, grid_exponent, nonce)
+    }
+}
+
+impl WhiteBoxModel {
+    /// Loads a network of our layers and proves κ of its projection. Needs our engine, and one level of noise.
+    pub fn open(params: &SmoothedParams<'_>) -> Result<Self, SmoothedError> {
+        let SmoothedParams { network: path, normalisation, runtime, noise, input, threads } = params;
+        let no_gradients = |needed| SmoothedError::NoGradients { network: path.to_path_buf(), needed };
+        if *runtime == RuntimeChoice::Onnx {
+            return Err(no_gradients("our engine, not ONNX Runtime"));
+        }
+        if noise.levels.is_some() {
+            return Err(no_gradients("one level of noise in all coordinates"));
+        }
+        let asked = if noise.projection.is_some() { None } else { Some(*input) };
+        let mut source = convert::read(path, asked).map_err(Box::new)?;
+        if let Some(given) = normalisation {
+            source.normalise(path, given).map_err(Box::new)?;
+        }
+        let network = source.network;
+        let classifier = OwnModel::of_network(&network)
+            .map_err(|reason| SmoothedError::Classifier { network: path.to_path_buf(), reason })?;
+        let (name, images) =
+            (network_name(&source.sha256, normalisation.as_ref()), network.architecture.input);
+        let named = NamedClassifier { classifier, name, runtime: Some(Runtime::Own), images };
+        let smoothed = SmoothedModel::new(named, *input, noise, *threads)?;
+        let own = network.normalisation.as_ref();
+        let view = match &smoothed.projection {
+            None => View::values(*input, own),
+            Some(proven) => View::projected(proven.projection(), (images.height, images.width), own),
+        };
+        let view = view.map_err(|reason| SmoothedError::View { network: path.to_path_buf(), reason })?;
+        if view.output() != images {
+            return Err(SmoothedError::Images { images, given: view.output() });
+        }
+        Ok(Self { network, view, smoothed })
     }
 }

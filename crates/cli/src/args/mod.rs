@@ -34,7 +34,7 @@ pub(crate) use replay::ReplayArguments;
 pub(crate) use reproduce::{ObjectName, ReproduceArguments, ScaleName};
 pub(crate) use shared::ReadingArguments;
 pub(crate) use toy::{Toy, toy};
-pub(crate) use train::TrainArguments;
+pub(crate) use train::{TrainArguments, TrainRequest};
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::path::PathBuf;

@@ -1,7 +1,10 @@
 //! The command line of `gambeson train`.
 
 use super::shared::{OUTPUT, seconds};
+use anyhow::{Context, bail};
 use clap::Args;
+use gambeson_learn::train::TrainSpec;
+use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -63,4 +66,34 @@ pub(crate) struct TrainArguments {
     /// Print one JSON object instead of text.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
+    #[arg(skip)]
+    request: OnceCell<TrainRequest>,
+}
+
+/// What to train, and where.
+#[derive(Debug)]
+pub(crate) struct TrainRequest {
+    /// The spec, with the changes of --set.
+    pub(crate) spec: TrainSpec,
+    /// Folder of the run.
+    pub(crate) out: PathBuf,
+}
+
+impl TrainArguments {
+    /// The spec and the folder; the file is read once.
+    pub(crate) fn request(&self) -> anyhow::Result<&TrainRequest> {
+        if let Some(request) = self.request.get() {
+            return Ok(request);
+        }
+        let path = &self.spec;
+        let text = gambeson_lowrank::file::read_file(path).with_context(|| path.display().to_string())?;
+        let text = String::from_utf8(text).with_context(|| path.display().to_string())?;
+        let spec = TrainSpec::parse(&text, &self.set).with_context(|| path.display().to_string())?;
+        let out = match &self.out {
+            Some(out) => out.clone(),
+            None if path.extension().is_some_and(|extension| extension == "toml") => path.with_extension(""),
+            None => bail!("{}: does not end with .toml; give a folder with --out", path.display()),
+        };
+        Ok(self.request.get_or_init(|| TrainRequest { spec, out }))
+    }
 }

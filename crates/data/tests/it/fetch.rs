@@ -1,7 +1,7 @@
 use crate::download::Server;
 use crate::support::{folder, quiet, says, stop, write};
 use gambeson_data::error::DataError;
-use gambeson_data::fetch::install::install;
+use gambeson_data::fetch::install::{KnownSet, install};
 use gambeson_data::fetch::package::convert_png;
 use gambeson_data::fetch::{self, Provider};
 use gambeson_data::format::cifar::{Cifar, KnownFile};
@@ -24,6 +24,10 @@ pub(crate) const FILES: [KnownFile; 2] = [
         sha256: "3908c567feda72bc0dbdb2dff040fe0d3470dcd51b942374378a476930dbf6b3",
     },
 ];
+
+fn set(data_dir: &Path) -> KnownSet<'_> {
+    KnownSet { name: "set", files: &FILES, data_dir }
+}
 
 pub(crate) fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut archive = tar::Builder::new(Vec::new());
@@ -74,7 +78,7 @@ fn archives_of_every_kind_are_installed() {
         let path = write(archives.path(), name, bytes);
         for _ in 0..2 {
             // The second time it takes the place of the first.
-            let installed = install("set", &FILES, &path, home.path(), &mut quiet).expect("installed");
+            let installed = install(set(home.path()), &path, &mut quiet).expect("installed");
             assert_eq!(std::fs::read(installed.join("b.bin")).expect("there"), b"hello again", "{name}");
             assert_eq!(
                 (names(home.path()), names(&installed)),
@@ -85,8 +89,7 @@ fn archives_of_every_kind_are_installed() {
     let home = folder();
     write(archives.path(), "loose/a.bin", "hello");
     write(archives.path(), "loose/b.bin", "hello again");
-    install("set", &FILES, &archives.path().join("loose"), home.path(), &mut quiet)
-        .expect("installed from a folder");
+    install(set(home.path()), &archives.path().join("loose"), &mut quiet).expect("installed from a folder");
 }
 
 #[test]
@@ -111,17 +114,17 @@ fn wrong_archives_leave_nothing() {
     ];
     for (name, bytes, words) in cases {
         let path = write(archives.path(), name, bytes);
-        says(install("set", &FILES, &path, home.path(), &mut quiet), words);
+        says(install(set(home.path()), &path, &mut quiet), words);
         assert!(names(home.path()).is_empty(), "{name}");
     }
     let path = write(archives.path(), "good.tar.gz", gz);
-    let stopped = install("set", &FILES, &path, home.path(), &mut stop);
+    let stopped = install(set(home.path()), &path, &mut stop);
     assert!(matches!(stopped, Err(DataError::Stopped)));
     assert!(names(home.path()).is_empty());
     // A wrong archive leaves untouched what is there.
-    install("set", &FILES, &path, home.path(), &mut quiet).expect("installed");
+    install(set(home.path()), &path, &mut quiet).expect("installed");
     let wrong = archives.path().join("changed.tar");
-    says(install("set", &FILES, &wrong, home.path(), &mut quiet), &["checksum"]);
+    says(install(set(home.path()), &wrong, &mut quiet), &["checksum"]);
     assert_eq!(std::fs::read(home.path().join("set/a.bin")).expect("there"), b"hello");
 }
 

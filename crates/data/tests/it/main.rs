@@ -8,6 +8,8 @@ mod audio;
 mod dataset;
 /// Downloads from servers that misbehave.
 mod download;
+/// What projections are fitted to.
+mod energies;
 /// Installing known sets.
 mod fetch;
 /// Files and observers, shared with the tests of `learn`.

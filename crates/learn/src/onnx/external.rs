@@ -9,8 +9,8 @@ use super::error::OnnxError;
 use super::schema::{ATTRIBUTE_TENSOR, ENTRY_KEY, ENTRY_VALUE, GRAPH_INITIALIZER, GRAPH_NODE, MODEL_GRAPH};
 use super::schema::{NODE_ATTRIBUTE, TENSOR_NAME, TENSOR_RAW};
 use super::wire::{Message, Value, WireError, bytes_field};
+use crate::weights::format::WeightsFormat;
 use gambeson_lowrank::file::sha256;
-use gambeson_lowrank::safetensors::looks_like;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
@@ -90,7 +90,7 @@ fn is_other_format(path: &Path) -> std::io::Result<bool> {
     if path.metadata()?.is_file() {
         std::fs::File::open(path)?.take(16).read_to_end(&mut head)?;
     }
-    Ok(looks_like(&head) || head.starts_with(b"PK\x03\x04") || head.starts_with(b"\x80\x02"))
+    Ok(WeightsFormat::detect(&head).is_ok())
 }
 
 /// The file of a location, which must lie in the folder of the graph.

@@ -259,38 +259,24 @@ impl OnnxModel {
         Ok(read(scores))
     }
 
-    /// Answers of one forward pass.
-    fn answer(
-        &self,
-        worker: &mut Session,
-        batch: &[f32],
-        rows: usize,
-        out: &mut [u32],
-    ) -> Result<(), OnnxError> {
-        let classes = self.classes;
-        self.run(worker, batch, rows, |scores| {
-            out.iter_mut().zip(scores.chunks_exact(classes)).for_each(|(out, row)| *out = highest(row));
-        })
-    }
-
     /// Answers a batch with one worker.
-    fn answer_all(
-        &self,
-        worker: &mut Session,
-        batch: &[f32],
-        rows: usize,
-        out: &mut [u32],
-    ) -> Result<(), OnnxError> {
-        let Batching::Fixed(part) = self.batching else { return self.answer(worker, batch, rows, out) };
+    fn answer(&self, worker: &mut Session, batch: &[f32], out: &mut [u32]) -> Result<(), OnnxError> {
+        let classes = self.classes;
+        let mut pass = |batch: &[f32], rows: usize, out: &mut [u32]| {
+            self.run(worker, batch, rows, |scores| {
+                out.iter_mut().zip(scores.chunks_exact(classes)).for_each(|(out, row)| *out = highest(row));
+            })
+        };
+        let Batching::Fixed(part) = self.batching else { return pass(batch, out.len(), out) };
         let size = self.shape.len();
         for (batch, out) in batch.chunks(part * size).zip(out.chunks_mut(part)) {
             if out.len() == part {
-                self.answer(worker, batch, part, out)?;
+                pass(batch, part, out)?;
             } else {
                 // The last rows are filled up; what the graph says of the filling is left out.
                 let mut filled = batch.to_vec();
                 filled.resize(part * size, 0.0);
-                self.answer(worker, &filled, part, out)?;
+                pass(&filled, part, out)?;
             }
         }
         Ok(())
@@ -328,7 +314,7 @@ impl Classifier for OnnxModel {
             }
         };
         drop(idle);
-        let answered = self.answer_all(&mut worker, batch, rows, out);
+        let answered = self.answer(&mut worker, batch, out);
         lock().push(worker);
         self.returned.notify_one();
         answered

@@ -1,6 +1,7 @@
 //! Why a file is not a classifier.
 
 use crate::net::architecture::ArchitectureError;
+use crate::network_format::NetworkFormatError;
 use crate::onnx::OnnxError;
 use crate::onnx::import::Unsupported;
 use crate::weights::network::NetworkError;
@@ -19,11 +20,13 @@ pub enum ModelError {
     /// Networks of our own, and state dicts.
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// No bytes.
-    #[error("{}: the file is empty", path.display())]
-    Empty {
+    /// A file of no known format.
+    #[error("{}: {reason}", path.display())]
+    Format {
         /// The file.
         path: PathBuf,
+        /// Why not.
+        reason: NetworkFormatError,
     },
     /// The engine was asked for, but lacks something.
     #[error("{}: our engine does not have {reason}", path.display())]

@@ -6,12 +6,14 @@ use super::model::{NetworkModel, RuntimeChoice};
 use super::own::OwnModel;
 use crate::net::architecture::Architecture;
 use crate::net::parameters::Weights;
+use crate::network_format::NetworkFormat;
 use crate::onnx::import::{ImportError, Imported, Unsupported, import};
 use crate::onnx::{
     Normalisation, OnnxError, OnnxModel, WholeGraph, affine, declared_dimensions, image_shape, whole_graph,
 };
-use crate::weights::network::Network;
+use crate::weights::network::{Network, NetworkError};
 use gambeson_data::dataset::Shape;
+use gambeson_lowrank::file::sha256;
 use gambeson_smooth::classifier::Classifier;
 use gambeson_smooth::input_map::{Affine, InputMap, Layout};
 use std::path::Path;
@@ -45,17 +47,17 @@ pub struct LoadedModel {
     pub not_compared: Option<OnnxError>,
 }
 
-/// Loads a file: a network of ours, a state dict of PyTorch, or an ONNX graph.
+/// Loads a gambeson network, a state dict of PyTorch, or an ONNX graph; the format is detected from the content.
 pub fn load(path: &Path, params: &LoadParams) -> Result<LoadedModel, ModelError> {
     let bytes = gambeson_lowrank::file::read_file(path)
         .map_err(|reason| ModelError::Onnx(OnnxError::Read { path: path.to_path_buf(), reason }))?;
-    if bytes.is_empty() {
-        return Err(ModelError::Empty { path: path.to_path_buf() });
-    }
-    let loaded = match (Network::recognises(&bytes), params.runtime) {
-        (false, _) => graph(path, whole_graph(path, bytes)?, params)?,
-        (true, RuntimeChoice::Onnx) => return Err(ModelError::NotGraph { path: path.to_path_buf() }),
-        (true, _) => network(path, params)?,
+    let loaded = match NetworkFormat::detect(path, &bytes) {
+        Ok(NetworkFormat::Onnx) => graph(path, whole_graph(path, bytes)?, params)?,
+        Ok(_) if params.runtime == RuntimeChoice::Onnx => {
+            return Err(ModelError::NotGraph { path: path.to_path_buf() });
+        }
+        Ok(_) => network(path, &bytes, params)?,
+        Err(reason) => return Err(ModelError::Format { path: path.to_path_buf(), reason }),
     };
     if loaded.model.classes() < 2 {
         return Err(ModelError::OneScore { path: path.to_path_buf() });
@@ -64,8 +66,10 @@ pub fn load(path: &Path, params: &LoadParams) -> Result<LoadedModel, ModelError>
 }
 
 /// A file of ours, or a state dict.
-fn network(path: &Path, params: &LoadParams) -> Result<LoadedModel, ModelError> {
-    let (network, sha256) = Network::read(path, params.data)?;
+fn network(path: &Path, bytes: &[u8], params: &LoadParams) -> Result<LoadedModel, ModelError> {
+    let network = Network::parse(bytes, Some(params.data))
+        .map_err(|problem| NetworkError { path: path.to_path_buf(), problem: Box::new(problem) })?;
+    let sha256 = sha256(bytes);
     let (taken, data) = (network.architecture.input, params.data);
     if taken.channels != data.channels || taken.height > data.height || taken.width > data.width {
         return Err(ModelError::InputShape { path: path.to_path_buf(), taken, data });

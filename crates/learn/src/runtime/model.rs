@@ -46,7 +46,7 @@ pub fn network_name(sha256: &str, normalisation: Option<&Normalisation>) -> Stri
 }
 
 impl RuntimeChoice {
-    /// The choice with which a run goes on whose records name a runtime; none where the name is unknown.
+    /// The choice with which a run goes on whose records name a runtime; `None` if the name is unknown.
     pub fn recorded(name: &str) -> Option<Self> {
         [(Runtime::Own, Self::Own), (Runtime::Onnx, Self::Onnx)]
             .into_iter()

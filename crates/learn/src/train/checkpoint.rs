@@ -8,7 +8,7 @@
 //! moment at least one of the two is whole.
 
 use super::clock::Spent;
-use super::trainer::State;
+use super::trainer::{State, StepReport};
 use crate::net::parameters::{Places, Weights};
 use gambeson_lowrank::file::{sha256, write_file};
 use gambeson_lowrank::safetensors::{Content, SafetensorsProblem, Tensor, Tensors};
@@ -37,6 +37,17 @@ pub struct Progress {
     pub spent: Spent,
     /// Of the epoch that is under way: the sum of losses, right answers, inputs.
     pub epoch: (f64, usize, usize),
+}
+
+impl Progress {
+    /// After one more step.
+    pub(super) fn add(&mut self, step: usize, report: &StepReport) {
+        self.step = step;
+        let (loss, correct, inputs) = &mut self.epoch;
+        *loss += report.loss;
+        *correct += report.correct;
+        *inputs += report.inputs;
+    }
 }
 
 /// A state and its progress.

@@ -156,13 +156,32 @@ pub fn train(
     every: Duration,
     observer: &mut dyn Observer<TrainProgress>,
 ) -> Result<Outcome, RunError> {
-    let failed = |path: &Path, reason| RunError::Io { path: path.to_path_buf(), reason };
-    let at = |name: &str| folder.join(name);
-    std::fs::create_dir_all(folder).map_err(|reason| failed(folder, reason))?;
     let spec = setup.identity();
+    claim(folder, &spec)?;
+    write_projection(setup, folder)?;
+    let mut run = Run::open(setup, folder, spec, observer)?;
+    let steps = run.trainer.steps();
+    while run.progress.step < steps {
+        let stop = run.step(every, observer)?;
+        if stop && run.progress.step < steps {
+            return Ok(run.ended(None));
+        }
+    }
+    let network = run.write_network()?;
+    Ok(run.ended(Some(network)))
+}
+
+fn failed(path: PathBuf) -> impl FnOnce(io::Error) -> RunError {
+    |reason| RunError::Io { path, reason }
+}
+
+/// Makes the folder one of this spec, unless it is one of another, or somebody else's.
+fn claim(folder: &Path, spec: &str) -> Result<(), RunError> {
+    let at = |name: &str| folder.join(name);
+    std::fs::create_dir_all(folder).map_err(failed(folder.to_path_buf()))?;
     match std::fs::read_to_string(at(SPEC)) {
-        Ok(own) if own == spec => {}
-        Ok(_) => return Err(RunError::AnotherSpec { path: at(SPEC) }),
+        Ok(own) if own == spec => Ok(()),
+        Ok(_) => Err(RunError::AnotherSpec { path: at(SPEC) }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             // What stands there without a spec is not of this run, and is not ours to replace.
             let ours = [NETWORK, METRICS, CHECKPOINT, PREVIOUS, NEW, PROJECTION];
@@ -170,92 +189,141 @@ pub fn train(
                 return Err(RunError::Foreign { path });
             }
             // Before all else: whatever is written from now on is of this run, also after a kill.
-            write_file(&at(SPEC), spec.as_bytes()).map_err(|reason| failed(&at(SPEC), reason))?;
+            write_file(&at(SPEC), spec.as_bytes()).map_err(failed(at(SPEC)))
         }
-        Err(reason) => return Err(failed(&at(SPEC), reason)),
+        Err(reason) => Err(failed(at(SPEC))(reason)),
     }
-    // Behind its certificate: where it is, both are.
-    if let Some(used) = setup.projection.as_ref().filter(|_| !at(PROJECTION).exists()) {
-        if let Some(certificate) = &used.certificate {
-            certificate.write(&certificate_path(&at(PROJECTION)))?;
-        }
-        used.projection.write(&at(PROJECTION))?;
+}
+
+/// The projection stands behind its certificate: where it is, both are.
+fn write_projection(setup: &Setup, folder: &Path) -> Result<(), RunError> {
+    let path = folder.join(PROJECTION);
+    let Some(used) = setup.projection.as_ref().filter(|_| !path.exists()) else { return Ok(()) };
+    if let Some(certificate) = &used.certificate {
+        certificate.write(&certificate_path(&path))?;
     }
-    let found = last_checkpoint(setup, folder, &spec, observer)?;
-    // A broken one is replaced: it must not push out the good one before it.
-    let mut last_is_good = found.as_ref().is_none_or(|found| found.from_last);
-    let (mut trainer, mut progress) = match found {
-        None => (Trainer::new(setup)?, Progress::default()),
-        Some(Found { checkpoint: Checkpoint { progress, state, .. }, .. }) => {
-            let _ = observer.observe(&TrainProgress::Resumed { step: state.step });
-            (Trainer::resume(setup, state)?, progress)
-        }
-    };
-    let mut metrics =
-        read_metrics(&at(METRICS), progress.step).map_err(|reason| failed(&at(METRICS), reason))?;
-    let (mut clock, mut saved) = (Clock::start(), Instant::now());
-    let (steps, per_epoch) = (trainer.steps(), trainer.per_epoch());
-    let mut save = |trainer: &Trainer<'_>, progress: &Progress| {
-        let Weights { parameters, statistics } = &trainer.state().weights;
-        if parameters.iter().chain(statistics).any(|number| !number.is_finite()) {
-            return Err(RunError::Diverged { step: progress.step });
-        }
-        let checkpoint =
-            Checkpoint { spec: spec.clone(), progress: progress.clone(), state: trainer.state().clone() };
-        checkpoint.write(folder, last_is_good).map_err(|reason| failed(&at(CHECKPOINT), reason))?;
-        last_is_good = true;
-        Ok(())
-    };
-    while progress.step < steps {
-        let report = trainer.step();
+    Ok(used.projection.write(&path)?)
+}
+
+/// A run under way.
+struct Run<'a> {
+    setup: &'a Setup,
+    folder: &'a Path,
+    /// As its `spec.toml` has it.
+    spec: String,
+    trainer: Trainer<'a>,
+    progress: Progress,
+    metrics: Vec<Metrics>,
+    /// Whether the last checkpoint can be read: a broken one must not push out the good one before it.
+    last_is_good: bool,
+    /// Measures training since the last checkpoint.
+    clock: Clock,
+    /// When the last checkpoint was written.
+    saved: Instant,
+}
+
+impl<'a> Run<'a> {
+    /// From the last checkpoint in the folder, or from the beginning.
+    fn open(
+        setup: &'a Setup,
+        folder: &'a Path,
+        spec: String,
+        observer: &mut dyn Observer<TrainProgress>,
+    ) -> Result<Self, RunError> {
+        let found = last_checkpoint(setup, folder, &spec, observer)?;
+        let last_is_good = found.as_ref().is_none_or(|found| found.from_last);
+        let (trainer, progress) = match found {
+            None => (Trainer::new(setup)?, Progress::default()),
+            Some(Found { checkpoint: Checkpoint { progress, state, .. }, .. }) => {
+                let _ = observer.observe(&TrainProgress::Resumed { step: state.step });
+                (Trainer::resume(setup, state)?, progress)
+            }
+        };
+        let path = folder.join(METRICS);
+        let metrics = read_metrics(&path, progress.step).map_err(failed(path))?;
+        let (clock, saved) = (Clock::start(), Instant::now());
+        Ok(Self { setup, folder, spec, trainer, progress, metrics, last_is_good, clock, saved })
+    }
+
+    /// One step, with what is due after it: metrics at the end of an epoch, a checkpoint. Whether the observer asks to stop.
+    fn step(
+        &mut self,
+        every: Duration,
+        observer: &mut dyn Observer<TrainProgress>,
+    ) -> Result<bool, RunError> {
+        let report = self.trainer.step();
+        let (step, steps) = (self.trainer.state().step, self.trainer.steps());
         if !report.loss.is_finite() {
-            return Err(RunError::Diverged { step: trainer.state().step });
+            return Err(RunError::Diverged { step });
         }
-        progress.step = trainer.state().step;
-        let (loss, correct, inputs) = &mut progress.epoch;
-        (*loss, *correct, *inputs) =
-            (*loss + report.loss, *correct + report.correct, *inputs + report.inputs);
-        let step = progress.step;
+        self.progress.add(step, &report);
         let mut stop = observer.observe(&TrainProgress::Step { step, steps, report }).is_break();
-        if step.is_multiple_of(per_epoch) {
-            clock.add_to(&mut progress.spent);
-            let (loss, correct, inputs) = std::mem::take(&mut progress.epoch);
-            let tested = setup.test.as_ref().map(|test| trainer.evaluate(test, setup.spec.data.evaluate));
-            let epoch = Metrics {
-                epoch: step / per_epoch,
-                step,
-                loss: loss / inputs as f64,
-                accuracy: correct as f64 / inputs as f64,
-                test_accuracy: tested
-                    .filter(|(_, all)| *all > 0)
-                    .map(|(right, all)| right as f64 / all as f64),
-                learning_rate: report.learning_rate,
-                epsilon: report.epsilon,
-                spent: progress.spent,
-            };
+        if step.is_multiple_of(self.trainer.per_epoch()) {
+            self.clock.add_to(&mut self.progress.spent);
+            let epoch = self.epoch(&report);
             stop |= observer.observe(&TrainProgress::Epoch(epoch.clone())).is_break();
-            metrics.push(epoch);
+            self.metrics.push(epoch);
             // Before the checkpoint: lines beyond it are dropped by whoever goes on, missing ones would be missed.
-            write_metrics(&at(METRICS), &metrics).map_err(|reason| failed(&at(METRICS), reason))?;
-            save(&trainer, &progress)?;
-            (clock, saved) = (Clock::start(), Instant::now());
-        } else if stop || saved.elapsed() >= every {
-            clock.add_to(&mut progress.spent);
-            save(&trainer, &progress)?;
-            (clock, saved) = (Clock::start(), Instant::now());
+            let path = self.folder.join(METRICS);
+            write_metrics(&path, &self.metrics).map_err(failed(path))?;
+            self.save()?;
+        } else if stop || self.saved.elapsed() >= every {
+            self.clock.add_to(&mut self.progress.spent);
+            self.save()?;
         }
-        if stop && step < steps {
-            return Ok(Outcome { network: None, metrics, spent: progress.spent });
+        Ok(stop)
+    }
+
+    /// What the epoch came to whose last step this was; the sums begin anew.
+    fn epoch(&mut self, last: &StepReport) -> Metrics {
+        let (loss, correct, inputs) = std::mem::take(&mut self.progress.epoch);
+        let evaluated = self.setup.spec.data.evaluate;
+        let tested = self.setup.test.as_ref().map(|test| self.trainer.evaluate(test, evaluated));
+        let step = self.progress.step;
+        Metrics {
+            epoch: step / self.trainer.per_epoch(),
+            step,
+            loss: loss / inputs as f64,
+            accuracy: correct as f64 / inputs as f64,
+            test_accuracy: tested.filter(|(_, all)| *all > 0).map(|(right, all)| right as f64 / all as f64),
+            learning_rate: last.learning_rate,
+            epsilon: last.epsilon,
+            spent: self.progress.spent,
         }
     }
-    let network = Network {
-        architecture: setup.architecture.clone(),
-        weights: trainer.kept().clone(),
-        normalisation: Some(setup.normalisation.clone()),
-        training: Some(setup.spec.to_toml()),
-    };
-    let sha256 = network.write(&at(NETWORK))?;
-    Ok(Outcome { network: Some(sha256), metrics, spent: progress.spent })
+
+    /// Writes a checkpoint. Time until it is written is none of training.
+    fn save(&mut self) -> Result<(), RunError> {
+        let Weights { parameters, statistics } = &self.trainer.state().weights;
+        if parameters.iter().chain(statistics).any(|number| !number.is_finite()) {
+            return Err(RunError::Diverged { step: self.progress.step });
+        }
+        let checkpoint = Checkpoint {
+            spec: self.spec.clone(),
+            progress: self.progress.clone(),
+            state: self.trainer.state().clone(),
+        };
+        let written = checkpoint.write(self.folder, self.last_is_good);
+        written.map_err(failed(self.folder.join(CHECKPOINT)))?;
+        self.last_is_good = true;
+        (self.clock, self.saved) = (Clock::start(), Instant::now());
+        Ok(())
+    }
+
+    /// Writes the network; returns the hash of its file.
+    fn write_network(&self) -> Result<String, NetworkError> {
+        let network = Network {
+            architecture: self.setup.architecture.clone(),
+            weights: self.trainer.kept().clone(),
+            normalisation: Some(self.setup.normalisation.clone()),
+            training: Some(self.setup.spec.to_toml()),
+        };
+        network.write(&self.folder.join(NETWORK))
+    }
+
+    fn ended(self, network: Option<String>) -> Outcome {
+        Outcome { network, metrics: self.metrics, spent: self.progress.spent }
+    }
 }
 
 /// A checkpoint, and whether it is the last one or the one before.

@@ -1,18 +1,16 @@
 //! From a spec and data to what is trained: network, view of inputs, projection, level of the noise.
 
 use super::check::SpecError;
-use super::spec::{Basis, FitMethodName, FitSpec, Grid, ProjectionSpec, TrainSpec};
+use super::spec::{FitMethodName, FitSpec, Grid, ProjectionSpec, TrainSpec};
 use crate::net::architecture::Architecture;
 use crate::net::models::ModelError;
 use crate::view::{View, ViewError};
 use gambeson_data::dataset::{Dataset, Shape, Values};
-use gambeson_data::second_moments::{SecondMomentsError, second_moments};
+use gambeson_data::energies::{DataEnergies, DataEnergiesError, EnergyParams};
 use gambeson_data::statistics::channel_statistics;
 use gambeson_lowrank::file::sha256;
 use gambeson_lowrank::projection::certificate::{ProjectionCertificate, certificate_path};
-use gambeson_lowrank::projection::energy::{Energy, EnergyError};
-use gambeson_lowrank::projection::fit::{FitData, FitMethod, FitProjectionError, Target, fit_projection};
-use gambeson_lowrank::projection::representation::{EmptyGrid, Representation, Transform};
+use gambeson_lowrank::projection::fit::{FitMethod, FitProjectionError, Target, fit_projection};
 use gambeson_lowrank::projection::{Projection, ProjectionError};
 use gambeson_lowrank::sdp::bracket::BoundParams;
 use gambeson_lowrank::sdp::certificate::CertificateFileError;
@@ -126,19 +124,8 @@ pub enum SetupError {
     #[error(transparent)]
     Fit(#[from] FitProjectionError),
     /// Data that no projection can be fitted to.
-    #[error("channel {channel}: {reason}")]
-    Energy {
-        /// Counting from 0.
-        channel: usize,
-        /// Why not.
-        reason: EnergyError,
-    },
-    /// Data without second moments.
     #[error(transparent)]
-    Moments(#[from] SecondMomentsError),
-    /// Inputs without values.
-    #[error(transparent)]
-    Grid(#[from] EmptyGrid),
+    Energies(#[from] DataEnergiesError),
     /// The network cannot be shown what the projection keeps.
     #[error(transparent)]
     View(#[from] ViewError),
@@ -257,29 +244,8 @@ pub fn projection(
 }
 
 fn fitted(fit: &FitSpec, train: &Dataset, threads: usize) -> Result<UsedProjection, SetupError> {
-    let shape = train.shape();
-    let representation = match (fit.basis, shape.height) {
-        (Basis::Pixel, _) => Representation::Pixel,
-        (Basis::Dct, 1) => Representation::Dct1,
-        (Basis::Dct, _) => Representation::Dct2,
-    };
-    let transform = Transform::new(representation, shape.height, shape.width)?;
-    let energies = second_moments(train, &mut ())?
-        .iter()
-        .enumerate()
-        .map(|(channel, moments)| {
-            Energy::new(moments, &transform, false).map_err(|reason| SetupError::Energy { channel, reason })
-        })
-        .collect::<Result<Vec<Energy>, SetupError>>()?;
-    let inside = |index: usize| fit.grid.is_none_or(|size| transform.in_low_block(index, size));
-    let data = FitData {
-        representation,
-        shape,
-        energies: &energies,
-        allowed: fit.grid.is_some().then_some(&inside),
-        name: train.name(),
-        sha256: train.sha256(),
-    };
+    let params = EnergyParams { basis: fit.basis, grid: fit.grid, centre: false };
+    let energies = DataEnergies::new(train, &params, &mut ())?;
     let method = match fit.method {
         FitMethodName::Robust => FitMethod::Robust,
         FitMethodName::Axis => FitMethod::Axis,
@@ -290,6 +256,6 @@ fn fitted(fit: &FitSpec, train: &Dataset, threads: usize) -> Result<UsedProjecti
         (None, error) => Target::Error(error.unwrap_or_default()), // one of them is there
     };
     let bound = BoundParams { threads, ..BoundParams::default() };
-    let fitted = fit_projection(&data, target, &method, &bound, &mut ())?;
+    let fitted = fit_projection(&energies.fit_data(), target, &method, &bound, &mut ())?;
     Ok(UsedProjection { projection: fitted.projection, certificate: Some(fitted.certificate) })
 }

@@ -36,6 +36,7 @@
 use crate::attack::ball::Norm;
 use crate::net::loss::{Consistency, Loss};
 use crate::net::models::Model;
+pub use gambeson_data::energies::Basis;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -131,17 +132,6 @@ pub enum FitMethodName {
     Axis,
     /// Principal components, as in Algorithm 1.
     Pca,
-}
-
-/// Coordinates of a projection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Basis {
-    /// The cosine transform.
-    #[default]
-    Dct,
-    /// The values themselves.
-    Pixel,
 }
 
 /// The images that a projection is decoded onto.

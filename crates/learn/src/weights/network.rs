@@ -5,6 +5,7 @@
 //! `input_mean` and `input_std` where rows are normalised first, and `training`, the spec it was trained by, in its own
 //! words. The same network gives the same bytes, and the hash of the file is its name in records.
 
+use super::format::{FORMAT, WeightsFormat, WeightsFormatError};
 use super::state_dict::{StateDictError, from_state_dict};
 use super::tensor::NamedTensor;
 use super::torch::{self, TorchError};
@@ -13,14 +14,11 @@ use crate::net::layer::norm::EPSILON;
 use crate::net::parameters::{Place, Places, Weights};
 use gambeson_data::dataset::Shape;
 use gambeson_lowrank::file::{sha256, write_file};
-use gambeson_lowrank::safetensors::{Content, SafetensorsProblem, Tensor, Tensors, View, looks_like};
+use gambeson_lowrank::safetensors::{Content, SafetensorsProblem, Tensor, Tensors, View};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
-
-/// The first words of the metadata.
-pub const FORMAT: &str = "gambeson network 1";
 
 /// A network.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,12 +98,9 @@ pub enum NetworkProblem {
     /// Normalisation that is none.
     #[error("its normalisation is not one mean and one positive deviation per channel")]
     Normalisation,
-    /// No bytes.
-    #[error("the file is empty")]
-    Empty,
-    /// Neither safetensors nor a state dict.
-    #[error("neither a network of gambeson nor a state dict (safetensors, or a file of torch.save)")]
-    Unknown,
+    /// A file of no known format.
+    #[error(transparent)]
+    Format(#[from] WeightsFormatError),
 }
 
 /// The lists of numbers of a layer, and whether each is a statistic.
@@ -213,12 +208,6 @@ impl Network {
         Ok(sha256(&bytes))
     }
 
-    /// Whether bytes begin like one of the files that [`read`](Self::read) reads: safetensors, an archive or a pickle.
-    pub fn recognises(bytes: &[u8]) -> bool {
-        const PICKLE: u8 = 0x80;
-        torch::recognises(bytes) || looks_like(bytes) || bytes.first() == Some(&PICKLE)
-    }
-
     /// Reads a file: ours, or a state dict of a network for images of the shape `input`. Also its hash.
     pub fn read(path: &Path, input: Shape) -> Result<(Self, String), NetworkError> {
         let problem = |problem| NetworkError { path: path.to_path_buf(), problem: Box::new(problem) };
@@ -236,19 +225,11 @@ impl Network {
             network.check()?;
             Ok(network)
         };
-        if bytes.is_empty() {
-            return Err(NetworkProblem::Empty);
-        }
-        if torch::recognises(bytes) {
-            return state_dict(torch::read(bytes)?);
-        }
-        if !looks_like(bytes) {
-            return Err(NetworkProblem::Unknown);
-        }
-        let content = Content::parse(bytes)?;
-        if content.metadata.get("format").map(String::as_str) == Some(FORMAT) {
-            return Self::own(&content);
-        }
+        let content = match WeightsFormat::detect(bytes)? {
+            WeightsFormat::Torch => return state_dict(torch::read(bytes)?),
+            WeightsFormat::Own => return Self::own(&Content::parse(bytes)?),
+            WeightsFormat::Safetensors => Content::parse(bytes)?,
+        };
         let mut tensors = Vec::new();
         for (name, view) in &content.arrays {
             // Counters and the like are of other types, and no part of a network.

@@ -119,137 +119,174 @@ struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    #[allow(clippy::too_many_lines)] // one arm per operation
     fn run(mut self) -> Result<(Object, usize), PickleError> {
         loop {
             let offset = self.at;
-            let damaged = PickleError::Malformed { offset };
-            let operation = self.take(1)?[0];
-            match operation {
-                0x80 => drop(self.take(1)?), // PROTO
-                0x95 => drop(self.take(8)?), // FRAME
+            match self.take(1)?[0] {
                 b'.' => {
-                    let result = self.stack.pop().ok_or(damaged)?;
+                    let result = self.stack.pop().ok_or(PickleError::Malformed { offset })?;
                     return Ok((result, self.at));
                 }
-                b'(' => self.marks.push(self.stack.len()),
-                b'N' => self.stack.push(Object::None),
-                0x88 => self.stack.push(Object::Bool(true)),
-                0x89 => self.stack.push(Object::Bool(false)),
-                b'J' => {
-                    let value = i32::from_le_bytes(self.array()?);
-                    self.stack.push(Object::Integer(value.into()));
-                }
-                b'K' => {
-                    let [value] = self.array()?;
-                    self.stack.push(Object::Integer(value.into()));
-                }
-                b'M' => {
-                    let value = u16::from_le_bytes(self.array()?);
-                    self.stack.push(Object::Integer(value.into()));
-                }
-                0x8a => {
-                    let [length] = self.array()?;
-                    let value = self.take(length.into())?;
-                    self.stack.push(long(value));
-                }
-                b'G' => {
-                    let value = f64::from_be_bytes(self.array()?);
-                    self.stack.push(Object::Float(value));
-                }
-                b'X' => {
-                    let length = u32::from_le_bytes(self.array()?);
-                    self.text(usize::try_from(length).map_err(|_| damaged)?)?;
-                }
-                0x8c => {
-                    let [length] = self.array()?;
-                    self.text(length.into())?;
-                }
-                b')' => self.stack.push(Object::Tuple(Rc::default())),
-                b']' => self.stack.push(Object::List(Rc::default())),
-                b'}' => self.stack.push(Object::Dict(Rc::default())),
-                0x85..=0x87 => {
-                    let items = self.pop(usize::from(operation - 0x84))?;
-                    let depth = around(&items, offset)?;
-                    self.stack.push(Object::Tuple(Rc::new(Nest { items, depth })));
-                }
-                b't' => {
-                    let items = self.pop_marked()?;
-                    let depth = around(&items, offset)?;
-                    self.stack.push(Object::Tuple(Rc::new(Nest { items, depth })));
-                }
-                b'a' | b'e' => {
-                    let items = if operation == b'a' { self.pop(1)? } else { self.pop_marked()? };
-                    let Some(Object::List(list)) = self.stack.last_mut() else { return Err(damaged) };
-                    let (list, depth) = (own(list, &mut self.copies, offset)?, around(&items, offset)?);
-                    list.depth = list.depth.max(depth);
-                    list.items.extend(items);
-                }
-                b's' | b'u' => {
-                    let items = if operation == b's' { self.pop(2)? } else { self.pop_marked()? };
-                    let Some(Object::Dict(dict)) = self.stack.last_mut() else { return Err(damaged) };
-                    let (dict, depth) = (own(dict, &mut self.copies, offset)?, around(&items, offset)?);
-                    dict.depth = dict.depth.max(depth);
-                    let mut items = items.into_iter();
-                    while let Some(key) = items.next() {
-                        dict.items.push((key, items.next().ok_or(damaged.clone())?));
-                    }
-                }
-                b'q' | b'r' | 0x94 => {
-                    let index = match operation {
-                        b'q' => usize::from(self.array::<1>()?[0]),
-                        b'r' => {
-                            usize::try_from(u32::from_le_bytes(self.array()?)).map_err(|_| damaged.clone())?
-                        }
-                        _ => self.memo.len(),
-                    };
-                    let top = self.stack.last().cloned().ok_or(damaged.clone())?;
-                    self.memo.insert(index, top);
-                }
-                b'h' | b'j' => {
-                    let index = match operation {
-                        b'h' => usize::from(self.array::<1>()?[0]),
-                        _ => {
-                            usize::try_from(u32::from_le_bytes(self.array()?)).map_err(|_| damaged.clone())?
-                        }
-                    };
-                    let object = self.memo.get(&index).cloned().ok_or(damaged)?;
-                    self.stack.push(object);
-                }
-                b'c' => {
-                    let (module, name) = (self.line()?, self.line()?);
-                    self.global(&format!("{module} {name}"), offset)?;
-                }
-                0x93 => {
-                    let names = self.pop(2)?;
-                    let [Object::Text(module), Object::Text(name)] = &names[..] else { return Err(damaged) };
-                    self.global(&format!("{module} {name}"), offset)?;
-                }
-                b'Q' => {
-                    let Some(Object::Tuple(id)) = self.stack.pop() else { return Err(damaged) };
-                    self.stack.push(Object::Persistent(id));
-                }
-                b'R' => {
-                    let mut call = self.pop(2)?;
-                    let (arguments, function) = (call.pop(), call.pop());
-                    let (Some(Object::Tuple(arguments)), Some(Object::Global(function))) =
-                        (arguments, function)
-                    else {
-                        return Err(damaged);
-                    };
-                    let made = called(function, &arguments).ok_or(damaged)?;
-                    self.stack.push(made);
-                }
-                // What an ordered dictionary carries beside its entries.
-                b'b' => {
-                    self.pop(1)?;
-                    if !matches!(self.stack.last(), Some(Object::Dict(_))) {
-                        return Err(damaged);
-                    }
-                }
-                operation => return Err(PickleError::Operation { operation, offset }),
+                operation => self.step(operation, offset)?,
             }
         }
+    }
+
+    /// Any operation but the last.
+    fn step(&mut self, operation: u8, offset: usize) -> Result<(), PickleError> {
+        if let Some(object) = self.plain(operation, offset)? {
+            self.stack.push(object);
+            return Ok(());
+        }
+        match operation {
+            0x80 => drop(self.take(1)?), // PROTO
+            0x95 => drop(self.take(8)?), // FRAME
+            b'(' => self.marks.push(self.stack.len()),
+            0x85..=0x87 => {
+                let items = self.pop(usize::from(operation - 0x84))?;
+                self.tuple(items, offset)?;
+            }
+            b't' => {
+                let items = self.pop_marked()?;
+                self.tuple(items, offset)?;
+            }
+            b'a' => {
+                let items = self.pop(1)?;
+                self.append(items, offset)?;
+            }
+            b'e' => {
+                let items = self.pop_marked()?;
+                self.append(items, offset)?;
+            }
+            b's' => {
+                let items = self.pop(2)?;
+                self.set(items, offset)?;
+            }
+            b'u' => {
+                let items = self.pop_marked()?;
+                self.set(items, offset)?;
+            }
+            b'q' | b'r' | 0x94 => {
+                let index = if operation == 0x94 { self.memo.len() } else { self.index(operation == b'r')? };
+                let top = self.stack.last().cloned().ok_or(PickleError::Malformed { offset })?;
+                self.memo.insert(index, top);
+            }
+            b'h' | b'j' => {
+                let index = self.index(operation == b'j')?;
+                let object = self.memo.get(&index).cloned().ok_or(PickleError::Malformed { offset })?;
+                self.stack.push(object);
+            }
+            b'c' => {
+                let (module, name) = (self.line()?, self.line()?);
+                self.global(&format!("{module} {name}"), offset)?;
+            }
+            0x93 => {
+                let names = self.pop(2)?;
+                let [Object::Text(module), Object::Text(name)] = &names[..] else {
+                    return Err(PickleError::Malformed { offset });
+                };
+                self.global(&format!("{module} {name}"), offset)?;
+            }
+            b'Q' | b'R' | b'b' => self.call(operation, offset)?,
+            operation => return Err(PickleError::Operation { operation, offset }),
+        }
+        Ok(())
+    }
+
+    /// The number, the text or the empty object that an operation pushes; `None` for other operations.
+    fn plain(&mut self, operation: u8, offset: usize) -> Result<Option<Object>, PickleError> {
+        Ok(Some(match operation {
+            b'N' => Object::None,
+            0x88 => Object::Bool(true),
+            0x89 => Object::Bool(false),
+            b'J' => Object::Integer(i32::from_le_bytes(self.array()?).into()),
+            b'K' => Object::Integer(u8::from_le_bytes(self.array()?).into()),
+            b'M' => Object::Integer(u16::from_le_bytes(self.array()?).into()),
+            0x8a => {
+                let [length] = self.array()?;
+                long(self.take(length.into())?)
+            }
+            b'G' => Object::Float(f64::from_be_bytes(self.array()?)),
+            b'X' => {
+                let length = u32::from_le_bytes(self.array()?);
+                self.text(usize::try_from(length).map_err(|_| PickleError::Malformed { offset })?)?
+            }
+            0x8c => {
+                let [length] = self.array()?;
+                self.text(length.into())?
+            }
+            b')' => Object::Tuple(Rc::default()),
+            b']' => Object::List(Rc::default()),
+            b'}' => Object::Dict(Rc::default()),
+            _ => return Ok(None),
+        }))
+    }
+
+    fn tuple(&mut self, items: Vec<Object>, offset: usize) -> Result<(), PickleError> {
+        let depth = around(&items, offset)?;
+        self.stack.push(Object::Tuple(Rc::new(Nest { items, depth })));
+        Ok(())
+    }
+
+    /// Adds items to the list on top of the stack.
+    fn append(&mut self, items: Vec<Object>, offset: usize) -> Result<(), PickleError> {
+        let Some(Object::List(list)) = self.stack.last_mut() else {
+            return Err(PickleError::Malformed { offset });
+        };
+        let (list, depth) = (own(list, &mut self.copies, offset)?, around(&items, offset)?);
+        list.depth = list.depth.max(depth);
+        list.items.extend(items);
+        Ok(())
+    }
+
+    /// Adds keys, each followed by its value, to the dictionary on top of the stack.
+    fn set(&mut self, items: Vec<Object>, offset: usize) -> Result<(), PickleError> {
+        let Some(Object::Dict(dict)) = self.stack.last_mut() else {
+            return Err(PickleError::Malformed { offset });
+        };
+        let (dict, depth) = (own(dict, &mut self.copies, offset)?, around(&items, offset)?);
+        dict.depth = dict.depth.max(depth);
+        let mut items = items.into_iter();
+        while let Some(key) = items.next() {
+            dict.items.push((key, items.next().ok_or(PickleError::Malformed { offset })?));
+        }
+        Ok(())
+    }
+
+    /// A place in the memo, as one byte or four.
+    fn index(&mut self, long: bool) -> Result<usize, PickleError> {
+        let offset = self.at;
+        if !long {
+            return Ok(usize::from(self.array::<1>()?[0]));
+        }
+        usize::try_from(u32::from_le_bytes(self.array()?)).map_err(|_| PickleError::Malformed { offset })
+    }
+
+    /// References to storages, calls of functions, and what an ordered dictionary carries beside its entries.
+    fn call(&mut self, operation: u8, offset: usize) -> Result<(), PickleError> {
+        let damaged = PickleError::Malformed { offset };
+        match operation {
+            b'Q' => {
+                let Some(Object::Tuple(id)) = self.stack.pop() else { return Err(damaged) };
+                self.stack.push(Object::Persistent(id));
+            }
+            b'R' => {
+                let mut call = self.pop(2)?;
+                let (arguments, function) = (call.pop(), call.pop());
+                let (Some(Object::Tuple(arguments)), Some(Object::Global(function))) = (arguments, function)
+                else {
+                    return Err(damaged);
+                };
+                self.stack.push(called(function, &arguments).ok_or(damaged)?);
+            }
+            _ => {
+                self.pop(1)?;
+                if !matches!(self.stack.last(), Some(Object::Dict(_))) {
+                    return Err(damaged);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn take(&mut self, length: usize) -> Result<&'a [u8], PickleError> {
@@ -265,11 +302,10 @@ impl<'a> Machine<'a> {
         self.take(N)?.try_into().map_err(|_| PickleError::Malformed { offset })
     }
 
-    fn text(&mut self, length: usize) -> Result<(), PickleError> {
+    fn text(&mut self, length: usize) -> Result<Object, PickleError> {
         let offset = self.at;
         let text = std::str::from_utf8(self.take(length)?).map_err(|_| PickleError::Malformed { offset })?;
-        self.stack.push(Object::Text(text.into()));
-        Ok(())
+        Ok(Object::Text(text.into()))
     }
 
     fn line(&mut self) -> Result<&'a str, PickleError> {

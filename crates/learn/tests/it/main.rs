@@ -8,6 +8,8 @@ mod onnx;
 mod onnx_files;
 /// Networks from files as classifiers.
 mod runtime;
+/// Smoothed models from files.
+mod smoothed;
 /// Files and observers.
 #[path = "../../../data/tests/it/files.rs"]
 mod support;

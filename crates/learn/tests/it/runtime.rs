@@ -101,6 +101,7 @@ fn graphs_of_our_layers_need_no_library_and_agree_with_it() {
         assert!(choice != RuntimeChoice::Auto && (choice == RuntimeChoice::Own) == (runtime == Runtime::Own));
     }
     assert_eq!(RuntimeChoice::recorded("another"), None);
+    assert_eq!(RuntimeChoice::recorded("gambeson 1"), None);
 }
 
 #[test]

@@ -45,8 +45,16 @@ impl Scene {
         let Some(model) = &self.model else { bail!("--model is missing") };
         let Some(sigma) = arguments.sigma else {
             let places: Vec<u64> = (0..inputs.len() as u64).collect();
-            let values = |place: u64| model.space.numbers(inputs[usize::try_from(place).unwrap_or(0)]);
-            let answers = classify_inputs(&model.classifier, &model.space, BATCH, &places, values, &mut ())?;
+            let values =
+                |place: u64| model.smoothed.space.numbers(inputs[usize::try_from(place).unwrap_or(0)]);
+            let answers = classify_inputs(
+                &model.smoothed.classifier,
+                &model.smoothed.space,
+                BATCH,
+                &places,
+                values,
+                &mut (),
+            )?;
             let answers = answers.context("stopped")?; // nobody stops it
             return Ok(answers.into_iter().map(|answer| (answer != NONE).then_some(answer)).collect());
         };
@@ -60,12 +68,12 @@ impl Scene {
             grid_exponent: self.grid_exponent(),
             ..SmoothingParams::new(NoiseLevel::new(sigma).context("--sigma")?)?
         };
-        let smoother = Smoother::new(&model.classifier, &model.space, params)?;
+        let smoother = Smoother::new(&model.smoothed.classifier, &model.smoothed.space, params)?;
         let bar =
             live_line(Some(inputs.len() as u64), "{spinner} {elapsed} [{bar:20}] {pos} of {len} predicted");
         let mut answers = Vec::new();
         for (&index, values) in indices.iter().zip(inputs) {
-            let found = smoother.predict(index, &model.space.numbers(values), &mut ());
+            let found = smoother.predict(index, &model.smoothed.space.numbers(values), &mut ());
             answers.push(found.with_context(|| format!("input {index}"))?.context("stopped")?.class);
             bar.inc(1);
             if interrupted() {

@@ -1,9 +1,10 @@
 //! What is attacked: data, network, how it sees inputs, and where noise is added.
 
 use crate::args::{AttackArguments, BallBasisName, MethodName, RadiusNormName};
+use crate::commands::certify::{hinted, normalisation};
 use crate::commands::data::data_dir;
 use crate::live_data::LiveData;
-use anyhow::{Context, anyhow, bail, ensure};
+use anyhow::{Context, bail, ensure};
 use gambeson_data::dataset::Dataset;
 use gambeson_data::source::{self, LoadOptions};
 use gambeson_learn::attack::Norm;
@@ -11,15 +12,15 @@ use gambeson_learn::attack::challenge::certified_victims;
 use gambeson_learn::attack::frame::Frame;
 use gambeson_learn::attack::inputs::Victim;
 use gambeson_learn::attack::pgd::PgdParams;
-use gambeson_learn::inputs::data_name;
-use gambeson_learn::smoothed::{SmoothedError, SmoothedFiles, SmoothedNetwork};
+use gambeson_learn::inputs::{data_name, quantum};
+use gambeson_learn::smoothed::{NoiseParams, SmoothedParams, WhiteBoxModel};
 use gambeson_learn::train::setup::value_range;
 use gambeson_lowrank::projection::representation::Representation;
 use gambeson_smooth::record::{Record, merge_records};
 
 pub(super) struct Scene {
     pub(super) data: Dataset,
-    pub(super) model: Option<SmoothedNetwork>,
+    pub(super) model: Option<WhiteBoxModel>,
     indices: Vec<usize>,
     /// Those whose radii are attacked.
     records: Vec<Record>,
@@ -34,14 +35,21 @@ impl Scene {
         let model = match &arguments.model {
             None => None,
             Some(path) => {
-                let files = SmoothedFiles {
-                    network: path,
-                    normalisation: (&arguments.normalisation.mean, &arguments.normalisation.std),
+                let noise = NoiseParams {
                     projection: arguments.projection.as_deref(),
                     certificate: arguments.certificate.as_deref(),
+                    quantum: quantum(&data),
+                    ..NoiseParams::default()
                 };
-                let opened = SmoothedNetwork::open(files, &data, threads).map_err(hinted);
-                Some(opened.with_context(|| path.display().to_string())?)
+                let normalisation =
+                    normalisation(&arguments.normalisation.mean, &arguments.normalisation.std, data.shape())?;
+                let params = SmoothedParams {
+                    normalisation,
+                    noise,
+                    threads,
+                    ..SmoothedParams::new(path, data.shape())
+                };
+                Some(WhiteBoxModel::open(&params).map_err(hinted)?)
             }
         };
         let records = match &arguments.certified {
@@ -96,7 +104,7 @@ impl Scene {
         let Some(model) = &self.model else { bail!("--model is missing") };
         let mut records = self.records.clone();
         let data = data_name(&self.data);
-        let projection = model.space.projection_sha256().unwrap_or("none");
+        let projection = model.smoothed.space.projection_sha256().unwrap_or("none");
         let sigma = arguments.sigma.context("--sigma is missing")?.to_string(); // clap asks for it
         for record in &records {
             let (run, common) = (&record.run, &record.run.common);
@@ -104,8 +112,9 @@ impl Scene {
             same(path, "projection", common.projection.as_deref().unwrap_or("none"), projection)?;
             same(path, "noise", run.noise.as_deref().unwrap_or("one level"), "one level")?;
             same(path, "sigma", &common.sigma.to_string(), &sigma)?;
-            same(path, "network", &common.model, &model.name)?;
-            same(path, "grid's quantum", common.grid.quantum.name(), model.space.unit().name())?;
+            same(path, "network", &common.model, &model.smoothed.name)?;
+            let unit = model.smoothed.space.unit();
+            same(path, "grid's quantum", common.grid.quantum.name(), unit.name())?;
         }
         let chosen = |index: u64| usize::try_from(index).is_ok_and(|index| self.indices.contains(&index));
         records.retain(|record| chosen(record.index));
@@ -130,7 +139,7 @@ impl Scene {
     pub(super) fn of_cosines(&self, arguments: &AttackArguments) -> bool {
         let Some(model) = &self.model else { return arguments.method == MethodName::Sparse };
         if arguments.certified.is_some() && arguments.norm == RadiusNormName::Linf {
-            return model.space.representation().is_some_and(|it| it != Representation::Pixel);
+            return model.smoothed.space.representation().is_some_and(|it| it != Representation::Pixel);
         }
         arguments.method == MethodName::Sparse || arguments.basis == Some(BallBasisName::Dct)
     }
@@ -139,15 +148,6 @@ impl Scene {
     pub(super) fn frame(&self, arguments: &AttackArguments) -> anyhow::Result<Frame> {
         let Some(model) = &self.model else { bail!("--model is missing") };
         Ok(if self.of_cosines(arguments) { Frame::cosines(&model.view)? } else { Frame::Values })
-    }
-}
-
-/// The error, with the options it is about.
-fn hinted(error: SmoothedError) -> anyhow::Error {
-    match &error {
-        SmoothedError::NormalisedTwice => anyhow!("{error}; leave out --mean and --std"),
-        SmoothedError::Normalisation(_) => anyhow!("--mean and --std: {error}"),
-        _ => error.into(),
     }
 }
 

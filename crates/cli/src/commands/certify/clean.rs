@@ -6,6 +6,7 @@ use crate::ended::Ended;
 use crate::json;
 use crate::progress::{interrupted, live_line, say};
 use crate::screen::wrapped;
+use gambeson_learn::runtime::Runtime;
 use gambeson_smooth::clean::{Classified, classify_inputs};
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -56,15 +57,21 @@ pub(super) fn run(
     let live = Live { bar, started: Instant::now(), limit: arguments.time_limit };
     let values = |index: u64| setup.row(index).values;
     let mut observer = |classified: &Classified| live.observe(classified.inputs);
-    let answers =
-        classify_inputs(&setup.model, &setup.space, arguments.batch, &indices, values, &mut observer);
+    let answers = classify_inputs(
+        &setup.smoothed.classifier,
+        &setup.smoothed.space,
+        arguments.batch,
+        &indices,
+        values,
+        &mut observer,
+    );
     live.bar.finish_and_clear();
     let Some(answers) = answers? else {
         say("stopped early");
         return Ok(Ended::FellShort);
     };
     let seconds = live.started.elapsed().as_secs_f64();
-    let mut by_class = vec![0; gambeson_smooth::classifier::Classifier::classes(&setup.model)];
+    let mut by_class = vec![0; gambeson_smooth::classifier::Classifier::classes(&setup.smoothed.classifier)];
     for answer in &answers {
         by_class.get_mut(*answer as usize).into_iter().for_each(|count| *count += 1);
     }
@@ -77,7 +84,7 @@ pub(super) fn run(
         correct,
         accuracy: correct.map(|correct| correct as f64 / answers.len() as f64),
         answers: by_class,
-        runtime: setup.runtime,
+        runtime: setup.smoothed.runtime.map(Runtime::name),
         seconds,
         rate: answers.len() as f64 / seconds.max(1e-9),
     };

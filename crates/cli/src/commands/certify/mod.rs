@@ -25,7 +25,7 @@ use gambeson_smooth::smoother::{Smoother, SmoothingParams, default_targets};
 pub(crate) use inputs::interruptible;
 use inputs::{Answered, Pace, ended};
 pub(crate) use live::{Draws, Live};
-pub(crate) use model::vector;
+pub(crate) use model::{hinted, normalisation, vector};
 use serde::Serialize;
 pub(crate) use setup::Setup;
 pub(crate) use sources::Sources;
@@ -77,7 +77,7 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
         extended_from: earlier.as_ref().map(|(last, _)| *last),
         grid_exponent: smooth.grid_exponent,
     };
-    let smoother = Smoother::new(&setup.model, &setup.space, params)?;
+    let smoother = Smoother::new(&setup.smoothed.classifier, &setup.smoothed.space, params)?;
     let mut run = setup.run_params(smooth, nonce);
     if let Some((_, earlier)) = &earlier {
         run.indices.retain(|index| earlier.contains_key(index));
@@ -94,7 +94,7 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
         tsv::write(path, &tsv::certified(finished.records.values()))?;
     }
     let records = finished.records.values();
-    let accuracy = RunAccuracy::of_records(&records, &setup.space, noise.value(), setup.labelled());
+    let accuracy = RunAccuracy::of_records(&records, &setup.smoothed.space, noise.value(), setup.labelled());
     let summary = summary(&finished, &setup, accuracy, smooth.out.as_deref());
     json::print_or(smooth.json, &summary, stdout, |stdout| print(&summary, &setup, stdout))?;
     Ok(ended(&finished))
@@ -118,7 +118,7 @@ fn goal(arguments: &CertifyArguments, noise: NoiseLevel, setup: &Setup) -> Goal 
     let norm: RadiusNorm = arguments.norm.into();
     let mut targets = arguments.target.clone();
     if targets.is_empty() && arguments.tolerance.is_none() {
-        targets = default_targets(&setup.space, norm, noise);
+        targets = default_targets(&setup.smoothed.space, norm, noise);
     }
     Goal { targets, tolerance: arguments.tolerance, norm }
 }
@@ -147,7 +147,7 @@ fn summary(finished: &Finished<Record>, setup: &Setup, accuracy: RunAccuracy, ou
 fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::Result<()> {
     summary.answered.print(setup, stdout)?;
     let (l2, linf) = (down(summary.median_l2, 4), down(summary.median_linf, 4));
-    let cosines = cosines(setup.space.representation());
+    let cosines = cosines(setup.smoothed.space.representation());
     let of = if cosines { " of cosine coefficients" } else { "" };
     writeln!(stdout, "median       l2 radius {l2}, l_inf radius {linf}{of}")?;
     let mean = format!("; {:.0} counted per input", summary.mean_estimation);

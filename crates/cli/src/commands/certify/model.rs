@@ -1,12 +1,13 @@
 //! What `--model` names.
 
-use super::sources::Sources;
-use crate::args::{Toy, toy};
+use crate::args::Toy;
 use crate::progress::say;
 use anyhow::{Context, anyhow, bail};
 use gambeson_data::dataset::Shape;
+use gambeson_learn::convert::ConvertProblem;
 use gambeson_learn::onnx::{Batching, Normalisation, OnnxError};
-use gambeson_learn::runtime::{self, LoadParams, LoadedModel, ModelError, NetworkModel, network_name};
+use gambeson_learn::runtime::{ModelError, NetworkModel};
+use gambeson_learn::smoothed::{NamedClassifier, OpenedModel, SmoothedError, SmoothedModel, SmoothedParams};
 use gambeson_lowrank::file::sha256_of_numbers;
 use gambeson_lowrank::matrix_file::npy;
 use gambeson_lowrank::projection::representation::{Representation, Transform};
@@ -67,59 +68,68 @@ impl Classifier for Model {
     }
 }
 
-/// A model, its name in records, what computes it, and the size of images it takes.
-pub(super) struct Loaded {
-    pub(super) model: Model,
-    pub(super) name: String,
-    pub(super) runtime: Option<&'static str>,
-    pub(super) shape: Shape,
-}
-
-pub(super) fn load(sources: &Sources<'_>, shape: Shape, threads: usize) -> anyhow::Result<Loaded> {
-    let text = &*sources.model.to_string_lossy();
-    let normalisation = match (sources.mean, sources.std) {
-        ([], []) => None,
-        (mean, std) => Some(Normalisation::new(mean, std, shape.channels).context("--mean and --std")?),
-    };
-    if let Some(toy) = toy(sources.model) {
-        if normalisation.is_some() {
-            bail!("--mean and --std are for networks: a toy takes its inputs unchanged");
-        }
-        let (model, name) = toy_model(&toy, text, shape).with_context(|| format!("--model {text}"))?;
-        return Ok(Loaded { model, name, runtime: None, shape });
-    }
-    let params =
-        LoadParams { data: shape, normalisation: normalisation.clone(), runtime: sources.runtime, threads };
-    let LoadedModel { model, sha256, shape, unsupported, not_compared } =
-        runtime::load(Path::new(sources.model), &params).map_err(hinted)?;
+/// The network of `--model`, ready to be smoothed.
+pub(super) fn network(params: &SmoothedParams<'_>) -> anyhow::Result<SmoothedModel<Model>> {
+    let OpenedModel { smoothed, unsupported, not_compared } = SmoothedModel::open(params).map_err(hinted)?;
+    let path = params.network.display();
     if let Some(unsupported) = unsupported {
-        say(&format!("{text}: run by ONNX Runtime, since our engine does not have {unsupported}"));
+        say(&format!("{path}: run by ONNX Runtime, since our engine does not have {unsupported}"));
     }
     if let Some(reason) = not_compared {
         say(&format!("run by our engine without the usual comparison: {reason}"));
     }
-    if let NetworkModel::Onnx(model) = &model
+    if let NetworkModel::Onnx(model) = &smoothed.classifier
         && let Batching::Fixed(rows) = model.batching()
     {
-        say(&format!("{text}: the graph takes batches of {rows} only, which is slow"));
+        say(&format!("{path}: the graph takes batches of {rows} only, which is slow"));
     }
-    let name = network_name(&sha256, normalisation.as_ref());
-    let runtime = Some(model.runtime().name());
-    Ok(Loaded { model: Model::Network(model), name, runtime, shape })
+    Ok(smoothed.map(Model::Network))
+}
+
+/// The normalisation of --mean and --std, if they are given.
+pub(crate) fn normalisation(
+    mean: &[f32],
+    std: &[f32],
+    shape: Shape,
+) -> anyhow::Result<Option<Normalisation>> {
+    if mean.is_empty() && std.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Normalisation::new(mean, std, shape.channels).context("--mean and --std")?))
 }
 
 /// The error, with what to do about it.
-fn hinted(error: ModelError) -> anyhow::Error {
+pub(crate) fn hinted(error: SmoothedError) -> anyhow::Error {
+    const TWICE: &str = "leave out --mean and --std";
     let hint = match &error {
-        ModelError::Unsupported { .. } => "--runtime onnx leaves the graph to ONNX Runtime",
-        ModelError::Disagree { .. } => "--runtime own or --runtime onnx takes one of them without comparing",
-        ModelError::NormalisedTwice { .. } => "leave out --mean and --std",
+        SmoothedError::Model(model) => match **model {
+            ModelError::Unsupported { .. } => "--runtime onnx leaves the graph to ONNX Runtime",
+            ModelError::Disagree { .. } => {
+                "--runtime own or --runtime onnx takes one of them without comparing"
+            }
+            ModelError::NormalisedTwice { .. } => TWICE,
+            _ => return error.into(),
+        },
+        SmoothedError::Network(network) => match *network.problem {
+            ConvertProblem::NormalisedTwice => TWICE,
+            _ => return error.into(),
+        },
         _ => return error.into(),
     };
     anyhow!("{error}; {hint}")
 }
 
-/// `toy:half-space,offset=B,cosine=K` and so on, with its name in records.
+/// The classifier of `toy:half-space,offset=B,cosine=K` and so on.
+pub(super) fn toy_classifier(
+    toy: &Toy<'_>,
+    text: &str,
+    images: Shape,
+) -> anyhow::Result<NamedClassifier<Model>> {
+    let (classifier, name) = toy_model(toy, text, images).with_context(|| format!("--model {text}"))?;
+    Ok(NamedClassifier { classifier, name, runtime: None, images })
+}
+
+/// A toy and its name in records.
 fn toy_model(toy: &Toy<'_>, text: &str, shape: Shape) -> anyhow::Result<(Model, String)> {
     let kind = toy.kind.as_str();
     let allowed: &[&str] = match kind {

@@ -1,33 +1,25 @@
 //! What `certify` and `predict` have in common: the model, the data, the space of the noise, the choice of inputs.
 
-use super::model::{self, Loaded, Model};
+use super::model::{self, Model};
 use super::sources::Sources;
-use crate::args::SmoothArguments;
+use crate::args::{SmoothArguments, toy};
 use crate::commands::data::data_dir;
 use crate::live_data::LiveData;
 use crate::screen::shown;
 use anyhow::{Context, bail};
 use gambeson_checker::{FailureProbability, NoiseLevel};
-use gambeson_data::dataset::{Dataset, Shape};
+use gambeson_data::dataset::Dataset;
 use gambeson_data::source::{self, LoadOptions};
-use gambeson_learn::inputs::{data_name, quantum, row_for};
+use gambeson_learn::inputs::{quantum, row_for};
 use gambeson_learn::runtime::Runtime;
-use gambeson_lowrank::projection::proven::ProvenProjection;
+use gambeson_learn::smoothed::{NoiseParams, SmoothedModel, SmoothedParams};
 use gambeson_smooth::classifier::Classifier;
 use gambeson_smooth::record::Names;
 use gambeson_smooth::runs::{Row, RunParams};
-use gambeson_smooth::seed::seed_in;
-use gambeson_smooth::space::Space;
 use std::path::Path;
 
 pub(crate) struct Setup {
-    pub(crate) model: Model,
-    pub(crate) model_name: String,
-    /// What computes it; none for toys.
-    pub(crate) runtime: Option<&'static str>,
-    pub(crate) space: Space,
-    /// Where noise is in the coordinates of one.
-    pub(crate) projection: Option<ProvenProjection>,
+    pub(crate) smoothed: SmoothedModel<Model>,
     pub(crate) data: Dataset,
     /// Inputs asked for, rising.
     pub(crate) indices: Vec<usize>,
@@ -61,56 +53,43 @@ impl Setup {
         };
         let data = LiveData::watch(|progress| source::load(sources.data, &options, progress))?;
         let indices = choose(&data)?;
-        let shape = data.shape();
-        let Loaded { model, name, runtime, shape: taken } = model::load(sources, shape, threads)?;
+        let smoothed = Self::smoothed(sources, &data, threads)?;
         let classes = data.classes().len();
-        if classes > model.classes() {
+        if classes > smoothed.classifier.classes() {
             crate::progress::say(&format!(
                 "{} has {} classes, but the data have {classes}: it never answers the others",
                 sources.model.display(),
-                model.classes()
+                smoothed.classifier.classes()
             ));
         }
-        let mut setup = Self {
-            model,
-            model_name: name,
-            runtime,
-            space: Space::identity(shape.len()).of(sources.quantum.unwrap_or_else(|| quantum(&data))),
-            projection: None,
-            data,
-            indices,
-            title: String::new(),
-        };
-        match sources.projection {
-            Some(path) => setup.project(path, sources, taken, threads)?,
-            None if taken != shape => bail!(
-                "{}: takes images of {taken}, but the data are {shape}; a --projection can decode smaller ones",
-                sources.model.display()
-            ),
-            None => {}
-        }
-        Ok(setup)
+        Ok(Self { smoothed, data, indices, title: String::new() })
     }
 
-    /// Puts the noise into the coordinates of a projection.
-    fn project(
-        &mut self,
-        path: &Path,
+    /// The model and the noise before it.
+    fn smoothed(
         sources: &Sources<'_>,
-        taken: Shape,
+        data: &Dataset,
         threads: usize,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<SmoothedModel<Model>> {
+        let shape = data.shape();
+        let normalisation = model::normalisation(sources.mean, sources.std, shape)?;
         let levels = sources.noise_levels.map(model::vector).transpose()?;
-        let proven = ProvenProjection::open(path, sources.certificate, levels.as_deref(), threads)?;
-        let (own, shape) = (proven.projection().shape(), self.data.shape());
-        if own != shape {
-            bail!("{}: a projection of {own} inputs, but the data are {shape}", path.display());
+        let noise = NoiseParams {
+            projection: sources.projection,
+            certificate: sources.certificate,
+            levels: levels.as_deref(),
+            quantum: sources.quantum.unwrap_or_else(|| quantum(data)),
+        };
+        let Some(toy) = toy(sources.model) else {
+            let (network, runtime) = (Path::new(sources.model), sources.runtime);
+            let params = SmoothedParams { network, normalisation, runtime, noise, input: shape, threads };
+            return model::network(&params);
+        };
+        if normalisation.is_some() {
+            bail!("--mean and --std are for networks: a toy takes its inputs unchanged");
         }
-        self.space = Space::projected(&proven, Some((taken.height, taken.width)))
-            .with_context(|| path.display().to_string())?
-            .of(sources.quantum.unwrap_or_else(|| quantum(&self.data)));
-        self.projection = Some(proven);
-        Ok(())
+        let named = model::toy_classifier(&toy, &sources.model.to_string_lossy(), shape)?;
+        Ok(SmoothedModel::new(named, shape, &noise, threads)?)
     }
 
     /// The seed that network, projection, data, σ and grid give with a nonce.
@@ -120,8 +99,7 @@ impl Setup {
         grid_exponent: Option<i32>,
         nonce: u64,
     ) -> anyhow::Result<u64> {
-        let names = (self.model_name.as_str(), self.data.sha256());
-        Ok(seed_in(&self.space, names, noise, grid_exponent, nonce)?)
+        Ok(self.smoothed.seed(&self.data, noise, grid_exponent, nonce)?)
     }
 
     /// --seed, or the derived one with its nonce.
@@ -139,12 +117,7 @@ impl Setup {
 
     /// What records call everything.
     pub(crate) fn names(&self, nonce: Option<u64>) -> Names {
-        Names {
-            model: self.model_name.clone(),
-            runtime: self.runtime.map(ToOwned::to_owned),
-            data: data_name(&self.data),
-            nonce,
-        }
+        self.smoothed.names(&self.data, nonce)
     }
 
     /// What the run over the inputs asked for is about.
@@ -159,7 +132,7 @@ impl Setup {
 
     /// Input `index`, one of those asked for.
     pub(crate) fn row(&self, index: u64) -> Row {
-        row_for(&self.data, usize::try_from(index).unwrap_or(usize::MAX), &self.space) // it was a usize before
+        row_for(&self.data, usize::try_from(index).unwrap_or(usize::MAX), &self.smoothed.space) // it was a usize before
     }
 
     pub(super) fn labelled(&self) -> bool {
@@ -168,20 +141,20 @@ impl Setup {
 
     /// What is asked about what, and by which program.
     pub(super) fn computed(&self) -> String {
-        match self.runtime {
+        match self.smoothed.runtime {
             None => self.title.clone(),
-            Some(name) if name == Runtime::Onnx.name() => format!("{}, by ONNX Runtime", self.title),
-            Some(_) => format!("{}, by our engine", self.title),
+            Some(Runtime::Onnx) => format!("{}, by ONNX Runtime", self.title),
+            Some(Runtime::Own) => format!("{}, by our engine", self.title),
         }
     }
 
     /// One line on what is done.
     pub(super) fn describe(&self) -> String {
-        let noise = match self.space.kappa() {
-            None => format!("noise in all {} coordinates", self.space.rank()),
+        let noise = match self.smoothed.space.kappa() {
+            None => format!("noise in all {} coordinates", self.smoothed.space.rank()),
             Some(kappa) => format!(
                 "noise in {} coordinates of a projection, kappa {}",
-                self.space.rank(),
+                self.smoothed.space.rank(),
                 crate::report::decimal::up(kappa.value(), 7)
             ),
         };

@@ -1,6 +1,6 @@
 //! `gambeson project fit`: a projection with a proven kappa, and its certificate.
 
-use super::fittable::Fittable;
+use super::energies::{describe, load, record_of};
 use super::live::LiveFit;
 use super::method::{in_few_words, method_of};
 use crate::args::FitArguments;
@@ -11,8 +11,9 @@ use crate::report::decimal::{down, up, up_to_places};
 use crate::screen::{shown_path, wrapped};
 use anyhow::{Context, bail};
 use gambeson_checker::rounding::root_below;
+use gambeson_data::energies::DataEnergies;
 use gambeson_lowrank::projection::certificate::certificate_path;
-use gambeson_lowrank::projection::fit::{FitData, Fitted, FittedProjection, Target, fit_projection};
+use gambeson_lowrank::projection::fit::{Fitted, FittedProjection, Target, fit_projection};
 use gambeson_lowrank::sdp::bracket::BoundParams;
 use std::io::Write;
 use std::time::Instant;
@@ -27,28 +28,19 @@ pub(super) fn run(
         .out
         .as_ref()
         .map(|out| arguments.certificate.clone().unwrap_or_else(|| certificate_path(out)));
-    let data = Fittable::load(&arguments.data)?;
+    let (data, seconds_read) = load(&arguments.data)?;
     let started = Instant::now();
     let method =
         method_of(arguments.method, &arguments.sparse, arguments.rank, arguments.error, &arguments.splits);
     let bound = BoundParams { gap: arguments.gap, threads, ..BoundParams::default() };
     let deadline = arguments.time_limit.and_then(|limit| started.checked_add(limit));
     let mut live = LiveFit::new(deadline);
-    let allowed = data.allowed();
-    let allowed = allowed.as_ref().map(|allowed| allowed as &dyn Fn(usize) -> bool);
-    let parts = FitData {
-        representation: data.transform.representation(),
-        shape: data.shape,
-        energies: &data.energies,
-        allowed,
-        name: &data.name,
-        sha256: &data.sha256,
-    };
-    let fitted = fit_projection(&parts, target, &method, &bound, &mut live);
+    let fitted = fit_projection(&data.fit_data(), target, &method, &bound, &mut live);
     live.finish();
-    let fitted = fitted.with_context(|| data.name.clone())?;
+    let fitted = fitted.with_context(|| data.name().to_owned())?;
     let stopped = live.stopped;
-    let mut record = record(&data, &fitted, arguments, stopped, started.elapsed().as_secs_f64());
+    let mut record =
+        record(&data, &fitted, arguments, stopped, (seconds_read, started.elapsed().as_secs_f64()));
     if let (Some(out), Some(certificate)) = (&arguments.out, certificate) {
         fitted.certificate.write_with(&certificate, &fitted.projection, out)?;
         (record.projection, record.certificate) = (Some(out.clone()), Some(certificate));
@@ -56,7 +48,7 @@ pub(super) fn run(
     if arguments.json {
         writeln!(stdout, "{}", json::line(&record)?)?;
     } else {
-        print(&record, &fitted.channels, &data.describe(record.moments.centred), stdout)?;
+        print(&record, &fitted.channels, &describe(&data, record.moments.centred), stdout)?;
     }
     stdout.flush()?;
     if stopped {
@@ -84,15 +76,15 @@ pub(super) fn root_down(square: usize) -> f64 {
 }
 
 fn record(
-    data: &Fittable,
+    data: &DataEnergies,
     fitted: &FittedProjection,
     arguments: &FitArguments,
     stopped: bool,
-    seconds_fit: f64,
+    (seconds_read, seconds_fit): (f64, f64),
 ) -> FitRecord {
     let kappa = fitted.kappa().value();
     let limit = root_down(fitted.limit_rank());
-    let n = data.transform.dim() as f64;
+    let n = data.transform().dim() as f64;
     let channel = |fitted: &Fitted| {
         let kappa = fitted.certified.kappa().value();
         ChannelRecord {
@@ -112,9 +104,9 @@ fn record(
         limit,
         ratio: kappa / limit,
         method: arguments.method.name().to_owned(),
-        moments: data.record(arguments.data.centre),
+        moments: record_of(data, arguments.data.centre),
         stopped,
-        seconds_read: data.seconds,
+        seconds_read,
         seconds_fit,
         projection: None,
         certificate: None,

@@ -1,7 +1,7 @@
 //! `gambeson project`: fit projections, inspect them, compare methods.
 
+mod energies;
 mod fit;
-mod fittable;
 mod frontier;
 mod inspect;
 mod live;

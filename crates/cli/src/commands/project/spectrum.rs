@@ -1,6 +1,6 @@
 //! `gambeson project spectrum`: the error of principal components and of coordinates, by rank.
 
-use super::fittable::Fittable;
+use super::energies::{describe, load, record_of};
 use crate::args::SpectrumArguments;
 use crate::ended::Ended;
 use crate::json::{self, ChannelSpectrum, SpectrumRecord};
@@ -17,7 +17,7 @@ use std::time::Instant;
 const SHOWN: [usize; 3] = [1, 2, 5];
 
 /// Of the coordinates that are allowed; errors include what lies outside.
-fn channel_spectrum(energy: &Energy, allowed: Option<impl Fn(usize) -> bool>) -> ChannelSpectrum {
+fn channel_spectrum(energy: &Energy, allowed: Option<&dyn Fn(usize) -> bool>) -> ChannelSpectrum {
     let restricted = allowed.map(|allowed| energy.restricted(allowed));
     let energy = restricted.as_ref().unwrap_or(energy);
     let cut_off = restricted.as_ref().map_or(0.0, |inner| 1.0 - inner.diagonal().iter().sum::<f64>());
@@ -29,19 +29,19 @@ fn channel_spectrum(energy: &Energy, allowed: Option<impl Fn(usize) -> bool>) ->
 }
 
 pub(super) fn run(arguments: &SpectrumArguments, stdout: &mut impl Write) -> anyhow::Result<Ended> {
-    let data = Fittable::load(&arguments.data)?;
+    let (data, seconds_read) = load(&arguments.data)?;
     let started = Instant::now();
-    let channels = data.energies.iter().map(|energy| channel_spectrum(energy, data.allowed())).collect();
+    let channels = data.energies().iter().map(|energy| channel_spectrum(energy, data.allowed())).collect();
     let record = SpectrumRecord {
         channels,
-        moments: data.record(arguments.data.centre),
-        seconds_read: data.seconds,
+        moments: record_of(&data, arguments.data.centre),
+        seconds_read,
         seconds_eigen: started.elapsed().as_secs_f64(),
     };
     if arguments.json {
         writeln!(stdout, "{}", json::line(&record)?)?;
     } else {
-        write!(stdout, "{}", table(&record, &data.describe(record.moments.centred)).terminal())?;
+        write!(stdout, "{}", table(&record, &describe(&data, record.moments.centred)).terminal())?;
     }
     stdout.flush()?;
     if let Some(figure) = &arguments.figure.figure {

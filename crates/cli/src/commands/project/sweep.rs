@@ -1,7 +1,7 @@
 //! `gambeson project sweep`: kappa against error, method by method. Rows are printed as they are found.
 
+use super::energies::{describe, load};
 use super::fit::root_down;
-use super::fittable::Fittable;
 use super::frontier::frontier;
 use super::live::LiveFit;
 use super::method::{in_few_words, method_of};
@@ -27,15 +27,13 @@ pub(super) fn run(
     stdout: &mut impl Write,
     threads: usize,
 ) -> anyhow::Result<Ended> {
-    let data = Fittable::load(&arguments.data)?;
-    let Some(energy) = data.energies.get(arguments.channel) else {
-        let count = data.energies.len();
-        bail!("--channel {}: {} has channels 0 to {}", arguments.channel, data.name, count - 1);
+    let (data, _) = load(&arguments.data)?;
+    let Some(energy) = data.energies().get(arguments.channel) else {
+        let count = data.energies().len();
+        bail!("--channel {}: {} has channels 0 to {}", arguments.channel, data.name(), count - 1);
     };
     let bound = BoundParams { gap: arguments.gap, threads, ..BoundParams::default() };
     let mut live = LiveFit::new(None);
-    let allowed = data.allowed();
-    let allowed = allowed.as_ref().map(|allowed| allowed as &dyn Fn(usize) -> bool);
     let by_default = if arguments.full { &ALL_ERRORS[..] } else { &ERRORS };
     let mut errors = arguments.errors.clone().unwrap_or_else(|| by_default.to_vec());
     errors.sort_by(|a, b| b.total_cmp(a)); // the largest is found soonest
@@ -43,7 +41,7 @@ pub(super) fn run(
     let plan: Vec<(f64, FitMethodName)> =
         errors.iter().flat_map(|&error| methods.iter().map(move |&method| (error, method))).collect();
     if !arguments.json {
-        above(|| print_head(&data.describe(arguments.data.centre), arguments.channel, stdout))?;
+        above(|| print_head(&describe(&data, arguments.data.centre), arguments.channel, stdout))?;
     }
     let mut times = Times::default();
     let mut points: Vec<SweepPoint> = Vec::new();
@@ -52,8 +50,8 @@ pub(super) fn run(
         live.set_prefix(format!("{} of {}{left}: {name} at error {budget}: ", at + 1, plan.len()));
         let started = Instant::now();
         let method = method_of(name, &arguments.sparse, None, Some(budget), &[]);
-        let fitted = fit_channel(energy, allowed, Target::Error(budget), &method, &bound, &mut live)
-            .with_context(|| format!("{}, {name}, error {budget}", data.name));
+        let fitted = fit_channel(energy, data.allowed(), Target::Error(budget), &method, &bound, &mut live)
+            .with_context(|| format!("{}, {name}, error {budget}", data.name()));
         match fitted {
             Ok(fitted) => {
                 let point = SweepPoint {
@@ -79,7 +77,7 @@ pub(super) fn run(
     live.finish();
     if let Some(figure) = &arguments.figure.figure {
         let limit = Spectrum::new(energy).errors();
-        let title = format!("{}, channel {}", data.name, arguments.channel);
+        let title = format!("{}, channel {}", data.name(), arguments.channel);
         frontier(&points, &limit, &title).write(figure.paths())?;
     }
     let complete = points.len() == plan.len();

@@ -6,8 +6,8 @@ use crate::commands::train::{self, LiveTraining};
 use anyhow::Context;
 use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_data::dataset::Dataset;
-use gambeson_learn::inputs::row;
-use gambeson_learn::smoothed::{SmoothedFiles, SmoothedNetwork};
+use gambeson_learn::inputs::{quantum, row};
+use gambeson_learn::smoothed::{NoiseParams, SmoothedParams, WhiteBoxModel};
 use gambeson_learn::train::run::NETWORK;
 use gambeson_learn::train::setup::{PROJECTION, Setup};
 use gambeson_learn::train::{Outcome, TrainSpec, train as learn};
@@ -63,30 +63,31 @@ impl Contender {
         self.folder.join("certified.jsonl")
     }
 
-    /// The trained network as a classifier, and the space of its noise, all from the files.
-    pub(super) fn smoothed(&self) -> anyhow::Result<SmoothedNetwork> {
+    /// The trained network and the space of its noise, from the files of the run.
+    pub(super) fn open(&self) -> anyhow::Result<WhiteBoxModel> {
         let (network, projection) = (self.folder.join(NETWORK), self.folder.join(PROJECTION));
-        let files = SmoothedFiles {
-            network: &network,
-            normalisation: (&[], &[]),
+        let test = self.test()?;
+        let noise = NoiseParams {
             projection: self.setup.projection.as_ref().map(|_| &*projection),
-            certificate: None,
+            quantum: quantum(test),
+            ..NoiseParams::default()
         };
-        let opened = SmoothedNetwork::open(files, self.test()?, self.threads);
-        opened.with_context(|| network.display().to_string())
+        let params =
+            SmoothedParams { noise, threads: self.threads, ..SmoothedParams::new(&network, test.shape()) };
+        Ok(WhiteBoxModel::open(&params)?)
     }
 
     /// Certifies test images, evenly chosen; none if interrupted.
     pub(super) fn certify(&self, arguments: &QuickstartArguments) -> anyhow::Result<Option<Vec<Record>>> {
         let test = self.test()?;
-        let smoothed = self.smoothed()?;
+        let smoothed = self.open()?.smoothed;
         let noise = NoiseLevel::new(self.setup.sigma)?;
         let params = SmoothingParams {
             selection: SELECTION,
             estimation: arguments.n,
             failure: FailureProbability::new(ALPHA)?,
             batch: BATCH,
-            seed: smoothed.seed(test, noise, 0)?,
+            seed: smoothed.seed(test, noise, None, 0)?,
             ..SmoothingParams::new(noise)?
         };
         let smoother = Smoother::new(&smoothed.classifier, &smoothed.space, params)?;

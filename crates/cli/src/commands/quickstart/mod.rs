@@ -211,7 +211,7 @@ fn attack(ours: &Contender, records: &[Record], norm: Norm) -> anyhow::Result<Op
         draws: 8,
         seed: 1,
     };
-    let smoothed = ours.smoothed()?;
+    let model = ours.open()?;
     let smoothing = SmoothingParams {
         selection: 1, // not drawn
         estimation: PREDICTED,
@@ -220,10 +220,10 @@ fn attack(ours: &Contender, records: &[Record], norm: Norm) -> anyhow::Result<Op
         seed: 2, // other draws than those that certified, or that the attack climbs by
         ..SmoothingParams::new(NoiseLevel::new(ours.setup.sigma)?)?
     };
-    let smoother = Smoother::new(&smoothed.classifier, &smoothed.space, smoothing)?;
+    let smoother = Smoother::new(&model.smoothed.classifier, &model.smoothed.space, smoothing)?;
     let bar = live_line(Some(2 * victims.len() as u64), "{spinner} {elapsed} [{bar:20}] attacking");
     let mut live = Live(bar);
-    let found = challenge((&smoothed.network, &smoothed.view), &smoother, &params, &victims, &mut live);
+    let found = challenge((&model.network, &model.view), &smoother, &params, &victims, &mut live);
     live.0.finish_and_clear();
     let found = found?;
     Ok((found.len() == victims.len()).then_some(found))

@@ -3,7 +3,7 @@
 mod figure;
 mod live;
 
-use crate::args::TrainArguments;
+use crate::args::{TrainArguments, TrainRequest};
 use crate::commands::data::data_dir;
 use crate::ended::Ended;
 use crate::json;
@@ -11,7 +11,6 @@ use crate::live_data::LiveData;
 use crate::progress::{catch_interrupts, duration, say};
 use crate::report::decimal::down;
 use crate::screen::{command, shown, shown_path, wrapped};
-use anyhow::{Context, bail};
 use gambeson_learn::net::parameters::Places;
 use gambeson_learn::train::clock::Spent;
 use gambeson_learn::train::cost::{Timed, cost};
@@ -69,16 +68,8 @@ pub(super) fn run(
     stdout: &mut impl Write,
     threads: usize,
 ) -> anyhow::Result<Ended> {
-    let path = &arguments.spec;
-    let text = gambeson_lowrank::file::read_file(path).with_context(|| path.display().to_string())?;
-    let text = String::from_utf8(text).with_context(|| path.display().to_string())?;
-    let spec = TrainSpec::parse(&text, &arguments.set).with_context(|| path.display().to_string())?;
-    let out = match &arguments.out {
-        Some(out) => out.clone(),
-        None if path.extension().is_some_and(|extension| extension == "toml") => path.with_extension(""),
-        None => bail!("{}: does not end with .toml; give a folder with --out", path.display()),
-    };
-    let setup = prepare(&spec, path, threads)?;
+    let TrainRequest { spec, out } = arguments.request()?;
+    let setup = prepare(spec, &arguments.spec, threads)?;
     if arguments.dry_run {
         return dry_run(setup, arguments.json, stdout);
     }
@@ -89,11 +80,11 @@ pub(super) fn run(
         stdout.flush()?;
     }
     let mut live = LiveTraining::new(&setup, arguments.time_limit, !arguments.json);
-    let outcome = train(&setup, &out, arguments.checkpoint, &mut live);
+    let outcome = train(&setup, out, arguments.checkpoint, &mut live);
     live.finish();
     let outcome = outcome?;
-    draw(&outcome.metrics, &out)?;
-    report(&setup, &out, parameters, &outcome, arguments.json, stdout)
+    draw(&outcome.metrics, out)?;
+    report(&setup, out, parameters, &outcome, arguments.json, stdout)
 }
 
 /// Loss and accuracy by epoch, as `training.svg` and `.png` in the folder of a run.

@@ -13,7 +13,7 @@
 //! ordinary x86-64 build do not, since without the instruction a fused operation is a slow library call: they differ in
 //! the last places. [`Isa::PORTABLE_FUSED`] is the same portable code with that slow call, for tests: equal to the bit.
 //!
-//! `unsafe` is in `product/`, for the loads and stores of its innermost loops; in `lanes.rs`, for those of some channels and
+//! `unsafe` is in `product/`, for the loads and stores of its innermost loops; in `lanes/`, for those of some channels and
 //! the instructions of AVX2 and AVX-512; in `columns.rs`, `planes.rs` and `winograd/`, for the same; and in what `versions!`
 //! writes wherever it is used (`elementwise.rs`, `planes.rs`, `pooling.rs`, `winograd/`): calls of versions compiled for instructions that were
 //! found to be there.

@@ -4,6 +4,7 @@
 #![allow(unsafe_code)] // calls of versions compiled for instructions that were found
 
 use super::isa::LANES;
+use super::lanes::Lanes;
 use super::versions::versions;
 use std::ops::Range;
 
@@ -26,54 +27,98 @@ impl Along {
     }
 }
 
+/// What becomes of the numbers of a window: a type and not a closure, because closures are compiled without the wider
+/// instructions.
+trait Reduction<L: Lanes> {
+    /// Before the first number.
+    fn begin(first: L) -> L;
+    fn join(all: L, next: L) -> L;
+    /// `share` is 1 by the count of the numbers.
+    fn end(all: L, share: L) -> L;
+}
+
+/// The first of equal ones; NaN counts as larger than any number.
+struct Largest;
+
+impl<L: Lanes> Reduction<L> for Largest {
+    #[inline(always)]
+    fn begin(first: L) -> L {
+        first
+    }
+
+    #[inline(always)]
+    fn join(all: L, next: L) -> L {
+        all.larger(all, next, all).0
+    }
+
+    #[inline(always)]
+    fn end(all: L, _: L) -> L {
+        all
+    }
+}
+
+struct Mean;
+
+impl<L: Lanes> Reduction<L> for Mean {
+    #[inline(always)]
+    fn begin(_: L) -> L {
+        // −0 is what changes no number that is added to it, 0 among them.
+        L::splat(-0.0)
+    }
+
+    #[inline(always)]
+    fn join(all: L, next: L) -> L {
+        all.add(next)
+    }
+
+    #[inline(always)]
+    fn end(all: L, share: L) -> L {
+        all.times(share)
+    }
+}
+
+#[inline(always)]
+fn reduce<L: Lanes, R: Reduction<L>>(
+    x: &[f32],
+    row: usize,
+    rows: &Range<usize>,
+    columns: Along,
+    channels: usize,
+    out: &mut [f32],
+) {
+    assert!(channels.is_multiple_of(LANES), "whole lanes");
+    for (q, out) in out.chunks_exact_mut(channels).enumerate() {
+        let reach = columns.reach(q);
+        if rows.is_empty() || reach.is_empty() {
+            out.fill(0.0);
+            continue;
+        }
+        let share = L::splat(1.0 / (rows.len() * reach.len()) as f32);
+        for c in (0..channels).step_by(L::WIDTH) {
+            let mut all = R::begin(L::of(&x[rows.start * row + reach.start * channels + c..]));
+            for i in rows.clone() {
+                let line = &x[i * row + reach.start * channels..][..reach.len() * channels];
+                for at in (c..line.len()).step_by(channels) {
+                    all = R::join(all, L::of(&line[at..]));
+                }
+            }
+            R::end(all, share).put(&mut out[c..]);
+        }
+    }
+}
+
 versions! {
     /// out ← the largest number of each window that meets these rows of x, which are `row` numbers apart; 0 where it meets
-    /// nothing. The first of equal ones; NaN counts as larger than any number.
+    /// nothing.
     fn largest<L by channels>(x: &[f32], row: usize, rows: &Range<usize>, columns: Along, channels: usize, out: &mut [f32]) {
-        assert!(channels.is_multiple_of(LANES), "whole lanes");
-        for (q, out) in out.chunks_exact_mut(channels).enumerate() {
-            let reach = columns.reach(q);
-            if rows.is_empty() || reach.is_empty() {
-                out.fill(0.0);
-                continue;
-            }
-            for c in (0..channels).step_by(L::WIDTH) {
-                let mut best = L::of(&x[rows.start * row + reach.start * channels + c..]);
-                for i in rows.clone() {
-                    let line = &x[i * row + reach.start * channels..][..reach.len() * channels];
-                    for at in (c..line.len()).step_by(channels) {
-                        best = best.larger(best, L::of(&line[at..]), best).0;
-                    }
-                }
-                best.put(&mut out[c..]);
-            }
-        }
+        reduce::<L, Largest>(x, row, rows, columns, channels, out);
     }
 }
 
 versions! {
     /// out ← the mean of each window that meets these rows of x, which are `row` numbers apart; 0 where it meets nothing.
     fn mean<L by channels>(x: &[f32], row: usize, rows: &Range<usize>, columns: Along, channels: usize, out: &mut [f32]) {
-        assert!(channels.is_multiple_of(LANES), "whole lanes");
-        for (q, out) in out.chunks_exact_mut(channels).enumerate() {
-            let reach = columns.reach(q);
-            if rows.is_empty() || reach.is_empty() {
-                out.fill(0.0);
-                continue;
-            }
-            let share = L::splat(1.0 / (rows.len() * reach.len()) as f32);
-            for c in (0..channels).step_by(L::WIDTH) {
-                // −0 is what changes no number that is added to it, 0 among them.
-                let mut sum = L::splat(-0.0);
-                for i in rows.clone() {
-                    let line = &x[i * row + reach.start * channels..][..reach.len() * channels];
-                    for at in (c..line.len()).step_by(channels) {
-                        sum = sum.add(L::of(&line[at..]));
-                    }
-                }
-                sum.times(share).put(&mut out[c..]);
-            }
-        }
+        reduce::<L, Mean>(x, row, rows, columns, channels, out);
     }
 }
 

@@ -8,17 +8,17 @@ macro_rules! versions {
     ($(#[$meta:meta])* fn $name:ident<$lanes:ident>($($argument:ident: $type:ty),* $(,)?) $body:block) => {
         $crate::net::kernel::versions::versions! {
             @write [$(#[$meta])*] $name $lanes ($($argument: $type),*) $body
-            { body::<$crate::net::kernel::lanes::x86::Wide>($($argument),*) }
+            { body::<$crate::net::kernel::lanes::Wide>($($argument),*) }
         }
     };
     ($(#[$meta:meta])* fn $name:ident<$lanes:ident by $by:ident>($($argument:ident: $type:ty),* $(,)?) $body:block) => {
         $crate::net::kernel::versions::versions! {
             @write [$(#[$meta])*] $name $lanes ($($argument: $type),*) $body
             {
-                if $by.is_multiple_of(<$crate::net::kernel::lanes::x86::Double as $crate::net::kernel::lanes::Lanes>::WIDTH) {
-                    body::<$crate::net::kernel::lanes::x86::Double>($($argument),*);
+                if $by.is_multiple_of(<$crate::net::kernel::lanes::Double as $crate::net::kernel::lanes::Lanes>::WIDTH) {
+                    body::<$crate::net::kernel::lanes::Double>($($argument),*);
                 } else {
-                    body::<$crate::net::kernel::lanes::x86::Wide>($($argument),*);
+                    body::<$crate::net::kernel::lanes::Wide>($($argument),*);
                 }
             }
         }
@@ -34,7 +34,7 @@ macro_rules! versions {
             #[target_feature(enable = "avx2,fma")]
             #[allow(clippy::too_many_arguments)]
             fn avx2($($argument: $type),*) {
-                body::<$crate::net::kernel::lanes::x86::Wide>($($argument),*);
+                body::<$crate::net::kernel::lanes::Wide>($($argument),*);
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma,avx512f,avx512vl")]

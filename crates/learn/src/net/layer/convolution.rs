@@ -9,7 +9,7 @@
 use crate::net::kernel::Isa;
 use crate::net::kernel::direct::{self, Geometry};
 use crate::net::kernel::product::{End, pack};
-use crate::net::kernel::winograd::{self, Epilogue, Layout, PLACES, Tiles, phases};
+use crate::net::kernel::winograd::{self, Epilogue, Layout, PLACES, TiledConvolution, Tiles, phases};
 use crate::net::plan::{Algorithm, ConvolutionPlan};
 
 /// Weights as the kernels want them.
@@ -142,23 +142,15 @@ impl ConvolutionPlan {
                 let tiles = Tiles { images, height: self.to.height, width: self.to.width };
                 let v = room(v, winograd::scratch(self.inputs));
                 let m = room(m, winograd::scratch(self.outputs));
-                winograd::convolve(
-                    isa,
-                    tiles,
-                    (x, from, self.inputs),
-                    weights,
-                    (y, to, self.outputs),
-                    epilogue,
-                    v,
-                    m,
-                );
+                let (x, y) = ((x, from, self.inputs), (y, to, self.outputs));
+                winograd::convolve(isa, TiledConvolution { tiles, x, u: weights, y, epilogue }, v, m);
             }
             Algorithm::Phases => {
                 let tiles = Tiles { images, height: self.to.height, width: self.to.width };
                 let v = room(v, phases::scratch(phases::PHASES * self.inputs));
                 let m = room(m, phases::scratch(self.outputs));
                 let (x, y) = ((x, from, self.inputs), (y, to, self.outputs));
-                phases::convolve(isa, tiles, x, weights, y, epilogue, v, m);
+                phases::convolve(isa, TiledConvolution { tiles, x, u: weights, y, epilogue }, v, m);
             }
             Algorithm::Direct => {
                 assert!(
@@ -267,17 +259,9 @@ impl ConvolutionPlan {
                 let from = Layout { first: 0, image, row };
                 let v = room(v, winograd::scratch(self.outputs));
                 let m = room(m, winograd::scratch(self.gradient));
-                let x = (&dy[..], from, self.outputs);
-                winograd::convolve(
-                    isa,
-                    tiles,
-                    x,
-                    &weights.by_data,
-                    (dx, to, self.gradient),
-                    Epilogue::default(),
-                    v,
-                    m,
-                );
+                let (x, y) = ((&dy[..], from, self.outputs), (dx, to, self.gradient));
+                let (u, epilogue) = (&weights.by_data[..], Epilogue::default());
+                winograd::convolve(isa, TiledConvolution { tiles, x, u, y, epilogue }, v, m);
             }
             Algorithm::Phases | Algorithm::Direct => {
                 let geometry = Geometry {

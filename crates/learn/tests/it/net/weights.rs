@@ -8,7 +8,8 @@ use gambeson_learn::net::kernel::Isa;
 use gambeson_learn::net::models::Model;
 use gambeson_learn::onnx::import::{ImportError, Unsupported, import};
 use gambeson_learn::onnx::{OnnxModel, library};
-use gambeson_learn::weights::network::{FORMAT, Network, NetworkProblem};
+use gambeson_learn::weights::format::{FORMAT, WeightsFormatError};
+use gambeson_learn::weights::network::{Network, NetworkProblem};
 use gambeson_learn::weights::pickle::{DEEPEST, PickleError};
 use gambeson_learn::weights::state_dict::StateDictError;
 use gambeson_learn::weights::torch::{self, TorchError};
@@ -62,9 +63,9 @@ fn wrong_numbers_in_a_file_are_named() {
     assert!(matches!(problem(&broken), NetworkProblem::Normalisation));
     let path = write(folder.path(), "text", "not a network");
     let error = Network::read(&path, CIFAR).expect_err("refused");
-    assert!(matches!(*error.problem, NetworkProblem::Unknown));
+    assert!(matches!(*error.problem, NetworkProblem::Format(WeightsFormatError::Unknown)), "{error}");
     let error = Network::read(&write(folder.path(), "nothing", ""), CIFAR).expect_err("refused");
-    assert!(matches!(*error.problem, NetworkProblem::Empty), "{error}");
+    assert!(matches!(*error.problem, NetworkProblem::Format(WeightsFormatError::Empty)), "{error}");
 }
 
 /// The beginning of a stream of PyTorch's: magic number, protocol and machine.

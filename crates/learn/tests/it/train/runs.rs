@@ -224,15 +224,16 @@ fn a_run_that_explodes_says_so() {
     assert!(!run.path().join(NETWORK).exists());
 }
 
+/// A spec of Algorithm 1 with some keys changed.
+fn changed(overrides: &[&str]) -> Result<TrainSpec, SpecError> {
+    let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
+    TrainSpec::parse(&objectives()[4].to_toml(), &overrides)
+}
+
 #[test]
-fn bad_specs_are_named() {
-    let good = objectives()[4].to_toml();
-    let parse = |overrides: &[&str]| {
-        let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
-        TrainSpec::parse(&good, &overrides)
-    };
-    assert_eq!(parse(&["optimiser.epochs=7", "data.name=other"]).expect("a spec").optimiser.epochs, 7);
-    let unknown = |text: &str| match parse(&[text]) {
+fn unknown_keys_are_named_with_the_nearest() {
+    assert_eq!(changed(&["optimiser.epochs=7", "data.name=other"]).expect("a spec").optimiser.epochs, 7);
+    let unknown = |text: &str| match changed(&[text]) {
         Err(SpecError::UnknownKey { key, table, nearest }) => (key, table, nearest),
         other => panic!("{text}: {other:?}"),
     };
@@ -245,6 +246,10 @@ fn bad_specs_are_named() {
     assert_eq!(unknown("noise.quaternions=7"), named("quaternions", "noise", None));
     // Known elsewhere, but not here.
     assert_eq!(unknown("optimiser.epsilon=7").1, "optimiser");
+}
+
+#[test]
+fn values_out_of_range_are_named() {
     for (overrides, key) in [
         (&["optimiser.epochs=0"][..], "optimiser.epochs"),
         (&["optimiser.batch=1"], "optimiser.batch"),
@@ -264,11 +269,15 @@ fn bad_specs_are_named() {
         (&["optimiser.batch=100000"], "optimiser.batch"),
         (&["optimiser.schedule.warm_up=1.0"], "optimiser.schedule.warm_up"),
     ] {
-        match parse(overrides) {
+        match changed(overrides) {
             Err(SpecError::Value { key: found, .. }) => assert_eq!(found, key),
             other => panic!("{overrides:?}: {other:?}"),
         }
     }
+}
+
+#[test]
+fn parts_that_do_not_fit_and_broken_texts_are_refused() {
     for (overrides, conflict) in [
         (&["noise.base=0.5"][..], Conflict::TwoLevels),
         (&["objective.kind=smooth-adv"], Conflict::Projection),
@@ -276,19 +285,22 @@ fn bad_specs_are_named() {
         (&["projection.fit.error=0.5"], Conflict::Target),
         (&["projection.fit.basis=pixel"], Conflict::PixelGrid),
     ] {
-        assert_eq!(parse(overrides), Err(SpecError::Conflict(conflict)), "{overrides:?}");
+        assert_eq!(changed(overrides), Err(SpecError::Conflict(conflict)), "{overrides:?}");
     }
     for text in ["optimiser.epochs=\"x\"", "objective.kind=\"magic\"", "model.depth=8"] {
         assert!(
-            matches!(parse(&[text]), Err(SpecError::Toml { .. } | SpecError::UnknownKey { .. })),
+            matches!(changed(&[text]), Err(SpecError::Toml { .. } | SpecError::UnknownKey { .. })),
             "{text}"
         );
     }
     for text in ["epochs", "=3", "optimiser..epochs=3", "seed.x=3"] {
-        assert!(matches!(parse(&[text]), Err(SpecError::Override { .. })), "{text}");
+        assert!(matches!(changed(&[text]), Err(SpecError::Override { .. })), "{text}");
     }
     assert!(matches!(TrainSpec::parse("a = [", &[]), Err(SpecError::Toml { .. })));
-    // Data that do not fit the spec.
+}
+
+#[test]
+fn data_that_do_not_fit_the_spec_are_refused() {
     let spec = &objectives()[1];
     let unlabelled = gambeson_data::dataset::Dataset::new(gambeson_data::dataset::Parts {
         name: "x".into(),

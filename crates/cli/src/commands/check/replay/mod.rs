@@ -14,6 +14,7 @@ use crate::json;
 use crate::progress::{interrupted, live_line};
 use anyhow::{Context, bail};
 use gambeson_checker::{FailureProbability, NoiseLevel};
+use gambeson_learn::runtime::Runtime;
 use gambeson_lowrank::observe::Observer;
 use gambeson_smooth::noise::Grid;
 use gambeson_smooth::record::{ONNX_RUNTIME, Record, RecordError, Run, read_numbered_records};
@@ -72,12 +73,13 @@ fn checked(path: &Path, arguments: &ReplayArguments, threads: usize) -> anyhow::
     let setup = Setup::open(&sources(path, run, arguments)?, threads, |_| Ok(Vec::new()))?;
     checked.inputs = setup.data.len();
     compare_run(run, &setup, &mut checked)?;
-    if run.dimension != setup.space.input_dim() as u64 {
+    if run.dimension != setup.smoothed.space.input_dim() as u64 {
         return Ok((checked, false)); // nothing that could be drawn
     }
     let chosen = chosen(&records, arguments, &mut checked);
     let fresh = arguments.nonce.filter(|&nonce| Some(nonce) != run.common.nonce || !checked.seed_derived);
-    let smoother = Smoother::new(&setup.model, &setup.space, params(run, &setup, fresh)?)?;
+    let smoother =
+        Smoother::new(&setup.smoothed.classifier, &setup.smoothed.space, params(run, &setup, fresh)?)?;
     let mut live = Live::new(chosen.len());
     let examined = examine_all(&smoother, &setup, &records, &mut checked)?;
     let chosen: Vec<_> = chosen.into_iter().filter(|(_, record)| examined.contains(&record.index)).collect();
@@ -176,13 +178,21 @@ fn mismatches(run: &Run, setup: &Setup) -> Vec<String> {
     differ("model", &common.model, &names.model);
     differ("data", &hash(&common.data), &hash(&names.data));
     let grid = |grid: Grid| format!("{} * 2^{}", grid.quantum.name(), grid.exponent);
-    let given = Grid::new(common.sigma, setup.space.unit(), Some(common.grid.exponent));
+    let given = Grid::new(common.sigma, setup.smoothed.space.unit(), Some(common.grid.exponent));
     differ("grid", &grid(common.grid), &given.map_or_else(|_| "none".to_owned(), grid));
-    differ("number of coordinates", &run.dimension.to_string(), &setup.space.input_dim().to_string());
+    differ(
+        "number of coordinates",
+        &run.dimension.to_string(),
+        &setup.smoothed.space.input_dim().to_string(),
+    );
     // Both runtimes compute the network, but not to the same last place.
     let runtime = |name: Option<&str>| name.unwrap_or("none").to_owned();
-    differ("runtime", &runtime(common.runtime.as_deref()), &runtime(setup.runtime));
-    match (&common.projection, &setup.projection) {
+    differ(
+        "runtime",
+        &runtime(common.runtime.as_deref()),
+        &runtime(setup.smoothed.runtime.map(Runtime::name)),
+    );
+    match (&common.projection, &setup.smoothed.projection) {
         (None, None) => {}
         (Some(_), None) => found.push("it was made with a projection: give it with --projection".to_owned()),
         (_, Some(proven)) => found.extend(run.check_projection(proven).err().map(|error| error.to_string())),

@@ -17,16 +17,15 @@
 #![allow(unsafe_code)]
 
 mod block;
+mod dispatch;
 mod pack;
 mod plain;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-#[cfg(target_arch = "x86_64")]
-use super::isa::Units;
-use super::isa::{Isa, LANES, Level, NATIVE_FMA};
+use super::isa::{Isa, LANES};
 pub(super) use block::PANEL;
-use block::{Block, GROUP, GROUPS, MOST};
+use block::{Block, GROUP, GROUPS};
 use pack::packed_len;
 pub(crate) use pack::{pack, pack_from, packed_pair};
 
@@ -216,108 +215,6 @@ impl Cut {
             let first = GROUP * g;
             if self.lines > 1 { first / self.rows * line + first % self.rows * row } else { first * row }
         })
-    }
-}
-
-impl Isa {
-    /// Rows of a block: as many accumulators as leave registers for B and the number of A.
-    fn rows(self) -> usize {
-        match self.0 {
-            Level::Portable | Level::PortableFused => 4,
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => 6,
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512(_) => MOST,
-        }
-    }
-
-    /// # Safety
-    /// A, B and C must hold what `block` reaches from their pointers for `rows` rows and a panel, and the machine must have
-    /// the instructions.
-    unsafe fn block(
-        self,
-        rows: usize,
-        width: Width,
-        a: *const f32,
-        b: *const f32,
-        c: *mut f32,
-        block: &Block,
-    ) {
-        macro_rules! heights {
-            ($call:ident, $($height:literal)*) => {
-                match rows {
-                    $($height => $call!($height),)*
-                    _ => unreachable!("no block is higher"),
-                }
-            };
-        }
-        macro_rules! widths {
-            ($whole:expr, $half:expr, $pairs:expr) => {
-                match width {
-                    Width::Whole => $whole(a, b, c, block),
-                    Width::Half => $half(a, b, c, block),
-                    Width::Pairs => $pairs(a, b, c, block),
-                }
-            };
-        }
-        // SAFETY: passed on to the caller.
-        unsafe {
-            match self.0 {
-                Level::Portable => {
-                    macro_rules! call {
-                        ($h:literal) => {
-                            widths!(
-                                plain::whole::<$h, NATIVE_FMA>,
-                                plain::half::<$h, NATIVE_FMA>,
-                                plain::pairs::<$h, NATIVE_FMA>
-                            )
-                        };
-                    }
-                    heights!(call, 1 2 3 4);
-                }
-                Level::PortableFused => {
-                    macro_rules! call {
-                        ($h:literal) => {
-                            widths!(
-                                plain::whole::<$h, true>,
-                                plain::half::<$h, true>,
-                                plain::pairs::<$h, true>
-                            )
-                        };
-                    }
-                    heights!(call, 1 2 3 4);
-                }
-                #[cfg(target_arch = "x86_64")]
-                Level::Avx2 => {
-                    macro_rules! call {
-                        ($h:literal) => {
-                            widths!(x86::avx2_whole::<$h>, x86::avx2_half::<$h>, x86::avx2_pairs::<$h>)
-                        };
-                    }
-                    heights!(call, 1 2 3 4 5 6);
-                }
-                #[cfg(target_arch = "x86_64")]
-                Level::Avx512(units) => {
-                    macro_rules! call {
-                        ($h:literal) => {
-                            match units {
-                                Units::Whole => widths!(
-                                    x86::avx512_whole::<$h>,
-                                    x86::avx512_half::<$h>,
-                                    x86::avx512_pairs::<$h>
-                                ),
-                                Units::Halves => widths!(
-                                    x86::avx512_whole::<$h>,
-                                    x86::avx512_half::<$h>,
-                                    x86::avx512_parted::<$h>
-                                ),
-                            }
-                        };
-                    }
-                    heights!(call, 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
-                }
-            }
-        }
     }
 }
 

@@ -31,7 +31,7 @@ mod weights;
 use super::isa::Isa;
 use super::product::{Columns, End, Rows, Sizes, product};
 use places::multiply;
-pub(crate) use tiles::{BATCH, Epilogue, Layout, PLACES, Tiles};
+pub(crate) use tiles::{BATCH, Epilogue, Layout, PLACES, TiledConvolution, Tiles};
 use tiles::{SKEW, batches};
 use transforms::{transform_gradient, transform_input, transform_output};
 pub(crate) use weights::{transform_weights, weights_from_transformed};
@@ -45,17 +45,8 @@ pub(crate) fn scratch(channels: usize) -> usize {
 ///
 /// `x` has `inputs` channels; its first patch begins at `from.first`, and there must be zeros, or the image, as far as whole
 /// tiles reach: 4·⌈height/4⌉ + 2 rows, and as many columns by the width. `y` has `outputs` channels.
-#[allow(clippy::too_many_arguments)]
-pub(crate) fn convolve(
-    isa: Isa,
-    tiles: Tiles,
-    (x, from, inputs): (&[f32], Layout, usize),
-    u: &[f32],
-    (y, to, outputs): (&mut [f32], Layout, usize),
-    epilogue: Epilogue<'_>,
-    v: &mut [f32],
-    m: &mut [f32],
-) {
+pub(crate) fn convolve(isa: Isa, convolution: TiledConvolution<'_>, v: &mut [f32], m: &mut [f32]) {
+    let TiledConvolution { tiles, x: (x, from, inputs), u, y: (y, to, outputs), epilogue } = convolution;
     for (first, count) in batches(tiles) {
         transform_input(isa, x, from, tiles, inputs, first, count, v);
         multiply(isa, (PLACES, count), (v, inputs), u, (m, outputs));

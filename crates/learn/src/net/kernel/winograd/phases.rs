@@ -12,7 +12,7 @@
 
 use super::places::multiply;
 use super::tile::{Steps, Transform, put_packed, put_tiles, spread};
-use super::tiles::{BATCH, Epilogue, Layout, SKEW, Tiles, batches};
+use super::tiles::{BATCH, Epilogue, Layout, SKEW, TiledConvolution, Tiles, batches};
 use crate::net::kernel::isa::{Isa, LANES};
 use crate::net::kernel::lanes::Lanes;
 use crate::net::kernel::versions::versions;
@@ -135,17 +135,8 @@ versions! {
 ///
 /// `x` has `inputs` channels, a multiple of the lanes; its first patch begins at `from.first`, and there must be zeros, or the
 /// image, as far as whole tiles [`reach`].
-#[allow(clippy::too_many_arguments)]
-pub(crate) fn convolve(
-    isa: Isa,
-    tiles: Tiles,
-    (x, from, inputs): (&[f32], Layout, usize),
-    u: &[f32],
-    (y, to, outputs): (&mut [f32], Layout, usize),
-    epilogue: Epilogue<'_>,
-    v: &mut [f32],
-    m: &mut [f32],
-) {
+pub(crate) fn convolve(isa: Isa, convolution: TiledConvolution<'_>, v: &mut [f32], m: &mut [f32]) {
+    let TiledConvolution { tiles, x: (x, from, inputs), u, y: (y, to, outputs), epilogue } = convolution;
     for (first, count) in batches(tiles) {
         transform_input(isa, x, from, tiles, 2 * inputs, first, count, v);
         multiply(isa, (PLACES, count), (v, PHASES * inputs), u, (m, outputs));

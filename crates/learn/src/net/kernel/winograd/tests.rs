@@ -35,7 +35,8 @@ fn winograd_rounds_a_few_times_worse_than_direct_sums() {
         let from = Layout { first: 0, image: x.len(), row };
         let to = Layout { first: 0, image: tiled.len(), row: size * c };
         let epilogue = Epilogue::default();
-        convolve(isa, tiles, (&x, from, c), &u, (&mut tiled, to, c), epilogue, &mut v, &mut m);
+        let work = TiledConvolution { tiles, x: (&x, from, c), u: &u, y: (&mut tiled, to, c), epilogue };
+        convolve(isa, work, &mut v, &mut m);
         let geometry = Geometry { kernel: 3, stride: 1, inputs: c, outputs: c, height: size, width: size };
         direct::convolve(isa, geometry, (&x, row), &packed, (&mut summed, size * c), End::Store);
         let (mut largest, mut worst, mut worst_direct) = (0.0_f64, 0.0_f64, 0.0_f64);
@@ -81,8 +82,9 @@ fn phases_give_the_direct_sums() {
             let mut m = vec![0.0; phases::scratch(outputs)];
             let (mut tiled, mut summed) = (vec![0.0; images * to.image], vec![0.0; images * to.image]);
             let epilogue = Epilogue { bias: Some(&bias), shortcut: None, relu: true };
-            let out = (&mut tiled[..], to, outputs);
-            phases::convolve(isa, tiles, (&x, from, inputs), &u, out, epilogue, &mut v, &mut m);
+            let (x_from, y) = ((&x[..], from, inputs), (&mut tiled[..], to, outputs));
+            let work = TiledConvolution { tiles, x: x_from, u: &u, y, epilogue };
+            phases::convolve(isa, work, &mut v, &mut m);
             let end = End::Close { bias: &bias, relu: true };
             for i in 0..images {
                 let y = &mut summed[i * to.image..];

@@ -49,6 +49,38 @@ pub(super) unsafe fn spread<L: Lanes, T: Transform<L, N, OUT>, const N: usize, c
     }
 }
 
+/// T d Tᵀ of the patches of the tiles `first..first + count`, each N × N from the tile's first pixel on: patch by patch, OUT ×
+/// OUT planes.
+#[inline(always)]
+pub(super) fn spread_tiles<L: Lanes, T: Transform<L, N, OUT>, const N: usize, const OUT: usize>(
+    x: &[f32],
+    layout: Layout,
+    tiles: Tiles,
+    channels: usize,
+    (first, count): (usize, usize),
+    out: &mut [f32],
+) {
+    let plane = count * channels + SKEW;
+    let last = tiles.place(first + count - 1).0;
+    let (down, across) = (4 * tiles.down() + N - 5, 4 * tiles.across() + N - 4);
+    let reach = layout.first + last * layout.image + down * layout.row + across * channels;
+    let fits = reach <= x.len() && OUT * OUT * plane <= out.len() && channels.is_multiple_of(LANES);
+    assert!(fits, "tiles beyond the image");
+    let steps = Steps { row: layout.row, column: channels };
+    let mut place = tiles.place(first);
+    for tile in 0..count {
+        let at = layout.tile(place, 4, channels);
+        for c in (0..channels).step_by(L::WIDTH) {
+            // SAFETY: the patch is within `reach`, the places within their planes of `plane` numbers, tile after tile.
+            unsafe {
+                let (from, to) = (x.as_ptr().add(at + c), out.as_mut_ptr().add(tile * channels + c));
+                spread::<L, T, N, OUT>(from, steps, to, plane);
+            }
+        }
+        place = tiles.after(place);
+    }
+}
+
 /// T m Tᵀ of N × N places that lie in planes.
 ///
 /// # Safety

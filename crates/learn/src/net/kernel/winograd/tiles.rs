@@ -110,6 +110,17 @@ pub(crate) struct Epilogue<'a> {
     pub(crate) relu: bool,
 }
 
+/// A convolution by tiles: numbers with where they lie and their channels.
+pub(crate) struct TiledConvolution<'a> {
+    pub(crate) tiles: Tiles,
+    /// Padded images.
+    pub(crate) x: (&'a [f32], Layout, usize),
+    /// Transformed weights.
+    pub(crate) u: &'a [f32],
+    pub(crate) y: (&'a mut [f32], Layout, usize),
+    pub(crate) epilogue: Epilogue<'a>,
+}
+
 /// Nearly equal batches of at most [`BATCH`] tiles.
 pub(super) fn batches(tiles: Tiles) -> impl Iterator<Item = (usize, usize)> {
     let total = tiles.images * tiles.per_image();

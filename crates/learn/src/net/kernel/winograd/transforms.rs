@@ -2,9 +2,8 @@
 
 #![allow(unsafe_code)]
 
-use super::tile::{Steps, Transform, put_tiles, spread};
-use super::tiles::{Epilogue, Layout, PLACES, SKEW, Tiles};
-use crate::net::kernel::isa::LANES;
+use super::tile::{Transform, put_tiles, spread_tiles};
+use super::tiles::{Epilogue, Layout, Tiles};
 use crate::net::kernel::lanes::Lanes;
 use crate::net::kernel::versions::versions;
 
@@ -56,46 +55,14 @@ impl<L: Lanes> Transform<L, 4, 6> for Gradient {
 versions! {
     /// V of the tiles `first..first + count` of padded images: patch by patch, plane by plane.
     fn transform_input<L by channels>(x: &[f32], layout: Layout, tiles: Tiles, channels: usize, first: usize, count: usize, v: &mut [f32]) {
-        let plane = count * channels + SKEW;
-        let last = tiles.place(first + count - 1).0;
-        let reach = layout.first + last * layout.image + (4 * tiles.down() + 1) * layout.row + (4 * tiles.across() + 2) * channels;
-        assert!(reach <= x.len() && PLACES * plane <= v.len() && channels.is_multiple_of(LANES), "tiles beyond the image");
-        let steps = Steps { row: layout.row, column: channels };
-        let mut place = tiles.place(first);
-        for tile in 0..count {
-            let at = layout.tile(place, 4, channels);
-            for c in (0..channels).step_by(L::WIDTH) {
-                // SAFETY: the patch is within `reach`, the places within their planes of `plane` numbers, tile after tile.
-                unsafe {
-                    let (from, to) = (x.as_ptr().add(at + c), v.as_mut_ptr().add(tile * channels + c));
-                    spread::<L, Input, _, _>(from, steps, to, plane);
-                }
-            }
-            place = tiles.after(place);
-        }
+        spread_tiles::<L, Input, 6, 6>(x, layout, tiles, channels, (first, count), v);
     }
 }
 
 versions! {
     /// Z of the tiles of padded gradients.
     fn transform_gradient<L by channels>(x: &[f32], layout: Layout, tiles: Tiles, channels: usize, first: usize, count: usize, z: &mut [f32]) {
-        let plane = count * channels + SKEW;
-        let last = tiles.place(first + count - 1).0;
-        let reach = layout.first + last * layout.image + (4 * tiles.down() - 1) * layout.row + 4 * tiles.across() * channels;
-        assert!(reach <= x.len() && PLACES * plane <= z.len() && channels.is_multiple_of(LANES), "tiles beyond the image");
-        let steps = Steps { row: layout.row, column: channels };
-        let mut place = tiles.place(first);
-        for tile in 0..count {
-            let at = layout.tile(place, 4, channels);
-            for c in (0..channels).step_by(L::WIDTH) {
-                // SAFETY: as for the input.
-                unsafe {
-                    let (from, to) = (x.as_ptr().add(at + c), z.as_mut_ptr().add(tile * channels + c));
-                    spread::<L, Gradient, _, _>(from, steps, to, plane);
-                }
-            }
-            place = tiles.after(place);
-        }
+        spread_tiles::<L, Gradient, 4, 6>(x, layout, tiles, channels, (first, count), z);
     }
 }
 
