@@ -1,8 +1,8 @@
 //! The command line of `gambeson attack`.
 
 use super::certify::{INPUTS, RadiusNormName};
-use super::data::SplitName;
 use super::figure::FigureArguments;
+use super::shared::SplitName;
 use super::shared::{NormalisationArguments, OUTPUT, RangeArguments};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;

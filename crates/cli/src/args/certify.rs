@@ -2,7 +2,6 @@
 
 use super::shared::{OUTPUT, RangeArguments, ReadingArguments, at_least_one, seconds};
 use clap::{ArgGroup, Args, ValueEnum};
-use gambeson_learn::runtime::RuntimeChoice;
 use gambeson_smooth::noise::Quantum;
 use gambeson_smooth::sequential::RadiusNorm;
 use std::ffi::OsString;
@@ -175,26 +174,6 @@ pub(crate) struct PredictArguments {
     /// Ask the network itself, once per input and without noise.
     #[arg(long, conflicts_with_all = ["out", "tsv", "n", "alpha", "seed", "nonce", "grid_exponent", "grid_quantum"], help_heading = SMOOTHING)]
     pub(crate) clean: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RuntimeName {
-    /// Our engine if it can, else ONNX Runtime; compared where both can
-    Auto,
-    /// Our engine
-    Own,
-    /// ONNX Runtime
-    Onnx,
-}
-
-impl From<RuntimeName> for RuntimeChoice {
-    fn from(name: RuntimeName) -> Self {
-        match name {
-            RuntimeName::Auto => Self::Auto,
-            RuntimeName::Own => Self::Own,
-            RuntimeName::Onnx => Self::Onnx,
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,8 +1,7 @@
 //! The command line of `gambeson data`.
 
-use super::shared::{FrameArguments, OUTPUT};
+use super::shared::{FrameArguments, OUTPUT, SplitName};
 use clap::{Args, Subcommand, ValueEnum};
-use gambeson_data::dataset::Split;
 use gambeson_data::format::cifar::Cifar;
 use std::ffi::OsString;
 
@@ -92,23 +91,6 @@ pub(crate) struct AudioArguments {
     /// Seed for --files.
     #[arg(long, default_value_t = 0, requires = "files")]
     pub(crate) seed: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SplitName {
-    /// For training and fitting
-    Train,
-    /// For testing
-    Test,
-}
-
-impl From<SplitName> for Split {
-    fn from(name: SplitName) -> Self {
-        match name {
-            SplitName::Train => Split::Train,
-            SplitName::Test => Split::Test,
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -17,9 +17,9 @@ mod train;
 
 pub(crate) use analyze::{AnalyzeArguments, CertificationName, ProofArguments, RadiiArguments, Radius};
 pub(crate) use attack::{AttackArguments, BallBasisName, MethodName};
-pub(crate) use certify::{CertifyArguments, PredictArguments, RadiusNormName, RuntimeName, SmoothArguments};
+pub(crate) use certify::{CertifyArguments, PredictArguments, RadiusNormName, SmoothArguments};
 pub(crate) use data::{
-    AudioArguments, DataCommand, FetchArguments, ImportArguments, InfoArguments, SourceName, SplitName,
+    AudioArguments, DataCommand, FetchArguments, ImportArguments, InfoArguments, SourceName,
 };
 pub(crate) use export::ExportArguments;
 pub(crate) use figure::FigureFiles;
@@ -32,7 +32,7 @@ pub(crate) use project::{
 pub(crate) use quickstart::{CONTENDERS, QuickstartArguments};
 pub(crate) use replay::ReplayArguments;
 pub(crate) use reproduce::{ObjectName, ReproduceArguments, ScaleName};
-pub(crate) use shared::ReadingArguments;
+pub(crate) use shared::{ReadingArguments, RuntimeName, SplitName};
 pub(crate) use toy::{Toy, toy};
 pub(crate) use train::{TrainArguments, TrainRequest};
 

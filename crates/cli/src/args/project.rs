@@ -1,7 +1,8 @@
 //! The command line of `gambeson project`.
 
-use super::data::{AudioArguments, SplitName};
+use super::data::AudioArguments;
 use super::figure::FigureArguments;
+use super::shared::SplitName;
 use super::shared::{DATA, OUTPUT, seconds};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use gambeson_lowrank::projection::method::algorithm3::SparseParams;

@@ -1,9 +1,9 @@
 //! What several verbs have in common.
 
-use super::certify::RuntimeName;
-use super::data::SplitName;
-use clap::{ArgGroup, Args};
+use clap::{ArgGroup, Args, ValueEnum};
+use gambeson_data::dataset::Split;
 use gambeson_data::format::audio::FrameParams;
+use gambeson_learn::runtime::RuntimeChoice;
 use std::time::Duration;
 
 /// Headings of groups of options that several verbs have.
@@ -29,6 +29,43 @@ pub(crate) struct ReadingArguments {
     pub(crate) frames: FrameArguments,
     #[command(flatten)]
     pub(crate) normalisation: NormalisationArguments,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RuntimeName {
+    /// Our engine if it can, else ONNX Runtime; compared where both can
+    Auto,
+    /// Our engine
+    Own,
+    /// ONNX Runtime
+    Onnx,
+}
+
+impl From<RuntimeName> for RuntimeChoice {
+    fn from(name: RuntimeName) -> Self {
+        match name {
+            RuntimeName::Auto => Self::Auto,
+            RuntimeName::Own => Self::Own,
+            RuntimeName::Onnx => Self::Onnx,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SplitName {
+    /// For training and fitting
+    Train,
+    /// For testing
+    Test,
+}
+
+impl From<SplitName> for Split {
+    fn from(name: SplitName) -> Self {
+        match name {
+            SplitName::Train => Split::Train,
+            SplitName::Test => Split::Test,
+        }
+    }
 }
 
 /// How sound is cut into frames; ignored for images.
