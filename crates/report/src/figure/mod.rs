@@ -2,6 +2,7 @@
 //! of shapes, and the list an SVG or a PNG: the two show the same.
 
 mod axis;
+mod error;
 mod files;
 mod font;
 pub mod gallery;
@@ -14,7 +15,7 @@ mod svg;
 mod tests;
 
 pub use axis::Axis;
-pub use files::FigureError;
+pub use error::FigureError;
 pub use pixels::Pixels;
 pub use style::Style;
 

@@ -1,6 +1,6 @@
 //! A drawing as PNG, with letters from the font built in.
 
-use super::files::FigureError;
+use super::error::FigureError;
 use super::style::{BLACK, Colour};
 use super::{Anchor, Drawing, Pixels, Place, Primitive, font};
 use crate::mark::marked;

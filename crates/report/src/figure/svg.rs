@@ -1,6 +1,6 @@
 //! A drawing as SVG.
 
-use super::files::FigureError;
+use super::error::FigureError;
 use super::style::{BLACK, Colour};
 use super::{Anchor, Drawing, Place, Primitive, Stroke, font, png};
 use crate::base64;
