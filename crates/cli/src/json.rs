@@ -1,9 +1,5 @@
 //! The JSON objects that commands print with `--json` and `reproduce` reads back. Keys are only ever added.
 
-use gambeson_checker::Domain;
-use gambeson_lowrank::sdp::bracket::Stop;
-use gambeson_lowrank::sdp::problem::Norm;
-use gambeson_lowrank::sdp::progress::StopReason;
 pub(crate) use gambeson_report::json::line;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -23,105 +19,10 @@ pub(crate) fn print_or<W: std::io::Write>(
     Ok(stdout.flush()?)
 }
 
-/// What `bound --json` prints. Numbers are in the units of the norm asked for, the square for inf-to-two.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct BoundRecord {
-    pub(crate) n: usize,
-    pub(crate) norm: Norm,
-    pub(crate) domain: String,
-    pub(crate) method: String,
-    /// Proven upper end of both brackets.
-    pub(crate) upper: f64,
-    /// Proven lower end for the maximum.
-    pub(crate) lower: f64,
-    /// Proven lower end for the relaxation.
-    pub(crate) sdp_lower: f64,
-    /// upper/sdp_lower − 1; null if infinite.
-    pub(crate) gap: Option<f64>,
-    pub(crate) kappa: Option<f64>,
-    pub(crate) iterations: usize,
-    /// Seconds to read or generate the matrix.
-    pub(crate) seconds_read: f64,
-    pub(crate) seconds_solve: f64,
-    pub(crate) seconds_check: f64,
-    /// Peak memory of the process, in bytes; null if the system does not report it.
-    pub(crate) peak_memory: Option<u64>,
-    pub(crate) stop: String,
-    pub(crate) trivial: bool,
-    /// How far the entries as stored may be from those of the file, all together; both ends allow for it.
-    #[serde(default)]
-    pub(crate) entry_error: f64,
-    /// How many entries the proof bounds by their absolute values alone, or `all`; null for none.
-    #[serde(default)]
-    pub(crate) given_up: Option<String>,
-    /// What a proof with nothing given up takes, by estimate.
-    #[serde(default)]
-    pub(crate) full_proof_seconds: f64,
-    #[serde(default)]
-    pub(crate) full_proof_bytes: u64,
-}
-
-impl BoundRecord {
-    /// Whether the solver used all its iterations.
-    pub(crate) fn used_all_iterations(&self) -> bool {
-        self.stop == stop_name(Stop::Solver(StopReason::IterationLimit))
-    }
-
-    /// Whether Ctrl-C ended the search.
-    pub(crate) fn was_interrupted(&self) -> bool {
-        self.stop == stop_name(Stop::Interrupted)
-    }
-}
-
 /// A path as text, with a mark for what is no UTF-8.
 #[allow(clippy::ref_option)] // serde passes it so
 pub(crate) fn lossy<S: serde::Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
     path.as_ref().map(|path| path.to_string_lossy()).serialize(serializer)
-}
-
-pub(crate) fn domain_name(domain: Domain) -> &'static str {
-    match domain {
-        Domain::Cube => "cube",
-        Domain::Vertices => "vertices",
-    }
-}
-
-pub(crate) fn stop_name(stop: Stop) -> &'static str {
-    match stop {
-        Stop::Gap => "gap",
-        Stop::TimeLimit => "time-limit",
-        Stop::Interrupted | Stop::Solver(StopReason::Interrupted) => "interrupted",
-        Stop::Zero => "zero-matrix",
-        Stop::Reduced => "limits",
-        Stop::Solver(StopReason::IterateFeasible) => "iterate-feasible",
-        Stop::Solver(StopReason::AverageFeasible) => "average-feasible",
-        Stop::Solver(StopReason::Converged) => "converged",
-        Stop::Solver(StopReason::Stalled) => "stalled",
-        Stop::Solver(StopReason::IterationLimit) => "iteration-limit",
-    }
-}
-
-/// What `check --json` prints.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct CheckRecord {
-    pub(crate) proven: bool,
-    /// What the question was: the norm,
-    pub(crate) norm: Norm,
-    /// whether the matrix is the factor U of M = UUᵀ,
-    pub(crate) gram: bool,
-    /// and where x lies.
-    pub(crate) domain: String,
-    /// The proven bound (the square for inf-to-two), whether or not it is as small as asked for.
-    pub(crate) bound: Option<f64>,
-    pub(crate) kappa: Option<f64>,
-    /// Why the certificate was rejected.
-    pub(crate) reason: Option<String>,
-    /// Seconds to read or generate the matrix.
-    pub(crate) seconds_read: f64,
-    /// Seconds for the proof, without reading and hashing the matrix.
-    pub(crate) seconds_check: f64,
-    /// Peak memory of the process, in bytes; null if the system does not report it.
-    pub(crate) peak_memory: Option<u64>,
 }
 
 /// What `project fit` and `project spectrum` work from: the second moments of data in coordinates.

@@ -1,12 +1,5 @@
 //! What the system reports about itself (on Linux).
 
-/// Peak memory of this process, in bytes.
-pub(crate) fn peak_memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let kibibytes = value(&status, "VmHWM")?.strip_suffix("kB")?.trim().parse::<u64>().ok()?;
-    kibibytes.checked_mul(1024)
-}
-
 /// Memory that is free for this process, in bytes: what the system says, or the limit of its group if that is smaller.
 pub(crate) fn free_memory() -> Option<u64> {
     let info = std::fs::read_to_string("/proc/meminfo").ok()?;

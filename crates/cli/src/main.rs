@@ -1,5 +1,5 @@
 //! `gambeson`, the program. Everything is in the library beside it.
 
 fn main() -> std::process::ExitCode {
-    gambeson::main()
+    gambeson_cli::main()
 }

@@ -177,6 +177,25 @@ impl From<NormName> for Norm {
     }
 }
 
+impl From<SolverName> for gambeson::Method {
+    fn from(name: SolverName) -> Self {
+        match name {
+            SolverName::Auto => Self::Auto,
+            SolverName::Mwu => Self::Mwu,
+            SolverName::BurerMonteiro => Self::BurerMonteiro,
+        }
+    }
+}
+
+impl From<RandomKind> for gambeson::RandomKind {
+    fn from(kind: RandomKind) -> Self {
+        match kind {
+            RandomKind::PositiveSemidefinite => Self::PositiveSemidefinite,
+            RandomKind::QuadraticProgram => Self::QuadraticProgram,
+        }
+    }
+}
+
 /// A solver of the semidefinite relaxation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -41,7 +41,7 @@ use std::path::PathBuf;
 
 /// Certified adversarial robustness from low-rank structure.
 #[derive(Debug, Parser)]
-#[command(version, propagate_version = true, max_term_width = COLUMNS, after_help = HELP)]
+#[command(name = "gambeson", version, propagate_version = true, max_term_width = COLUMNS, after_help = HELP)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,

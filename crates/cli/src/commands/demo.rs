@@ -1,55 +1,40 @@
 //! `gambeson bound --demo`: a proof, its check, and a forgery, on a matrix made here.
 
-use crate::commands::check::{Asked, verdict};
+use crate::commands::check::print_matrix;
 use crate::ended::Ended;
 use crate::report::decimal::{down, up};
-use gambeson_checker::Domain;
-use gambeson_lowrank::linalg::matrix::Matrix;
-use gambeson_lowrank::matrix_file::InputKind;
-use gambeson_lowrank::sdp::bracket::{BoundParams, Solver, bracket};
+use gambeson::{BoundParams, CheckParams, Context, Method, RandomKind, bound, check, random_matrix};
 use gambeson_lowrank::sdp::certificate::CertificateFile;
-use gambeson_lowrank::sdp::instance;
-use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
 use std::io::Write;
 
-pub(crate) fn run(stdout: &mut impl Write, threads: usize) -> anyhow::Result<Ended> {
-    let matrix = Matrix::Dense(instance::positive_semidefinite(300, 1, threads)?);
-    let hash = matrix.sha256();
+pub(crate) fn run(stdout: &mut impl Write, context: &Context) -> anyhow::Result<Ended> {
+    let matrix = random_matrix(context, RandomKind::PositiveSemidefinite, 300, 1)?;
     writeln!(stdout, "1. A random positive semidefinite matrix (appendix E), 300 x 300, trace 1.")?;
-    let problem = Problem::new(matrix.clone(), Norm::Quadratic, Reading::Plain, Domain::Cube, threads)?;
-    let solver = Solver::MultiplicativeWeights; // a tour of the paper
-    let params = BoundParams { threads, ..BoundParams::for_solver(solver, None) };
-    let found = bracket(&problem, &params, &mut ())?;
+    // A tour of the paper.
+    let found =
+        bound(context, matrix.clone(), &BoundParams { method: Method::Mwu, ..BoundParams::default() })?;
+    let (record, bracket) = (found.record(), &found.bracket);
     writeln!(
         stdout,
         "2. Algorithm 2 ran {} iterations. Proven in floating point, rounded outward:",
-        found.iterations
+        bracket.iterations
     )?;
-    writeln!(
-        stdout,
-        "     {} <= max x'Mx over the cube <= {}",
-        down(found.lower.value(), 8),
-        up(found.upper.value(), 8)
-    )?;
-    writeln!(
-        stdout,
-        "     {} <= its relaxation        <= the same; gap {}",
-        down(found.sdp_lower.value(), 8),
-        up(found.gap(), 2)
-    )?;
-    let file = CertificateFile::new(found.certificate, Norm::Quadratic, Reading::Plain, hash);
-    let asked = Asked { domain: None, norm: None, gram: false, at_most: Some(found.upper.value()) };
+    let upper = up(record.upper, 8);
+    writeln!(stdout, "     {} <= max x'Mx over the cube <= {upper}", down(record.lower, 8))?;
+    let (lower, gap) = (down(record.sdp_lower, 8), up(bracket.gap(), 2));
+    writeln!(stdout, "     {lower} <= its relaxation        <= the same; gap {gap}")?;
+    let Some(file) = found.certificate else { return Ok(Ended::FellShort) };
+    let asked = CheckParams { at_most: Some(record.upper), ..CheckParams::default() };
     writeln!(stdout, "3. Anybody can check the certificate ({} weights) without the solver:", file.n)?;
-    let honest = verdict(matrix.clone(), InputKind::Matrix, file.clone(), &asked, threads)?;
-    honest.print(5, stdout)?;
+    let honest = check(context, matrix.clone(), file.clone(), &asked)?;
+    print_matrix(&honest, 5, stdout)?;
     writeln!(stdout, "4. A forged one, with all weights 1 % smaller, does not pass:")?;
-    let scale = found.upper.value() / file.weights.iter().sum::<f64>() * 0.99;
+    let scale = record.upper / file.weights.iter().sum::<f64>() * 0.99;
     let weights = file.weights.iter().map(|weight| weight * scale).collect();
     let forged = CertificateFile { weights, shift: Some(0.0), ..file };
-    let caught = verdict(matrix, InputKind::Matrix, forged, &asked, threads)?;
-    caught.print(5, stdout)?;
+    let caught = check(context, matrix, forged, &asked)?;
+    print_matrix(&caught, 5, stdout)?;
     writeln!(stdout, "Next: gambeson bound MATRIX.npy --certificate c.json")?;
     stdout.flush()?;
-    let good = honest.reason.is_none() && caught.reason.is_some();
-    Ok(if good { Ended::AsAsked } else { Ended::FellShort })
+    Ok(if honest.proven() && !caught.proven() { Ended::AsAsked } else { Ended::FellShort })
 }

@@ -1,51 +1,28 @@
-//! The matrix a command works on, from a file or a generator.
+//! The matrix a command works on, and errors about it with the option that helps.
 
-use crate::args::{RandomInstance, RandomKind};
-use crate::screen::shown_path;
+use crate::args::RandomInstance;
 use anyhow::anyhow;
+use gambeson::{Context, Error, MatrixInput, open_matrix, random_matrix};
 use gambeson_checker::MatrixProblem;
-use gambeson_lowrank::linalg::matrix::Matrix;
-use gambeson_lowrank::matrix_file::{self, Input};
-use gambeson_lowrank::sdp::instance;
 use gambeson_lowrank::sdp::problem::ProblemError;
 use std::path::Path;
-use std::time::Instant;
 
-/// A matrix and what to call it.
-pub(super) struct NamedMatrix {
-    pub(super) input: Input,
-    pub(super) name: String,
-    /// Seconds to read or generate it.
-    pub(super) seconds: f64,
-}
-
+/// From a file or a generator.
 pub(super) fn load(
     path: Option<&Path>,
     instance: Option<RandomInstance>,
-    threads: usize,
-) -> anyhow::Result<NamedMatrix> {
-    let started = Instant::now();
-    let (input, name) = match (path, instance) {
-        (_, Some(RandomInstance { kind, n, seed })) => {
-            let matrix = match kind {
-                RandomKind::PositiveSemidefinite => instance::positive_semidefinite(n, seed, threads)?,
-                RandomKind::QuadraticProgram => instance::quadratic_program(n, seed)?,
-            };
-            let input = Input::from(Matrix::Dense(matrix));
-            (input, format!("random {}, seed {seed}", kind.name()))
-        }
-        (path, None) => {
-            let path = path.unwrap_or(Path::new("")); // clap requires one of the two
-            (matrix_file::read(path)?, shown_path(path))
-        }
-    };
-    Ok(NamedMatrix { input, name, seconds: started.elapsed().as_secs_f64() })
+    context: &Context,
+) -> anyhow::Result<MatrixInput> {
+    Ok(match (path, instance) {
+        (_, Some(RandomInstance { kind, n, seed })) => random_matrix(context, kind.into(), n, seed)?,
+        (path, None) => open_matrix(context, path.unwrap_or(Path::new("")))?, // clap requires one of the two
+    })
 }
 
 /// The error of a matrix that does not fit the question, with a way out if there is one.
-pub(super) fn explained(error: ProblemError) -> anyhow::Error {
+pub(super) fn explained(error: Error) -> anyhow::Error {
     match error {
-        ProblemError::Matrix(MatrixProblem::NegativeDiagonal { .. }) => {
+        Error::Problem { reason: ProblemError::Matrix(MatrixProblem::NegativeDiagonal { .. }), .. } => {
             anyhow!("{error}; use --domain vertices to bound x'Mx over x in {{-1, 1}}^n")
         }
         _ => error.into(),

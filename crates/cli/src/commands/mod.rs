@@ -20,8 +20,11 @@ use crate::ended::Ended;
 use crate::files;
 use crate::machine::free_memory;
 use crate::output::Output;
+use crate::progress::interrupted;
 use clap::CommandFactory;
+use gambeson::{Context, ContextParams};
 use std::io::Write;
+use std::num::NonZeroUsize;
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Ended> {
     // Before anything is read: sizes are compared with what there is, so that no allocation ends the program.
@@ -32,12 +35,14 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Ended> {
         .threads
         .map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
+    let context = ContextParams { threads: NonZeroUsize::new(threads), memory_limit: memory };
+    let context = &Context::new(context)?.with_interrupt(interrupted);
     let mut stdout = Output(std::io::stdout().lock());
     match arguments.command {
         Command::Quickstart(arguments) => quickstart::run(&arguments, &mut stdout, threads),
-        Command::Bound(arguments) if arguments.demo => demo::run(&mut stdout, threads),
-        Command::Bound(arguments) => bound::run(&arguments, &mut stdout, threads),
-        Command::Check(arguments) => check::run(&arguments, &mut stdout, threads),
+        Command::Bound(arguments) if arguments.demo => demo::run(&mut stdout, context),
+        Command::Bound(arguments) => bound::run(&arguments, &mut stdout, context),
+        Command::Check(arguments) => check::run(&arguments, &mut stdout, context),
         Command::Data(command) => data::run(&command, &mut stdout),
         Command::Project(command) => project::run(&command, &mut stdout, threads),
         Command::Train(arguments) => train::run(&arguments, &mut stdout, threads),

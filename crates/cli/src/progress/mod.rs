@@ -6,8 +6,7 @@
 mod line;
 
 use crate::screen;
-use gambeson_lowrank::observe::Observer;
-use gambeson_lowrank::sdp::progress::Progress;
+use gambeson::{Context, Event};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -130,17 +129,14 @@ pub(crate) fn duration(seconds: f64) -> String {
 }
 
 /// A bracket that is being narrowed.
+#[derive(Clone)]
 pub(crate) struct LiveBracket {
     bar: ProgressBar,
-    /// Best estimates so far: what is shown never widens.
-    upper: f64,
-    lower: f64,
 }
 
 impl LiveBracket {
     pub(crate) fn new() -> Self {
-        let bar = live_line(None, "{spinner} {elapsed} {msg}");
-        Self { bar, upper: f64::INFINITY, lower: f64::NEG_INFINITY }
+        Self { bar: live_line(None, "{spinner} {elapsed} {msg}") }
     }
 
     pub(crate) fn message(&self, message: &str) {
@@ -150,20 +146,25 @@ impl LiveBracket {
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
-}
 
-impl Observer<Progress> for LiveBracket {
-    fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
-        self.upper = self.upper.min(progress.upper);
-        self.lower = self.lower.max(progress.lower);
-        let (lower, upper) = (self.lower, self.upper);
-        let bracket = if lower > 0.0 {
-            format!("[{lower:.7}, {upper:.7}] gap {:.1e}", (upper / lower - 1.0).max(0.0))
-        } else {
-            format!("at most {upper:.7}")
-        };
-        show(&self.bar, &format!("iteration {}, estimate {bracket}", progress.iteration));
-        if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    /// A context whose solver is seen on the line.
+    pub(crate) fn observed(&self, context: &Context) -> Context {
+        let (live, ends) = (self.clone(), Mutex::new((f64::NEG_INFINITY, f64::INFINITY)));
+        context.clone().with_observer(move |event| {
+            if let Event::Solve(progress) = event {
+                // What is shown never widens.
+                let mut ends = ends.lock().unwrap_or_else(PoisonError::into_inner);
+                *ends = (ends.0.max(progress.lower), ends.1.min(progress.upper));
+                let (lower, upper) = *ends;
+                let bracket = if lower > 0.0 {
+                    format!("[{lower:.7}, {upper:.7}] gap {:.1e}", (upper / lower - 1.0).max(0.0))
+                } else {
+                    format!("at most {upper:.7}")
+                };
+                live.message(&format!("iteration {}, estimate {bracket}", progress.iteration));
+            }
+            ControlFlow::Continue(())
+        })
     }
 }
 

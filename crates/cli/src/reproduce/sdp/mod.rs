@@ -6,13 +6,14 @@ pub(crate) mod results;
 pub(crate) mod tables;
 
 use crate::args::{DIMENSIONS, RandomKind, ScaleName, SolverName};
-use crate::json::{BoundRecord, CheckRecord};
 use crate::reproduce::experiment::{Experiment, labels, printable};
 use crate::reproduce::plan::Planned;
 use crate::reproduce::record::Record;
 use crate::reproduce::run::{Called, call};
 use anyhow::{Context, bail, ensure};
 use clap::ValueEnum;
+use gambeson::bound::BoundRecord;
+use gambeson::check::CheckRecord;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 

@@ -16,7 +16,7 @@ pub(crate) struct Peers(Vec<PeerRecord>);
 impl Peers {
     /// Without gambeson's own rows, which are in the file to judge the others.
     pub(crate) fn new(all: Vec<PeerRecord>, experiment: &SdpExperiment, scale: &Scale) -> Self {
-        let ours = |peer: &PeerRecord| peer.solver.starts_with(env!("CARGO_PKG_NAME"));
+        let ours = |peer: &PeerRecord| peer.solver.starts_with("gambeson");
         let kind = experiment.kind.name();
         let wanted = |peer: &PeerRecord| peer.kind == kind && scale.n.contains(&peer.n) && !ours(peer);
         Self(all.into_iter().filter(wanted).collect())

@@ -1,0 +1,128 @@
+//! What every call is made in: threads, memory, interruption, progress.
+
+use crate::error::Error;
+use crate::event::Event;
+use gambeson_lowrank::observe::Observer;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Asked now and then, from any thread; true ends the work.
+type Interrupt = Arc<dyn Fn() -> bool + Send + Sync>;
+/// Sees what happens, from the thread that does it; `Break` ends the work.
+type Watch = Arc<dyn Fn(&Event<'_>) -> ControlFlow<()> + Send + Sync>;
+
+/// Parameters of a [`Context`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ContextParams {
+    /// Threads; all cores if `None`. Results do not depend on it.
+    pub threads: Option<NonZeroUsize>,
+    /// Bytes that what is read and made may take; unlimited if `None`.
+    pub memory_limit: Option<u64>,
+}
+
+/// A thread pool, a memory limit, an interrupt and an observer.
+///
+/// Several contexts can be used at once, and a clone shares the thread pool. Nothing outside the context is changed or
+/// read, except that ONNX Runtime, which a process loads once, is shared by all.
+///
+/// A child process made by `fork` has no threads of its parent: there, calls with a context of the parent return
+/// [`Error::Forked`], and a new context works.
+#[derive(Clone)]
+pub struct Context {
+    pool: Arc<rayon::ThreadPool>,
+    /// The process that the threads belong to.
+    process: u32,
+    memory_limit: Option<u64>,
+    interrupt: Option<Interrupt>,
+    observer: Option<Watch>,
+}
+
+impl Context {
+    /// Starts the threads.
+    pub fn new(params: ContextParams) -> Result<Self, Error> {
+        let threads = params.threads.or_else(|| std::thread::available_parallelism().ok());
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads.map_or(1, NonZeroUsize::get))
+            .thread_name(|at| format!("gambeson {at}"))
+            .build()
+            .map_err(|error| Error::Threads { reason: error.to_string() })?;
+        Ok(Self {
+            pool: Arc::new(pool),
+            process: std::process::id(),
+            memory_limit: params.memory_limit,
+            interrupt: None,
+            observer: None,
+        })
+    }
+
+    /// Work that is under way asks this closure a few times a second, and ends once it says yes: with the best proven
+    /// result so far, or so that the same call goes on later.
+    #[must_use]
+    pub fn with_interrupt(self, interrupt: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self { interrupt: Some(Arc::new(interrupt)), ..self }
+    }
+
+    /// Reports progress and notes to a closure, which may end the work as an interrupt does.
+    #[must_use]
+    pub fn with_observer(
+        self,
+        observer: impl Fn(&Event<'_>) -> ControlFlow<()> + Send + Sync + 'static,
+    ) -> Self {
+        Self { observer: Some(Arc::new(observer)), ..self }
+    }
+
+    /// The number of threads.
+    pub fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    /// Bytes that what is read and made may take.
+    pub fn memory_limit(&self) -> Option<u64> {
+        self.memory_limit
+    }
+
+    /// Whether the interrupt says that work is to end.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupt.as_ref().is_some_and(|interrupt| interrupt())
+    }
+
+    /// Does work on the threads of the pool.
+    pub(crate) fn run<T: Send>(&self, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+        if std::process::id() != self.process {
+            return Err(Error::Forked);
+        }
+        self.pool.install(work)
+    }
+
+    /// Tells the observer something.
+    pub(crate) fn tell(&self, event: &Event<'_>) -> ControlFlow<()> {
+        if self.is_interrupted() {
+            return ControlFlow::Break(());
+        }
+        self.observer.as_ref().map_or(ControlFlow::Continue(()), |observer| observer(event))
+    }
+
+    /// An observer of one kind of progress that hands it on as events.
+    pub(crate) fn watch<P>(&self, event: for<'a> fn(&'a P) -> Event<'a>) -> impl Observer<P> + Send + use<P> {
+        let context = self.clone();
+        move |progress: &P| context.tell(&event(progress))
+    }
+
+    /// The interrupt as libraries take it.
+    #[allow(dead_code)]
+    pub(crate) fn interrupt(&self) -> Option<Interrupt> {
+        self.interrupt.clone()
+    }
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Context")
+            .field("threads", &self.threads())
+            .field("memory_limit", &self.memory_limit)
+            .field("interrupt", &self.interrupt.is_some())
+            .field("observer", &self.observer.is_some())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,74 @@
+//! The one error of this library. Texts name fields of parameters; [`Error::field`] gives the name to programs that call
+//! the field something else.
+
+use gambeson_checker::CheckError;
+use gambeson_lowrank::linalg::matrix::MatrixError;
+use gambeson_lowrank::matrix_file::InputError;
+use gambeson_lowrank::parameter::ParameterError;
+use gambeson_lowrank::sdp::bracket::BoundError;
+use gambeson_lowrank::sdp::certificate::CertificateFileError;
+use gambeson_lowrank::sdp::problem::ProblemError;
+use thiserror::Error as ThisError;
+
+/// Why a call has no result.
+#[derive(Debug, ThisError)]
+#[non_exhaustive]
+pub enum Error {
+    /// The threads of the context do not exist in this process.
+    #[error("the context belongs to the process that forked this one: make a new one")]
+    Forked,
+    /// Threads could not be started.
+    #[error("threads could not be started: {reason}")]
+    Threads {
+        /// What the system says.
+        reason: String,
+    },
+    /// A parameter is out of its range.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// A file is not a matrix.
+    #[error(transparent)]
+    MatrixFile(#[from] InputError),
+    /// A random matrix cannot be made.
+    #[error(transparent)]
+    Instance(#[from] MatrixError),
+    /// The matrix does not fit the question.
+    #[error("{name}: {reason}")]
+    Problem {
+        /// What the matrix is called.
+        name: String,
+        /// Why.
+        reason: ProblemError,
+    },
+    /// No bound was found.
+    #[error("{name}: {reason}")]
+    Bound {
+        /// What the matrix is called.
+        name: String,
+        /// Why.
+        reason: BoundError,
+    },
+    /// A file is not a certificate.
+    #[error(transparent)]
+    Certificate(#[from] CertificateFileError),
+    /// A proof could not be tried.
+    #[error("{name}: {reason}")]
+    Check {
+        /// What the matrix is called.
+        name: String,
+        /// Why.
+        reason: CheckError,
+    },
+}
+
+impl Error {
+    /// The parameter that is wrong, where one is.
+    pub fn field(&self) -> Option<&'static str> {
+        match self {
+            Self::Parameter(error) | Self::Bound { reason: BoundError::Parameter(error), .. } => {
+                Some(error.name)
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! gambeson: certified adversarial robustness from low-rank structure.
+//!
+//! One door to everything the program does. Each verb is a function of a [`Context`], what it works on and one parameter
+//! struct whose defaults are set there; it returns a result that serialises to what the program prints with `--json`, or
+//! one [`Error`].
+//!
+//! In the order to read: [`context`] and [`event`] (threads, memory, interruption, progress), [`error`], [`matrix`],
+//! [`bound`](mod@bound) and [`check`](mod@check).
+
+pub mod bound;
+pub mod check;
+pub mod context;
+pub mod error;
+pub mod event;
+pub mod matrix;
+
+pub use bound::{Bound, BoundParams, Method, bound};
+pub use check::{Check, CheckParams, ProjectionCheck, check, check_projection};
+pub use context::{Context, ContextParams};
+pub use error::Error;
+pub use event::{Event, Note};
+pub use matrix::{MatrixInput, RandomKind, open_matrix, random_matrix};
