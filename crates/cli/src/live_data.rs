@@ -2,11 +2,12 @@
 
 use crate::progress::{duration, interrupted, live_line, set_template};
 use crate::screen;
+use gambeson::{Context, Event};
 use gambeson_data::progress::{LoadProgress, Stage};
 use gambeson_lowrank::observe::Observer;
 use indicatif::ProgressBar;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Ctrl-C stops the work.
 pub(crate) struct LiveData {
@@ -21,6 +22,26 @@ impl LiveData {
     /// Does long work behind the line and clears it.
     pub(crate) fn watch<T>(work: impl FnOnce(&mut dyn Observer<LoadProgress>) -> T) -> T {
         Self::named("", work)
+    }
+
+    /// Does work in a context whose data are seen on the line.
+    pub(crate) fn observed<T>(context: &Context, work: impl FnOnce(&Context) -> T) -> T {
+        Self::watch_shared(|live| {
+            let live = live.clone();
+            let observed = context.clone().with_observer(move |event| match event {
+                Event::Load(step) => live.lock().unwrap_or_else(PoisonError::into_inner).observe(step),
+                _ => ControlFlow::Continue(()),
+            });
+            work(&observed)
+        })
+    }
+
+    fn watch_shared<T>(work: impl FnOnce(&Arc<Mutex<Self>>) -> T) -> T {
+        let bar = live_line(None, "{spinner} {elapsed}");
+        let live = Arc::new(Mutex::new(Self { bar: bar.clone(), name: String::new(), shown: None }));
+        let result = work(&live);
+        bar.finish_and_clear();
+        result
     }
 
     /// The same, with a name on the line.

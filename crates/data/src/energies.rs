@@ -52,7 +52,7 @@ pub struct DataEnergies {
     grid: Option<usize>,
     transform: Transform,
     energies: Vec<Energy>,
-    allowed: Option<Box<dyn Fn(usize) -> bool>>,
+    allowed: Option<Box<dyn Fn(usize) -> bool + Send + Sync>>,
 }
 
 /// Why a data set has no such energies.
@@ -131,7 +131,7 @@ impl DataEnergies {
         let inside = |grid| (0..transform.dim()).map(|index| transform.in_low_block(index, grid)).collect();
         let allowed = params.grid.map(|grid| {
             let inside: Vec<bool> = inside(grid);
-            Box::new(move |index: usize| inside[index]) as Box<dyn Fn(usize) -> bool>
+            Box::new(move |index: usize| inside[index]) as Box<dyn Fn(usize) -> bool + Send + Sync>
         });
         let (sha256, samples) = (data.sha256().to_owned(), data.len());
         Ok(Self { name, sha256, samples, shape, grid: params.grid, transform, energies, allowed })
@@ -174,7 +174,7 @@ impl DataEnergies {
 
     /// Whether a coordinate may be used; `None` if all may.
     pub fn allowed(&self) -> Option<&dyn Fn(usize) -> bool> {
-        self.allowed.as_deref()
+        self.allowed.as_deref().map(|allowed| allowed as &dyn Fn(usize) -> bool)
     }
 
     /// What [`fit_projection`](gambeson_lowrank::projection::fit::fit_projection) takes.

@@ -2,9 +2,13 @@
 //! the field something else.
 
 use gambeson_checker::CheckError;
+use gambeson_data::DataError;
+use gambeson_data::energies::DataEnergiesError;
 use gambeson_lowrank::linalg::matrix::MatrixError;
 use gambeson_lowrank::matrix_file::InputError;
 use gambeson_lowrank::parameter::ParameterError;
+use gambeson_lowrank::projection::fit::{FitError, FitProjectionError};
+use gambeson_lowrank::projection::proven::OpenError;
 use gambeson_lowrank::sdp::bracket::BoundError;
 use gambeson_lowrank::sdp::certificate::CertificateFileError;
 use gambeson_lowrank::sdp::problem::ProblemError;
@@ -51,6 +55,42 @@ pub enum Error {
     /// A file is not a certificate.
     #[error(transparent)]
     Certificate(#[from] CertificateFileError),
+    /// There is no folder for data sets.
+    #[error("no data folder: name one, or set GAMBESON_DATA")]
+    NoDataFolder,
+    /// Data could not be read.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// Data have no such energies.
+    #[error(transparent)]
+    Energies(DataEnergiesError),
+    /// No projection was found.
+    #[error("{name}: {reason}")]
+    Fit {
+        /// What the data are called.
+        name: String,
+        /// Why.
+        reason: FitProjectionError,
+    },
+    /// No basis was found for a channel.
+    #[error("channel {channel}: {reason}")]
+    FitChannel {
+        /// Counting from 0.
+        channel: usize,
+        /// Why.
+        reason: FitError,
+    },
+    /// The data have no such channel.
+    #[error("channel {channel}: the data have {channels}, counted from 0")]
+    Channel {
+        /// Asked for.
+        channel: usize,
+        /// Of the data.
+        channels: usize,
+    },
+    /// A projection could not be opened or proven.
+    #[error(transparent)]
+    Projection(#[from] OpenError),
     /// A proof could not be tried.
     #[error("{name}: {reason}")]
     Check {
@@ -61,13 +101,29 @@ pub enum Error {
     },
 }
 
+impl From<DataEnergiesError> for Error {
+    fn from(error: DataEnergiesError) -> Self {
+        match error {
+            DataEnergiesError::Stopped => Self::Data(DataError::Stopped),
+            other => Self::Energies(other),
+        }
+    }
+}
+
 impl Error {
+    /// Whether an interrupt ended the work before there was anything to return.
+    pub fn is_stopped(&self) -> bool {
+        matches!(self, Self::Data(DataError::Stopped))
+    }
+
     /// The parameter that is wrong, where one is.
     pub fn field(&self) -> Option<&'static str> {
         match self {
             Self::Parameter(error) | Self::Bound { reason: BoundError::Parameter(error), .. } => {
                 Some(error.name)
             }
+            Self::Energies(DataEnergiesError::PixelGrid | DataEnergiesError::Grid { .. }) => Some("grid"),
+            Self::Channel { .. } => Some("channel"),
             _ => None,
         }
     }

@@ -1,6 +1,7 @@
 //! What an observer sees.
 
 use gambeson_data::progress::LoadProgress;
+use gambeson_lowrank::projection::fit::FitProgress;
 use gambeson_lowrank::sdp::progress::Progress;
 use std::fmt;
 
@@ -10,6 +11,8 @@ use std::fmt;
 pub enum Event<'a> {
     /// Data are read, fetched or added up.
     Load(&'a LoadProgress),
+    /// A projection is looked for.
+    Fit(&'a FitProgress),
     /// A solver looks for a bound.
     Solve(&'a Progress),
     /// Something worth saying that ends nothing.

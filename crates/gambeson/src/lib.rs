@@ -5,18 +5,22 @@
 //! one [`Error`].
 //!
 //! In the order to read: [`context`] and [`event`] (threads, memory, interruption, progress), [`error`], [`matrix`],
-//! [`bound`](mod@bound) and [`check`](mod@check).
+//! [`bound`](mod@bound) and [`check`](mod@check), [`data`] and [`fit`](mod@fit).
 
 pub mod bound;
 pub mod check;
 pub mod context;
+pub mod data;
 pub mod error;
 pub mod event;
+pub mod fit;
 pub mod matrix;
 
 pub use bound::{Bound, BoundParams, Method, bound};
 pub use check::{Check, CheckParams, ProjectionCheck, check, check_projection};
 pub use context::{Context, ContextParams};
+pub use data::{DataParams, open_data};
 pub use error::Error;
 pub use event::{Event, Note};
+pub use fit::{Fit, FitParams, fit, open_projection, spectrum};
 pub use matrix::{MatrixInput, RandomKind, open_matrix, random_matrix};

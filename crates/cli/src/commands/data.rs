@@ -41,6 +41,12 @@ pub(crate) fn data_dir() -> anyhow::Result<PathBuf> {
     source::data_dir().context("no data folder: set GAMBESON_DATA to a folder")
 }
 
+/// What to read of a data set.
+pub(crate) fn params(audio: &crate::args::AudioArguments, split: Split) -> gambeson::DataParams {
+    let files = audio.files.map(|count| FileChoice::Random { count, seed: audio.seed });
+    gambeson::DataParams { split, frames: audio.frames.into(), files, folder: None }
+}
+
 pub(crate) fn options(audio: &crate::args::AudioArguments, split: Split, data_dir: PathBuf) -> LoadOptions {
     LoadOptions {
         split,

@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Ended> {
         Command::Bound(arguments) => bound::run(&arguments, &mut stdout, context),
         Command::Check(arguments) => check::run(&arguments, &mut stdout, context),
         Command::Data(command) => data::run(&command, &mut stdout),
-        Command::Project(command) => project::run(&command, &mut stdout, threads),
+        Command::Project(command) => project::run(&command, &mut stdout, context),
         Command::Train(arguments) => train::run(&arguments, &mut stdout, threads),
         Command::Certify(arguments) => certify::run(&arguments, &mut stdout, threads),
         Command::Predict(arguments) => certify::predict::run(&arguments, &mut stdout, threads),

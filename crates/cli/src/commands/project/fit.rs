@@ -1,60 +1,51 @@
 //! `gambeson project fit`: a projection with a proven kappa, and its certificate.
 
-use super::energies::{describe, load, record_of};
+use super::energies::{describe, energy_params, load, named};
 use super::live::LiveFit;
 use super::method::{in_few_words, method_of};
 use crate::args::FitArguments;
 use crate::ended::Ended;
-use crate::json::{self, ChannelRecord, FitRecord};
+use crate::json;
 use crate::progress::say;
 use crate::report::decimal::{down, up, up_to_places};
 use crate::screen::{shown_path, wrapped};
-use anyhow::{Context, bail};
-use gambeson_checker::rounding::root_below;
-use gambeson_data::energies::DataEnergies;
-use gambeson_lowrank::projection::certificate::certificate_path;
-use gambeson_lowrank::projection::fit::{Fitted, FittedProjection, Target, fit_projection};
-use gambeson_lowrank::sdp::bracket::BoundParams;
+use anyhow::bail;
+use gambeson::{Context, Fit, FitParams};
+use gambeson_lowrank::projection::fit::Target;
 use std::io::Write;
-use std::time::Instant;
 
 pub(super) fn run(
     arguments: &FitArguments,
     stdout: &mut impl Write,
-    threads: usize,
+    context: &Context,
 ) -> anyhow::Result<Ended> {
-    let target = target(arguments)?;
-    let certificate = arguments
-        .out
-        .as_ref()
-        .map(|out| arguments.certificate.clone().unwrap_or_else(|| certificate_path(out)));
-    let (data, seconds_read) = load(&arguments.data)?;
-    let started = Instant::now();
-    let method =
-        method_of(arguments.method, &arguments.sparse, arguments.rank, arguments.error, &arguments.splits);
-    let bound = BoundParams { gap: arguments.gap, threads, ..BoundParams::default() };
-    let deadline = arguments.time_limit.and_then(|limit| started.checked_add(limit));
-    let mut live = LiveFit::new(deadline);
-    let fitted = fit_projection(&data.fit_data(), target, &method, &bound, &mut live);
+    let params = FitParams {
+        energy: energy_params(&arguments.data),
+        target: target(arguments)?,
+        method: method_of(
+            arguments.method,
+            &arguments.sparse,
+            arguments.rank,
+            arguments.error,
+            &arguments.splits,
+        ),
+        gap: arguments.gap,
+        time_limit: arguments.time_limit,
+    };
+    let (data, seconds) = load(&arguments.data, context)?;
+    let live = LiveFit::new();
+    let fitted = gambeson::fit(&live.observed(context), &data, &params);
     live.finish();
-    let fitted = fitted.with_context(|| data.name().to_owned())?;
-    let stopped = live.stopped;
-    let mut record =
-        record(&data, &fitted, arguments, stopped, (seconds_read, started.elapsed().as_secs_f64()));
-    if let (Some(out), Some(certificate)) = (&arguments.out, certificate) {
-        fitted.certificate.write_with(&certificate, &fitted.projection, out)?;
-        (record.projection, record.certificate) = (Some(out.clone()), Some(certificate));
+    let mut fitted = fitted.map_err(named)?;
+    fitted.seconds_read += seconds;
+    if let Some(out) = &arguments.out {
+        fitted.save(out, arguments.certificate.as_deref())?;
     }
-    if arguments.json {
-        writeln!(stdout, "{}", json::line(&record)?)?;
-    } else {
-        print(&record, &fitted.channels, &describe(&data, record.moments.centred), stdout)?;
-    }
-    stdout.flush()?;
-    if stopped {
+    json::print_or(arguments.json, &fitted, stdout, |stdout| print(&fitted, stdout))?;
+    if fitted.stopped {
         say("stopped early with the best projection so far");
     }
-    Ok(if stopped { Ended::FellShort } else { Ended::AsAsked })
+    Ok(if fitted.stopped { Ended::FellShort } else { Ended::AsAsked })
 }
 
 fn target(arguments: &FitArguments) -> anyhow::Result<Target> {
@@ -70,51 +61,10 @@ fn target(arguments: &FitArguments) -> anyhow::Result<Target> {
     })
 }
 
-/// The root of an integer, not above the true one.
-pub(super) fn root_down(square: usize) -> f64 {
-    root_below(square as u64)
-}
-
-fn record(
-    data: &DataEnergies,
-    fitted: &FittedProjection,
-    arguments: &FitArguments,
-    stopped: bool,
-    (seconds_read, seconds_fit): (f64, f64),
-) -> FitRecord {
-    let kappa = fitted.kappa().value();
-    let limit = root_down(fitted.limit_rank());
-    let n = data.transform().dim() as f64;
-    let channel = |fitted: &Fitted| {
-        let kappa = fitted.certified.kappa().value();
-        ChannelRecord {
-            rank: fitted.certified.basis.columns,
-            kappa,
-            error: fitted.error,
-            limit: root_down(fitted.limit_rank),
-            how: fitted.how.to_string(),
-            split: fitted.how.split(),
-            trivial: kappa > (1.0 - 1e-5) * n.sqrt(),
-        }
-    };
-    FitRecord {
-        channels: fitted.channels.iter().map(channel).collect(),
-        kappa,
-        error: fitted.error,
-        limit,
-        ratio: kappa / limit,
-        method: arguments.method.name().to_owned(),
-        moments: record_of(data, arguments.data.centre),
-        stopped,
-        seconds_read,
-        seconds_fit,
-        projection: None,
-        certificate: None,
-    }
-}
-
-fn print(record: &FitRecord, fitted: &[Fitted], title: &str, stdout: &mut impl Write) -> anyhow::Result<()> {
-    writeln!(stdout, "{}", wrapped(&format!("{title}, method {}", record.method), 2))?;
+fn print(fit: &Fit, stdout: &mut impl Write) -> std::io::Result<()> {
+    let record = fit.record();
+    let title = format!("{}, method {}", describe(&record.moments), record.method);
+    writeln!(stdout, "{}", wrapped(&title, 2))?;
     writeln!(
         stdout,
         "{:>7} {:>5} {:>10} {:>9} {:>9} {:>7}  found",
@@ -127,7 +77,7 @@ fn print(record: &FitRecord, fitted: &[Fitted], title: &str, stdout: &mut impl W
             format!("{name:>7} {rank:>5} {kappa_text:>10} {error:>9} {limit_text:>9} {ratio:>7}  {how}");
         writeln!(stdout, "{}", wrapped(row.trim_end(), 54))
     };
-    for (c, (channel, fitted)) in record.channels.iter().zip(fitted).enumerate() {
+    for (c, (channel, fitted)) in record.channels.iter().zip(&fit.fitted.channels).enumerate() {
         let mut how = in_few_words(fitted.how, channel.rank);
         if channel.trivial {
             how.push_str(" (no better than sqrt n, which is trivial)");
@@ -136,7 +86,7 @@ fn print(record: &FitRecord, fitted: &[Fitted], title: &str, stdout: &mut impl W
     }
     let rank = record.channels.iter().map(|channel| channel.rank).sum();
     line("all", rank, record.kappa, record.error, record.limit, "")?;
-    if let (Some(projection), Some(certificate)) = (&record.projection, &record.certificate) {
+    if let Some((projection, certificate)) = &fit.saved {
         writeln!(
             stdout,
             "projection   {}\ncertificate  {}",

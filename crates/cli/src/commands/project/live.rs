@@ -1,64 +1,65 @@
 //! The live line of a fit.
 
-use crate::progress::{interrupted, live_line, show};
-use gambeson_lowrank::observe::Observer;
+use crate::progress::{live_line, show};
+use gambeson::{Context, Event};
 use gambeson_lowrank::projection::fit::FitProgress;
 use indicatif::ProgressBar;
 use std::ops::ControlFlow;
-use std::time::Instant;
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// A live line for a fit; Ctrl-C and the time limit stop it.
+/// A live line for fits.
+#[derive(Clone)]
 pub(super) struct LiveFit {
     bar: ProgressBar,
+    words: Arc<Mutex<Words>>,
+}
+
+/// What stands on it.
+#[derive(Default)]
+struct Words {
     prefix: String,
     stage: String,
-    deadline: Option<Instant>,
-    /// Whether anything stopped it.
-    pub(super) stopped: bool,
 }
 
 impl LiveFit {
-    pub(super) fn new(deadline: Option<Instant>) -> Self {
-        let bar = live_line(None, "{spinner} {elapsed} {msg}");
-        Self { bar, prefix: String::new(), stage: String::new(), deadline, stopped: false }
+    pub(super) fn new() -> Self {
+        Self { bar: live_line(None, "{spinner} {elapsed} {msg}"), words: Arc::default() }
     }
 
-    pub(super) fn set_prefix(&mut self, prefix: String) {
-        self.prefix = prefix;
-        self.stage.clear();
+    pub(super) fn set_prefix(&self, prefix: String) {
+        *self.words.lock().unwrap_or_else(PoisonError::into_inner) = Words { prefix, stage: String::new() };
     }
 
     pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
     }
-}
 
-impl Observer<FitProgress> for LiveFit {
-    fn observe(&mut self, progress: &FitProgress) -> ControlFlow<()> {
-        let detail = match progress {
-            FitProgress::Channel { channel, total } => {
-                self.set_prefix(format!("channel {} of {total}: ", channel + 1));
-                String::new()
+    /// A context whose fits are seen on the line.
+    pub(super) fn observed(&self, context: &Context) -> Context {
+        let live = self.clone();
+        context.clone().with_observer(move |event| {
+            if let Event::Fit(progress) = event {
+                live.update(progress);
             }
-            FitProgress::Eigen => {
-                "principal components".clone_into(&mut self.stage);
-                String::new()
-            }
-            FitProgress::Split { split, done, total } => {
-                self.stage = format!("r = {split} ({} of {total})", done + 1);
-                String::new()
-            }
-            FitProgress::Candidate { kind } => {
-                (*kind).clone_into(&mut self.stage);
-                String::new()
-            }
-            FitProgress::Solver(progress) => format!(", iteration {}", progress.iteration),
-        };
-        show(&self.bar, &format!("{}{}{detail}", self.prefix, self.stage));
-        if interrupted() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            self.stopped = true;
-            return ControlFlow::Break(());
+            ControlFlow::Continue(())
+        })
+    }
+
+    fn update(&self, progress: &FitProgress) {
+        if let FitProgress::Channel { channel, total } = progress {
+            self.set_prefix(format!("channel {} of {total}: ", channel + 1));
         }
-        ControlFlow::Continue(())
+        let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut detail = String::new();
+        match progress {
+            FitProgress::Channel { .. } => {}
+            FitProgress::Eigen => "principal components".clone_into(&mut words.stage),
+            FitProgress::Split { split, done, total } => {
+                words.stage = format!("r = {split} ({} of {total})", done + 1);
+            }
+            FitProgress::Candidate { kind } => (*kind).clone_into(&mut words.stage),
+            FitProgress::Solver(progress) => detail = format!(", iteration {}", progress.iteration),
+        }
+        show(&self.bar, &format!("{}{}{detail}", words.prefix, words.stage));
     }
 }

@@ -12,23 +12,23 @@ mod sweep;
 use crate::args::ProjectCommand;
 use crate::ended::Ended;
 use crate::progress::catch_interrupts;
-use gambeson_data::error::DataError;
+use gambeson::Context;
 use std::io::Write;
 
 pub(crate) fn run(
     command: &ProjectCommand,
     stdout: &mut impl Write,
-    threads: usize,
+    context: &Context,
 ) -> anyhow::Result<Ended> {
     catch_interrupts("stopping with the best result so far (press Ctrl-C again to quit)");
     let done = match command {
-        ProjectCommand::Fit(arguments) => fit::run(arguments, stdout, threads),
-        ProjectCommand::Inspect(arguments) => inspect::run(arguments, stdout, threads),
-        ProjectCommand::Sweep(arguments) => sweep::run(arguments, stdout, threads),
-        ProjectCommand::Spectrum(arguments) => spectrum::run(arguments, stdout),
+        ProjectCommand::Fit(arguments) => fit::run(arguments, stdout, context),
+        ProjectCommand::Inspect(arguments) => inspect::run(arguments, stdout, context.threads()),
+        ProjectCommand::Sweep(arguments) => sweep::run(arguments, stdout, context),
+        ProjectCommand::Spectrum(arguments) => spectrum::run(arguments, stdout, context),
     };
     match done {
-        Err(error) if matches!(error.downcast_ref(), Some(DataError::Stopped)) => {
+        Err(error) if error.downcast_ref().is_some_and(gambeson::Error::is_stopped) => {
             crate::progress::say("stopped; nothing was written");
             Ok(Ended::FellShort)
         }

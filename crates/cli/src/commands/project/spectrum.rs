@@ -1,49 +1,32 @@
 //! `gambeson project spectrum`: the error of principal components and of coordinates, by rank.
 
-use super::energies::{describe, load, record_of};
+use super::energies::{describe, energy_params, load, named};
 use crate::args::SpectrumArguments;
 use crate::ended::Ended;
-use crate::json::{self, ChannelSpectrum, SpectrumRecord};
+use crate::json;
+use crate::live_data::LiveData;
 use crate::report::decimal::up_to_places;
 use crate::report::figure::{Axis, Figure, Panel, Point, Series, Style};
 use crate::report::table::Table;
-use gambeson_lowrank::projection::energy::Energy;
-use gambeson_lowrank::projection::method::coordinates::RankedCoordinates;
-use gambeson_lowrank::projection::method::pca::Spectrum;
+use gambeson::fit::SpectrumRecord;
+use gambeson::{Context, spectrum};
 use std::io::Write;
-use std::time::Instant;
 
 /// Ranks in the table for people, repeated ten times as large.
 const SHOWN: [usize; 3] = [1, 2, 5];
 
-/// Of the coordinates that are allowed; errors include what lies outside.
-fn channel_spectrum(energy: &Energy, allowed: Option<&dyn Fn(usize) -> bool>) -> ChannelSpectrum {
-    let restricted = allowed.map(|allowed| energy.restricted(allowed));
-    let energy = restricted.as_ref().unwrap_or(energy);
-    let cut_off = restricted.as_ref().map_or(0.0, |inner| 1.0 - inner.diagonal().iter().sum::<f64>());
-    let pca = Spectrum::new(energy).errors();
-    ChannelSpectrum {
-        pca: pca.into_iter().map(|error| error + cut_off.max(0.0)).collect(),
-        coordinates: RankedCoordinates::of(energy).errors,
-    }
-}
-
-pub(super) fn run(arguments: &SpectrumArguments, stdout: &mut impl Write) -> anyhow::Result<Ended> {
-    let (data, seconds_read) = load(&arguments.data)?;
-    let started = Instant::now();
-    let channels = data.energies().iter().map(|energy| channel_spectrum(energy, data.allowed())).collect();
-    let record = SpectrumRecord {
-        channels,
-        moments: record_of(&data, arguments.data.centre),
-        seconds_read,
-        seconds_eigen: started.elapsed().as_secs_f64(),
-    };
-    if arguments.json {
-        writeln!(stdout, "{}", json::line(&record)?)?;
-    } else {
-        write!(stdout, "{}", table(&record, &describe(&data, record.moments.centred)).terminal())?;
-    }
-    stdout.flush()?;
+pub(super) fn run(
+    arguments: &SpectrumArguments,
+    stdout: &mut impl Write,
+    context: &Context,
+) -> anyhow::Result<Ended> {
+    let (data, seconds) = load(&arguments.data, context)?;
+    let params = energy_params(&arguments.data);
+    let record = LiveData::observed(context, |context| spectrum(context, &data, &params).map_err(named))?;
+    let record = SpectrumRecord { seconds_read: record.seconds_read + seconds, ..record };
+    json::print_or(arguments.json, &record, stdout, |stdout| {
+        write!(stdout, "{}", table(&record, &describe(&record.moments)).terminal())
+    })?;
     if let Some(figure) = &arguments.figure.figure {
         draw(&record).write(figure.paths())?;
     }

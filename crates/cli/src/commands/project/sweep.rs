@@ -1,20 +1,22 @@
 //! `gambeson project sweep`: kappa against error, method by method. Rows are printed as they are found.
 
-use super::energies::{describe, load};
-use super::fit::root_down;
+use super::energies::{describe, energy_params, load, named};
 use super::frontier::frontier;
 use super::live::LiveFit;
 use super::method::{in_few_words, method_of};
 use crate::args::{FitMethodName, SweepArguments};
 use crate::ended::Ended;
 use crate::json::{self, SweepPoint};
+use crate::live_data::LiveData;
 use crate::progress::{above, duration, say};
 use crate::report::decimal::{down, up, up_to_places};
 use crate::screen::wrapped;
-use anyhow::{Context, bail};
-use gambeson_lowrank::projection::fit::{BasisConstruction, Target, fit_channel};
+use anyhow::bail;
+use gambeson::fit::{MomentsRecord, energies, fit_channel};
+use gambeson::{Context, Error, FitParams};
+use gambeson_checker::rounding::root_below;
+use gambeson_lowrank::projection::fit::{BasisConstruction, Target};
 use gambeson_lowrank::projection::method::pca::Spectrum;
-use gambeson_lowrank::sdp::bracket::BoundParams;
 use std::io::Write;
 use std::time::Instant;
 
@@ -25,15 +27,18 @@ const ALL_ERRORS: [f64; 6] = [0.005, 0.01, 0.02, 0.0345, 0.05, 0.1];
 pub(super) fn run(
     arguments: &SweepArguments,
     stdout: &mut impl Write,
-    threads: usize,
+    context: &Context,
 ) -> anyhow::Result<Ended> {
-    let (data, _) = load(&arguments.data)?;
-    let Some(energy) = data.energies().get(arguments.channel) else {
-        let count = data.energies().len();
+    let (data, _) = load(&arguments.data, context)?;
+    let energies = LiveData::observed(context, |context| {
+        energies(context, &data, &energy_params(&arguments.data)).map_err(named)
+    })?;
+    let Some(energy) = energies.energies().get(arguments.channel) else {
+        let count = energies.energies().len();
         bail!("--channel {}: {} has channels 0 to {}", arguments.channel, data.name(), count - 1);
     };
-    let bound = BoundParams { gap: arguments.gap, threads, ..BoundParams::default() };
-    let mut live = LiveFit::new(None);
+    let live = LiveFit::new();
+    let observed = live.observed(context);
     let by_default = if arguments.full { &ALL_ERRORS[..] } else { &ERRORS };
     let mut errors = arguments.errors.clone().unwrap_or_else(|| by_default.to_vec());
     errors.sort_by(|a, b| b.total_cmp(a)); // the largest is found soonest
@@ -41,7 +46,8 @@ pub(super) fn run(
     let plan: Vec<(f64, FitMethodName)> =
         errors.iter().flat_map(|&error| methods.iter().map(move |&method| (error, method))).collect();
     if !arguments.json {
-        above(|| print_head(&describe(&data, arguments.data.centre), arguments.channel, stdout))?;
+        let moments = MomentsRecord::new(&energies, arguments.data.centre);
+        above(|| print_head(&describe(&moments), arguments.channel, stdout))?;
     }
     let mut times = Times::default();
     let mut points: Vec<SweepPoint> = Vec::new();
@@ -49,27 +55,34 @@ pub(super) fn run(
         let left = times.left(&plan[at..]).map_or(String::new(), |left| format!(", {} left", duration(left)));
         live.set_prefix(format!("{} of {}{left}: {name} at error {budget}: ", at + 1, plan.len()));
         let started = Instant::now();
-        let method = method_of(name, &arguments.sparse, None, Some(budget), &[]);
-        let fitted = fit_channel(energy, data.allowed(), Target::Error(budget), &method, &bound, &mut live)
-            .with_context(|| format!("{}, {name}, error {budget}", data.name()));
-        match fitted {
-            Ok(fitted) => {
+        let params = FitParams {
+            method: method_of(name, &arguments.sparse, None, Some(budget), &[]),
+            gap: arguments.gap,
+            ..FitParams::new(Target::Error(budget))
+        };
+        let stopped = match fit_channel(&observed, &energies, arguments.channel, &params) {
+            Ok((fitted, stopped)) => {
                 let point = SweepPoint {
                     method: name.name(),
                     budget,
                     error: fitted.error,
                     rank: fitted.certified.basis.columns,
                     kappa: fitted.certified.kappa().value(),
-                    limit: root_down(fitted.limit_rank),
+                    limit: root_below(fitted.limit_rank as u64),
                     how: fitted.how.to_string(),
                 };
                 above(|| print_point(&point, fitted.how, arguments.json, stdout))?;
                 points.push(point);
+                stopped
             }
-            Err(_) if live.stopped => {}
-            Err(error) => say(&format!("{error:#}")),
-        }
-        if live.stopped {
+            Err(_) if context.is_interrupted() => true,
+            Err(Error::FitChannel { reason, .. }) => {
+                say(&format!("{}, {name}, error {budget}: {reason}", data.name()));
+                false
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if stopped {
             break;
         }
         times.0.push((budget, name, started.elapsed().as_secs_f64()));

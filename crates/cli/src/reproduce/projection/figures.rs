@@ -1,6 +1,5 @@
 //! Figures about projections.
 
-use crate::json::{ChannelSpectrum, SpectrumRecord};
 use crate::report::decimal::up;
 use crate::report::figure::{Axis, Figure, Panel, Point, Series, Style};
 use crate::report::spread::NOTHING;
@@ -8,6 +7,7 @@ use crate::report::table::Table;
 use crate::reproduce::projection::Data;
 use crate::reproduce::projection::spectrum::SpectrumResults;
 use crate::reproduce::rendered::Rendered;
+use gambeson::fit::{ChannelSpectrum, SpectrumRecord};
 
 /// Numbers of components in the table beside Figure 5.
 const RANKS: [usize; 12] = [1, 2, 5, 10, 20, 50, 100, 150, 200, 250, 300, 400];

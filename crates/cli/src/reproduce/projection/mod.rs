@@ -6,13 +6,13 @@ pub(crate) mod spectrum;
 pub(crate) mod tables;
 
 use crate::args::FitMethodName;
-use crate::json::FitRecord;
 use crate::reproduce::experiment::{Experiment, labels, printable};
 use crate::reproduce::plan::{Planned, Runs};
 use crate::reproduce::projection::published::PublishedFit;
 use crate::reproduce::record::Record;
 use crate::reproduce::run::{Called, call};
 use anyhow::{Context, ensure};
+use gambeson::fit::FitRecord;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

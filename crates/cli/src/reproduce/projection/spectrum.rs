@@ -1,12 +1,12 @@
 //! Experiments with spectra: data, and the errors of projections of every rank.
 
-use crate::json::SpectrumRecord;
 use crate::reproduce::experiment::Experiment;
 use crate::reproduce::plan::{Planned, Runs};
 use crate::reproduce::projection::{Data, Samples, validate_data};
 use crate::reproduce::record::Record;
 use crate::reproduce::run::{Called, call};
 use anyhow::{bail, ensure};
+use gambeson::fit::SpectrumRecord;
 use serde::{Deserialize, Serialize};
 
 /// Data of which every rank is looked at.
