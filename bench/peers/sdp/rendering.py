@@ -1,8 +1,9 @@
 """The records of `solvers.py` for people: a line each, and a table."""
 
+import re
 import statistics
 
-from blas import REFERENCE
+from blas import REFERENCE, UNKNOWN
 
 FINE, COARSE = "gambeson, gap 1e-6", "gambeson, gap 1e-3"
 # Notes of runs that stopped short; crates/cli/src/reproduce/record.rs has the same.
@@ -28,8 +29,7 @@ def standing(records):
     part = lambda remark, count: [f"{remark} in {count} of {len(records)}"] if count else []
     claim = "proven" if all(record["gap"] is not None for record in ended) else "claimed"
     claims = [", ".join([claim, *part("below the proven lower end", false)])] if ended else []
-    if any(record.get("blas") == REFERENCE for record in records):
-        claims.append("slowed by the reference BLAS")
+    claims += sorted({f"perhaps slowed by the {record['blas']}" for record in records if record.get("blas") in (REFERENCE, UNKNOWN)})
     return "; ".join([*claims, *part("target missed", missed), *part("no result", len(records) - len(ended))])
 
 
@@ -62,7 +62,7 @@ def table(records):
         solver = f"{record['solver']} ({version})" if record["gap"] is None else record["solver"]
         groups.setdefault((record["kind"], record["n"]), {}).setdefault(solver, []).append(record)
     machine = f"{records[0]['cpu']}, {records[0]['threads']} cores, offered to every solver; SCS as packaged uses one."
-    blas = sorted({f"{record['solver'].split(',')[0]} with {record['blas']}" for record in records if record.get("blas")})
+    blas = sorted({f"{re.split('[, ]', record['solver'])[0]} with {record['blas']}" for record in records if record.get("blas")})
     machine += f" BLAS: {', '.join(blas)}." if blas else " Which BLAS the peers loaded was not recorded."
     lines = ["# SDP solvers on the matrices of appendix E", "", machine, ""]
     lines += ["Written by `bench/peers/sdp/solvers.py`, whose head says what is timed and what the errors mean."]

@@ -60,7 +60,7 @@ import scipy
 from scipy.sparse.linalg import eigsh
 
 from algorithm2 import published_rounds, rounds
-from blas import demand_tuned
+from blas import demand_tuned, of_program, of_this_process
 from rendering import COARSE, FINE, report, table
 
 sys.path.append(str(Path(__file__).parents[1]))
@@ -271,14 +271,14 @@ def peers(options):
     limit = options.time_limit
     found, blas = [], {}
     if shutil.which("dsdp5"):
-        blas["DSDP"] = demand_tuned("dsdp5", options.allow_plain_blas)
+        blas["DSDP"] = demand_tuned("DSDP", of_program("dsdp5"), options.allow_plain_blas)
         for tolerance in options.dsdp_gaptol:
             run = lambda problem, tolerance=tolerance: dsdp(problem, limit, tolerance)
             found.append((f"DSDP, gaptol {tolerance}", options.dsdp_most, run))
     else:
         print("dsdp5 is not installed: skipped", file=sys.stderr)
     if shutil.which("csdp"):
-        blas["CSDP"] = demand_tuned("csdp", options.allow_plain_blas)
+        blas["CSDP"] = demand_tuned("CSDP", of_program("csdp"), options.allow_plain_blas)
         found.append(("CSDP", options.csdp_most, lambda problem: csdp(problem, limit)))
     else:
         print("csdp is not installed: skipped", file=sys.stderr)
@@ -287,6 +287,7 @@ def peers(options):
         found.append((f"SCS, eps {options.scs_eps}", options.scs_most, run))
     else:
         print("scs is not installed: skipped", file=sys.stderr)
+    blas["numpy/scipy"] = demand_tuned("numpy/scipy", of_this_process(), options.allow_plain_blas)
     run = lambda problem: algorithm2(problem, limit, rounds(problem.matrix, tolerance=3e-3))
     found.append(("numpy/scipy Algorithm 2 to 5e-3", options.scipy_most, run))
     if options.published_limit > 0:
@@ -360,7 +361,7 @@ def measure(options, out):
         for (kind, n), seed in itertools.product(sizes, seeds):
             chosen = [(name, solve) for name, most, solve in found if n <= most]
             for solver, run, lower in runs(options.gambeson, chosen, kind, n, seed):
-                loaded = blas.get(solver.split(",")[0])
+                loaded = next((name for peer, name in blas.items() if solver.startswith(peer)), None)
                 record = as_record(kind, n, seed, solver, run, lower, loaded)
                 file.write(json.dumps(record) + "\n")
                 file.flush()
@@ -382,7 +383,7 @@ def arguments():
     parser.add_argument("--scs-eps", default="1e-4")
     parser.add_argument("--published-limit", type=float, default=180, help="seconds for Algorithm 2 as published; 0: none")
     parser.add_argument("--time-limit", type=float, default=1200, help="seconds for a run of a peer and its reading")
-    parser.add_argument("--allow-plain-blas", action="store_true", help="run peers with the reference BLAS, and say so")
+    parser.add_argument("--allow-plain-blas", action="store_true", help="run peers with a plain or unknown BLAS and mark their rows")
     files.add_arguments(parser, "results/peers-sdp.jsonl")
     parser.add_argument("--gambeson", default="target/release/gambeson")
     return parser.parse_args()

@@ -1,5 +1,5 @@
-//! The one error of this library. Texts name fields of parameters; [`Error::field`] gives the name to programs that call
-//! the field something else.
+//! The error of this library. Messages name the fields of parameter structs; [`Error::field`] returns that name, so that a
+//! program can print its own name for it.
 
 use gambeson_checker::CheckError;
 use gambeson_data::DataError;
@@ -60,17 +60,17 @@ pub enum Error {
     NoDataFolder,
     /// Data could not be read.
     #[error(transparent)]
-    Data(#[from] DataError),
+    Data(Box<DataError>),
     /// Data have no such energies.
     #[error(transparent)]
-    Energies(DataEnergiesError),
+    Energies(Box<DataEnergiesError>),
     /// No projection was found.
     #[error("{name}: {reason}")]
     Fit {
         /// What the data are called.
         name: String,
         /// Why.
-        reason: FitProjectionError,
+        reason: Box<FitProjectionError>,
     },
     /// No basis was found for a channel.
     #[error("channel {channel}: {reason}")]
@@ -78,7 +78,7 @@ pub enum Error {
         /// Counting from 0.
         channel: usize,
         /// Why.
-        reason: FitError,
+        reason: Box<FitError>,
     },
     /// The data have no such channel.
     #[error("channel {channel}: the data have {channels}, counted from 0")]
@@ -90,7 +90,7 @@ pub enum Error {
     },
     /// A projection could not be opened or proven.
     #[error(transparent)]
-    Projection(#[from] OpenError),
+    Projection(Box<OpenError>),
     /// A proof could not be tried.
     #[error("{name}: {reason}")]
     Check {
@@ -101,11 +101,23 @@ pub enum Error {
     },
 }
 
+impl From<DataError> for Error {
+    fn from(error: DataError) -> Self {
+        Self::Data(Box::new(error))
+    }
+}
+
+impl From<OpenError> for Error {
+    fn from(error: OpenError) -> Self {
+        Self::Projection(Box::new(error))
+    }
+}
+
 impl From<DataEnergiesError> for Error {
     fn from(error: DataEnergiesError) -> Self {
         match error {
-            DataEnergiesError::Stopped => Self::Data(DataError::Stopped),
-            other => Self::Energies(other),
+            DataEnergiesError::Stopped => Self::Data(Box::new(DataError::Stopped)),
+            other => Self::Energies(Box::new(other)),
         }
     }
 }
@@ -113,7 +125,7 @@ impl From<DataEnergiesError> for Error {
 impl Error {
     /// Whether an interrupt ended the work before there was anything to return.
     pub fn is_stopped(&self) -> bool {
-        matches!(self, Self::Data(DataError::Stopped))
+        matches!(self, Self::Data(error) if matches!(**error, DataError::Stopped))
     }
 
     /// The parameter that is wrong, where one is.
@@ -122,7 +134,10 @@ impl Error {
             Self::Parameter(error) | Self::Bound { reason: BoundError::Parameter(error), .. } => {
                 Some(error.name)
             }
-            Self::Energies(DataEnergiesError::PixelGrid | DataEnergiesError::Grid { .. }) => Some("grid"),
+            Self::Energies(error) => match **error {
+                DataEnergiesError::PixelGrid | DataEnergiesError::Grid { .. } => Some("grid"),
+                _ => None,
+            },
             Self::Channel { .. } => Some("channel"),
             _ => None,
         }

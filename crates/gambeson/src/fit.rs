@@ -61,7 +61,7 @@ pub struct Fit {
     /// Seconds for adding up the moments of the data. Whoever times the reading of the data adds it here.
     pub seconds_read: f64,
     moments: MomentsRecord,
-    seconds_fit: f64,
+    seconds_search: f64,
 }
 
 impl Fit {
@@ -95,7 +95,7 @@ impl Fit {
             moments: self.moments.clone(),
             stopped: self.stopped,
             seconds_read: self.seconds_read,
-            seconds_fit: self.seconds_fit,
+            seconds_fit: self.seconds_search,
             projection: self.saved.as_ref().map(|(projection, _)| lossy(projection)),
             certificate: self.saved.as_ref().map(|(_, certificate)| lossy(certificate)),
         }
@@ -144,7 +144,10 @@ pub fn fit(context: &Context, data: &Dataset, params: &FitParams) -> Result<Fit,
         let bound = proof(context, params.gap);
         let fitted =
             fit_projection(&energies.fit_data(), params.target, &params.method, &bound, &mut limited)
-                .map_err(|reason| Error::Fit { name: energies.name().to_owned(), reason })?;
+                .map_err(|reason| Error::Fit {
+                    name: energies.name().to_owned(),
+                    reason: Box::new(reason),
+                })?;
         Ok(Fit {
             fitted,
             saved: None,
@@ -152,7 +155,7 @@ pub fn fit(context: &Context, data: &Dataset, params: &FitParams) -> Result<Fit,
             method: params.method.name(),
             seconds_read,
             moments: MomentsRecord::new(&energies, params.energy.centre),
-            seconds_fit: started.elapsed().as_secs_f64(),
+            seconds_search: started.elapsed().as_secs_f64(),
         })
     })
 }
@@ -172,7 +175,7 @@ pub fn fit_channel(
         let bound = proof(context, params.gap);
         let fitted =
             fit::fit_channel(energy, energies.allowed(), params.target, &params.method, &bound, &mut limited)
-                .map_err(|reason| Error::FitChannel { channel, reason })?;
+                .map_err(|reason| Error::FitChannel { channel, reason: Box::new(reason) })?;
         Ok((fitted, limited.stopped))
     })
 }

@@ -1,8 +1,7 @@
 //! gambeson: certified adversarial robustness from low-rank structure.
 //!
-//! One door to everything the program does. Each verb is a function of a [`Context`], what it works on and one parameter
-//! struct whose defaults are set there; it returns a result that serialises to what the program prints with `--json`, or
-//! one [`Error`].
+//! Each verb is a function of a [`Context`], its input and one parameter struct, which has the defaults. It returns a result
+//! that serialises to what the program prints with `--json`, or an [`Error`].
 //!
 //! In the order to read: [`context`] and [`event`] (threads, memory, interruption, progress), [`error`], [`matrix`],
 //! [`bound`](mod@bound) and [`check`](mod@check), [`data`] and [`fit`](mod@fit).

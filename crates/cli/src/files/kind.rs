@@ -16,15 +16,19 @@ const HEAD: u64 = 1 << 12;
 /// How a file shows that gambeson wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Its first bytes hold this mark, at or before the given byte.
-    Marked(&'static [u8], usize),
+    /// It begins with these bytes.
+    Begins(&'static str),
+    /// This is its first line.
+    FirstLine(&'static str),
+    /// It begins with the first bytes, and the others follow within [`HEAD`].
+    Holds(&'static [u8], &'static [u8]),
     /// Its safetensors metadata name a format that begins with these words.
     Tensors(&'static str),
     /// It is read as a certificate.
     Certificate,
     /// A certificate that is moved, so never a link.
     MovedCertificate,
-    /// It cannot.
+    /// The format has no room for a mark.
     Unmarked,
     /// It is compared with what is to be written, or appended to, and its reader refuses foreign content.
     Compared,
@@ -35,16 +39,15 @@ impl Kind {
     pub(super) const NETWORK: Self = Self::Tensors("gambeson network ");
     pub(super) const CHECKPOINT: Self = Self::Tensors("gambeson checkpoint ");
     pub(super) const DATA_SET: Self = Self::Tensors("gambeson dataset ");
-    pub(super) const ONNX: Self = Self::Marked(mark::ONNX, 0);
-    pub(super) const CSV: Self = Self::Marked(mark::SCORES.as_bytes(), 0);
-    pub(super) const MARKDOWN: Self = Self::Marked(mark::MARKUP.as_bytes(), 0);
-    pub(super) const LATEX: Self = Self::Marked(mark::LATEX.as_bytes(), 0);
-    pub(super) const MANUAL: Self = Self::Marked(mark::MANUAL.as_bytes(), 0);
-    pub(super) const METRICS: Self = Self::Marked(b"{\"epoch\":", 0);
-    pub(super) const PNG: Self = Self::Marked(mark::PNG, mark::PNG_PLACE);
-    /// Behind the opening tag.
-    pub(super) const SVG: Self = Self::Marked(mark::MARKUP.as_bytes(), 256);
-    pub(super) const PAGE: Self = Self::Marked(mark::PAGE.as_bytes(), 256);
+    pub(super) const CSV: Self = Self::Begins(mark::SCORES);
+    pub(super) const MARKDOWN: Self = Self::FirstLine(mark::MARKUP);
+    pub(super) const LATEX: Self = Self::FirstLine(mark::LATEX);
+    pub(super) const MANUAL: Self = Self::FirstLine(mark::MANUAL);
+    pub(super) const METRICS: Self = Self::Begins("{\"epoch\":1,\"step\":");
+    pub(super) const ONNX: Self = Self::Holds(mark::ONNX, mark::ONNX);
+    pub(super) const PNG: Self = Self::Holds(b"\x89PNG\r\n\x1a\n", mark::PNG);
+    pub(super) const SVG: Self = Self::Holds(b"<svg ", mark::MARKUP.as_bytes());
+    pub(super) const PAGE: Self = Self::Holds(b"<!doctype html>", mark::PAGE.as_bytes());
 
     /// What `export` writes, by the ending.
     pub(super) fn network(path: &Path) -> Self {
@@ -61,7 +64,11 @@ impl Kind {
         let certificate = || CertificateFile::read(path).is_ok() || ProjectionCertificate::read(path).is_ok();
         Ok(head.is_empty()
             || match self {
-                Self::Marked(mark, last) => head.windows(mark.len()).take(last + 1).any(|part| part == mark),
+                Self::Begins(start) => head.starts_with(start.as_bytes()),
+                Self::FirstLine(line) => head.split(|&byte| byte == b'\n').next() == Some(line.as_bytes()),
+                Self::Holds(start, mark) => {
+                    head.starts_with(start) && head.windows(mark.len()).any(|part| part == mark)
+                }
                 Self::Tensors(format) => {
                     safetensors::format_of(path).is_some_and(|found| found.starts_with(format))
                 }

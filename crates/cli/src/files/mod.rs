@@ -295,7 +295,14 @@ impl Files {
                 writable(&output.path)?; // rather than lose long work at its end
             }
             if !force && !kind.may_replace(&output.path).with_context(|| path.to_string())? {
-                bail!("{path}: gambeson did not create this file as {}; --force overwrites it", output.name);
+                match kind {
+                    Kind::Unmarked => {
+                        bail!(
+                            "{path}: exists, and its format cannot show who wrote it; --force overwrites it"
+                        )
+                    }
+                    _ => bail!("{path}: exists and was not written by this command; --force overwrites it"),
+                }
             }
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! Help, manual pages, colours and the width of a page.
 
 use crate::support::{Bench, unwrapped};
+use gambeson_testing::skipped;
 use std::process::{Command, Stdio};
 
 /// All verbs, with those below them.
@@ -92,7 +93,9 @@ fn on_a_terminal(bench: &Bench, line: &str, variables: &[(&str, &str)]) -> Optio
         .envs(variables.iter().copied())
         .stdin(Stdio::null())
         .output();
-    output.ok().map(|output| String::from_utf8_lossy(&output.stdout).replace("\r\n", "\n"))
+    let output =
+        output.inspect_err(|_| skipped("there is no program `script` to stand in for a terminal")).ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).replace("\r\n", "\n"))
 }
 
 #[cfg(target_os = "linux")]

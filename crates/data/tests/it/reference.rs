@@ -24,7 +24,10 @@ fn speech_is_decoded_exactly() {
             .arg(path)
             .args(["-f", "s16le", "-"])
             .output();
-        let Ok(raw) = raw else { continue };
+        let Ok(raw) = raw else {
+            skipped("in part: there is no ffmpeg to compare with");
+            return;
+        };
         let expected: Vec<i16> =
             raw.stdout.chunks_exact(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]])).collect();
         assert!(sound.samples == expected, "{}", path.display());

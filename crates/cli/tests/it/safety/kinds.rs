@@ -76,6 +76,11 @@ fn files_of_others_are_no_files_of_ours() {
     // A log of another program has the header that ours has.
     bench.write("theirs.tsv", "idx\tlabel\tpredict\tradius\tcorrect\ttime\n0\t3\t3\t0.5\t1\t0:00:10\n");
     refused(&bench, &format!("{certify} --tsv theirs.tsv"), force);
+    // Marks that are not where ours are.
+    bench.write("near.md", "<!-- made by gambeson --> and changed by me\n");
+    refused(&bench, "analyze r.jsonl --markdown near.md", force);
+    bench.write("near.svg", "<!-- made by gambeson -->\n| a |\n");
+    refused(&bench, "analyze r.jsonl --figure near.svg", force);
 }
 
 #[test]
@@ -100,17 +105,18 @@ fn metadata_are_found_wherever_they_are() {
 #[test]
 fn folders_with_files_of_others_are_left_alone() {
     let bench = bench();
-    let other = "gambeson did not create this file";
+    let other = "was not written by this command";
     bench.write("plain.toml", PLAIN);
     for (folder, name, line) in [
         ("start", "report.html", "quickstart --out start"),
         ("start/baseline", "network.safetensors", "quickstart --out start"),
         ("manual", "gambeson-bound.1", "man --out manual"),
         ("run", "training.png", "train plain.toml --out run"),
+        ("run", "metrics.jsonl", "train plain.toml --out run"),
         ("run", "checkpoint.new.safetensors", "train plain.toml --out run"),
         ("r", "table-norms.desk.md", "reproduce table-norms --results r --render-only"),
     ] {
-        let text = ".TH GAMBESON 1\n<!doctype html> about gambeson\n| a |\n";
+        let text = "{\"epoch\": 1, \"loss\": 2.5}\n.TH GAMBESON 1\n<!doctype html> about gambeson\n| a |\n";
         std::fs::create_dir_all(bench.path(folder)).expect("a folder");
         bench.write(&format!("{folder}/{name}"), text);
         refused(&bench, line, other);

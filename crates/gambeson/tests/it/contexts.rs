@@ -1,0 +1,98 @@
+use gambeson::{
+    BoundParams, Context, ContextParams, DataParams, Error, Event, FitParams, RandomKind, bound, fit,
+    open_data, open_matrix, random_matrix,
+};
+use gambeson_lowrank::projection::fit::Target;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+fn context(threads: usize, memory_limit: Option<u64>) -> Context {
+    Context::new(ContextParams { threads: NonZeroUsize::new(threads), memory_limit }).expect("threads")
+}
+
+/// Two at once: one refuses what the other reads, and neither sees the threads of the other.
+#[test]
+fn contexts_know_nothing_of_each_other() {
+    let home = tempfile::tempdir().expect("a folder");
+    let path = home.path().join("m.mtx");
+    let entries: String = (1..=2000).map(|i| format!("{i} {i} 1.5\n")).collect();
+    let text = format!("%%MatrixMarket matrix coordinate real symmetric\n2000 2000 2000\n{entries}");
+    std::fs::write(&path, text).expect("written");
+    let (small, large) = (context(1, Some(10_000)), context(3, None));
+    std::thread::scope(|scope| {
+        let refused = scope.spawn(|| open_matrix(&small, &path).map(|_| ()));
+        let read = scope.spawn(|| open_matrix(&large, &path).map(|_| ()));
+        let refused = refused.join().expect("no panic").expect_err("too large").to_string();
+        assert!(refused.contains("memory limit"), "{refused}");
+        read.join().expect("no panic").expect("read");
+    });
+    // Inside, the pool is the context's own.
+    for (context, threads) in [(small, 1), (large, 3)] {
+        let seen = Arc::new(AtomicUsize::new(0));
+        let inside = Arc::clone(&seen);
+        let context = context.with_observer(move |event| {
+            if let Event::Solve(_) = event {
+                inside.store(rayon::current_num_threads(), Ordering::SeqCst);
+            }
+            ControlFlow::Continue(())
+        });
+        let matrix = random_matrix(&context, RandomKind::QuadraticProgram, 20, 1).expect("a matrix");
+        bound(&context, matrix, &BoundParams::default()).expect("a bound");
+        assert_eq!(seen.load(Ordering::SeqCst), threads);
+    }
+}
+
+/// A context whose interrupt another thread sets after a while, and how long after that the work still takes.
+fn interrupted(after: Duration, work: impl FnOnce(&Context)) -> Duration {
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stop);
+    let context = context(2, None).with_interrupt(move || asked.load(Ordering::SeqCst));
+    std::thread::scope(|scope| {
+        let timer = scope.spawn(|| {
+            std::thread::sleep(after);
+            stop.store(true, Ordering::SeqCst);
+            Instant::now()
+        });
+        work(&context);
+        timer.join().expect("no panic").elapsed()
+    })
+}
+
+/// Generous, for loaded machines: the figures on an idle one are in the documentation of [`Context::with_interrupt`].
+const SOON: Duration = Duration::from_secs(10);
+
+#[test]
+fn an_interrupt_ends_a_bound_with_what_is_proven() {
+    let spent = interrupted(Duration::from_millis(300), |context| {
+        let matrix = random_matrix(context, RandomKind::QuadraticProgram, 1500, 1).expect("a matrix");
+        let params = BoundParams { gap: Some(1e-12), ..BoundParams::default() };
+        let found = bound(context, matrix, &params).expect("a bound");
+        assert!(found.fell_short && found.bracket.upper.value() >= found.bracket.lower.value());
+    });
+    assert!(spent < SOON, "{spent:?}");
+}
+
+#[test]
+fn an_interrupt_ends_a_fit_with_what_is_proven() {
+    let data = open_data(&context(2, None), "fashion", &DataParams::train()).expect("built in");
+    let spent = interrupted(Duration::from_millis(1500), |context| {
+        match fit(context, &data, &FitParams::new(Target::Error(0.004))) {
+            Ok(found) => assert!(found.stopped && found.record().kappa >= 1.0),
+            Err(error) => assert!(error.is_stopped(), "{error}"), // while moments were added up
+        }
+    });
+    assert!(spent < SOON, "{spent:?}");
+}
+
+#[test]
+fn errors_name_fields() {
+    let context = context(1, None);
+    let matrix = random_matrix(&context, RandomKind::QuadraticProgram, 5, 1).expect("a matrix");
+    let params = BoundParams { gap: Some(-1.0), ..BoundParams::default() };
+    let error = bound(&context, matrix, &params).expect_err("no gap");
+    assert_eq!(error.field(), Some("gap"));
+    assert!(matches!(error, Error::Bound { .. }), "{error:?}");
+}

@@ -1,0 +1,6 @@
+//! The library as its users meet it.
+
+/// Threads, memory, interruption.
+mod contexts;
+/// Results as data.
+mod results;
