@@ -18,7 +18,7 @@ fn context(threads: usize, memory_limit: Option<u64>) -> Context {
 fn contexts_know_nothing_of_each_other() {
     let home = tempfile::tempdir().expect("a folder");
     let path = home.path().join("m.mtx");
-    let entries: String = (1..=2000).map(|i| format!("{i} {i} 1.5\n")).collect();
+    let entries = (1..=2000).map(|i| format!("{i} {i} 1.5\n")).collect::<Vec<_>>().concat();
     let text = format!("%%MatrixMarket matrix coordinate real symmetric\n2000 2000 2000\n{entries}");
     std::fs::write(&path, text).expect("written");
     let (small, large) = (context(1, Some(10_000)), context(3, None));
