@@ -2,6 +2,7 @@
 
 use crate::observe::Observer;
 use crate::sdp::problem::PowerOfTwoScale;
+use crate::sdp::steps::budget::TimeBudget;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
@@ -93,6 +94,7 @@ impl ResultUnits {
 /// solver starts again, the bracket shown never widens and the count of rounds never falls.
 pub(crate) struct RunMonitor<'a> {
     pub(crate) inner: &'a mut dyn Observer<Progress>,
+    budget: &'a TimeBudget,
     /// The gap at which to stop, by estimates.
     pub(crate) gap: f64,
     pub(crate) units: ResultUnits,
@@ -109,9 +111,14 @@ pub(crate) struct RunMonitor<'a> {
 
 impl<'a> RunMonitor<'a> {
     /// Before the first round.
-    pub(crate) fn new(inner: &'a mut dyn Observer<Progress>, units: ResultUnits) -> Self {
+    pub(crate) fn new(
+        inner: &'a mut dyn Observer<Progress>,
+        units: ResultUnits,
+        budget: &'a TimeBudget,
+    ) -> Self {
         Self {
             inner,
+            budget,
             gap: 0.0,
             units,
             deadline: None,
@@ -134,7 +141,7 @@ impl Observer<Progress> for RunMonitor<'_> {
             upper: self.units.scale.of(self.upper),
             lower: self.units.scale.of(self.lower),
         };
-        self.stop = if self.inner.observe(&shown).is_break() {
+        self.stop = if self.inner.observe(&shown).is_break() || self.budget.is_interrupted() {
             Some(Stop::Interrupted)
         } else if self.reached <= self.gap {
             Some(Stop::Gap)
@@ -144,5 +151,9 @@ impl Observer<Progress> for RunMonitor<'_> {
             None
         };
         if self.stop.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn drops_step(&self) -> bool {
+        self.budget.grace_is_over()
     }
 }

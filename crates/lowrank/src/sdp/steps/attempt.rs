@@ -105,11 +105,6 @@ impl Default for Totals {
 }
 
 impl Totals {
-    /// True where the caller is waiting for the result.
-    pub(crate) fn in_a_hurry(&self) -> bool {
-        matches!(self.stop, Stop::TimeLimit | Stop::Interrupted)
-    }
-
     pub(crate) fn add(&mut self, found: &Solved) {
         self.iterations += found.iterations;
         self.products += found.products;
