@@ -1,4 +1,15 @@
-//! What the system reports about itself (on Linux).
+//! What a command may use of the machine, and what the system reports about itself (on Linux).
+
+use gambeson_lowrank::MemoryLimit;
+
+/// What a command may use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Resources {
+    /// Of --threads, or all there are.
+    pub(crate) threads: usize,
+    /// Of --memory-limit, or most of what is free.
+    pub(crate) memory: MemoryLimit,
+}
 
 /// Peak memory of this process, in bytes.
 pub(crate) fn peak_memory() -> Option<u64> {

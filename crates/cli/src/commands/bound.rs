@@ -4,27 +4,32 @@ use crate::args::{BoundArguments, SolverName};
 use crate::commands::matrix::{self, NamedMatrix};
 use crate::ended::Ended;
 use crate::json::{self, BoundRecord, domain_name, stop_name};
+use crate::machine::Resources;
 use crate::machine::peak_memory;
 use crate::progress::{LiveBracket, catch_interrupts, duration, interrupted};
 use crate::report::decimal::{down, up};
 use crate::screen::{shown_path, wrapped};
 use anyhow::Context;
 use gambeson_checker::Domain;
+use gambeson_lowrank::observe::Interrupt;
 use gambeson_lowrank::sdp::bracket::{BoundParams, Bracket, Paid, Solver, Stop, bracket};
 use gambeson_lowrank::sdp::certificate::CertificateFile;
 use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
 use gambeson_lowrank::sdp::progress::StopReason;
 use std::io::Write;
+use std::time::Duration;
 
 /// Significant digits in text; JSON has all of them.
 const DIGITS: usize = 8;
+/// How long a proof goes on after Ctrl-C: a person who waited for a bound rather waits a little longer for a good one.
+const GRACE: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(
     arguments: &BoundArguments,
     stdout: &mut impl Write,
-    threads: usize,
+    resources: Resources,
 ) -> anyhow::Result<Ended> {
-    let given = matrix::load(arguments.matrix.input.as_deref(), arguments.matrix.random, threads)?;
+    let given = matrix::load(arguments.matrix.input.as_deref(), arguments.matrix.random, resources)?;
     let reading = if arguments.matrix.gram { Reading::Gram } else { Reading::Plain };
     let norm = Norm::from(arguments.norm);
     // The hash is of the matrix as given, so it is taken before the matrix becomes a problem.
@@ -32,9 +37,10 @@ pub(crate) fn run(
     let NamedMatrix { input, name, seconds } = given;
     let (natural, error) = (input.kind.natural_domain(norm, reading), input.error);
     let domain = arguments.matrix.domain.map_or(natural, Domain::from);
-    let problem = Problem::enclosing(input.matrix, error, norm, reading, domain, threads)
-        .map_err(matrix::explained)
-        .with_context(|| name.clone())?;
+    let problem =
+        Problem::enclosing(input.matrix, error, norm, reading, domain, resources.memory, resources.threads)
+            .map_err(matrix::explained)
+            .with_context(|| name.clone())?;
     let (solver, method) = match arguments.method {
         SolverName::Mwu => (Solver::MultiplicativeWeights, "mwu"),
         // Faster than Algorithm 2 on every matrix tried, so `auto` has nothing to decide.
@@ -42,10 +48,11 @@ pub(crate) fn run(
     };
     let mut params = BoundParams {
         time_limit: arguments.time_limit,
-        memory_limit: Some(gambeson_lowrank::file::memory_limit()),
-        interrupted: Some(interrupted),
+        memory_limit: resources.memory,
+        interrupt: Interrupt::new(interrupted),
+        grace: GRACE,
         seed: arguments.seed,
-        threads,
+        threads: resources.threads,
         ..BoundParams::for_solver(solver, arguments.gap)
     };
     params.mwu.width = arguments.width;

@@ -2,6 +2,7 @@
 
 use crate::commands::check::{Asked, verdict};
 use crate::ended::Ended;
+use crate::machine::Resources;
 use crate::report::decimal::{down, up};
 use gambeson_checker::Domain;
 use gambeson_lowrank::linalg::matrix::Matrix;
@@ -12,13 +13,14 @@ use gambeson_lowrank::sdp::instance;
 use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
 use std::io::Write;
 
-pub(crate) fn run(stdout: &mut impl Write, threads: usize) -> anyhow::Result<Ended> {
-    let matrix = Matrix::Dense(instance::positive_semidefinite(300, 1, threads)?);
+pub(crate) fn run(stdout: &mut impl Write, resources: Resources) -> anyhow::Result<Ended> {
+    let matrix = Matrix::Dense(instance::positive_semidefinite(300, 1, resources.memory, resources.threads)?);
     let hash = matrix.sha256();
     writeln!(stdout, "1. A random positive semidefinite matrix (appendix E), 300 x 300, trace 1.")?;
-    let problem = Problem::new(matrix.clone(), Norm::Quadratic, Reading::Plain, Domain::Cube, threads)?;
+    let problem =
+        Problem::new(matrix.clone(), Norm::Quadratic, Reading::Plain, Domain::Cube, resources.threads)?;
     let solver = Solver::MultiplicativeWeights; // a tour of the paper
-    let params = BoundParams { threads, ..BoundParams::for_solver(solver, None) };
+    let params = BoundParams { threads: resources.threads, ..BoundParams::for_solver(solver, None) };
     let found = bracket(&problem, &params, &mut ())?;
     writeln!(
         stdout,
@@ -40,13 +42,13 @@ pub(crate) fn run(stdout: &mut impl Write, threads: usize) -> anyhow::Result<End
     let file = CertificateFile::new(found.certificate, Norm::Quadratic, Reading::Plain, hash);
     let asked = Asked { domain: None, norm: None, gram: false, at_most: Some(found.upper.value()) };
     writeln!(stdout, "3. Anybody can check the certificate ({} weights) without the solver:", file.n)?;
-    let honest = verdict(matrix.clone(), InputKind::Matrix, file.clone(), &asked, threads)?;
+    let honest = verdict(matrix.clone(), InputKind::Matrix, file.clone(), &asked, resources)?;
     honest.print(5, stdout)?;
     writeln!(stdout, "4. A forged one, with all weights 1 % smaller, does not pass:")?;
     let scale = found.upper.value() / file.weights.iter().sum::<f64>() * 0.99;
     let weights = file.weights.iter().map(|weight| weight * scale).collect();
     let forged = CertificateFile { weights, shift: Some(0.0), ..file };
-    let caught = verdict(matrix, InputKind::Matrix, forged, &asked, threads)?;
+    let caught = verdict(matrix, InputKind::Matrix, forged, &asked, resources)?;
     caught.print(5, stdout)?;
     writeln!(stdout, "Next: gambeson bound MATRIX.npy --certificate c.json")?;
     stdout.flush()?;

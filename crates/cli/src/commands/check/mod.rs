@@ -7,12 +7,14 @@ use crate::args::CheckArguments;
 use crate::commands::matrix;
 use crate::ended::Ended;
 use crate::json::{self, CheckRecord, domain_name};
+use crate::machine::Resources;
 use crate::machine::peak_memory;
 use crate::progress::{catch_interrupts, duration, interrupted};
 use crate::report::decimal::up;
 use crate::screen::{proven, rejected, shown, wrapped};
 use anyhow::{Context, bail};
 use gambeson_checker::{CheckError, Domain};
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::linalg::matrix::Matrix;
 use gambeson_lowrank::matrix_file::{Input, InputKind};
 use gambeson_lowrank::projection::Projection;
@@ -29,26 +31,26 @@ use std::time::{Duration, Instant};
 pub(crate) fn run(
     arguments: &CheckArguments,
     stdout: &mut impl Write,
-    threads: usize,
+    resources: Resources,
 ) -> anyhow::Result<Ended> {
     if let Some(bound) = arguments.at_most.filter(|bound| bound.is_nan()) {
         bail!("--at-most {bound} is not a number");
     }
     if arguments.replay.model.is_some() {
-        return replay::run(arguments, stdout, threads);
+        return replay::run(arguments, stdout, resources);
     }
     let Some(certificate) = arguments.certificate.as_deref() else {
         bail!("a certificate is missing"); // clap asks for it
     };
-    let of_projection = || ProjectionCertificate::read(certificate).is_ok();
+    let of_projection = || ProjectionCertificate::read(certificate, resources.memory).is_ok();
     if let Some(path) = arguments.input.as_deref().filter(|path| is_projection(path) || of_projection()) {
-        return check_projection(path, certificate, arguments, stdout, threads);
+        return check_projection(path, certificate, arguments, stdout, resources);
     }
-    if let Some(path) = arguments.input.as_deref().filter(|path| is_records(path)) {
+    if let Some(path) = arguments.input.as_deref().filter(|path| is_records(path, resources.memory)) {
         bail!("{}: records of a run; give the --model and the --data that they are about", path.display());
     }
-    let file = CertificateFile::read(certificate)?;
-    let given = matrix::load(arguments.input.as_deref(), arguments.random, threads)?;
+    let file = CertificateFile::read(certificate, resources.memory)?;
+    let given = matrix::load(arguments.input.as_deref(), arguments.random, resources)?;
     let asked = Asked {
         domain: arguments.domain.map(Domain::from),
         norm: arguments.norm.map(Norm::from),
@@ -56,7 +58,7 @@ pub(crate) fn run(
         at_most: arguments.at_most,
     };
     catch_interrupts("stopping (press Ctrl-C again to quit)");
-    let verdict = verdict_of(given.input, file, &asked, arguments.time_limit, threads)
+    let verdict = verdict_of(given.input, file, &asked, arguments.time_limit, resources)
         .with_context(|| given.name.clone())?;
     if arguments.json {
         let record = CheckRecord {
@@ -87,15 +89,15 @@ fn is_projection(path: &Path) -> bool {
 }
 
 /// By content: whether a file can be records.
-fn is_records(path: &Path) -> bool {
+fn is_records(path: &Path, memory: MemoryLimit) -> bool {
     let mut head = [0; 11];
     let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut head));
-    read.is_ok() && head.starts_with(b"{\"version\":") && recorded_runs(path)
+    read.is_ok() && head.starts_with(b"{\"version\":") && recorded_runs(path, memory)
 }
 
 /// A certificate begins like a record, but has no counts.
-fn recorded_runs(path: &Path) -> bool {
-    gambeson_smooth::record::read_numbered_records(path).is_ok_and(|records| !records.is_empty())
+fn recorded_runs(path: &Path, memory: MemoryLimit) -> bool {
+    gambeson_smooth::record::read_numbered_records(path, memory).is_ok_and(|records| !records.is_empty())
 }
 
 /// What `check --json` prints about a projection.
@@ -122,17 +124,17 @@ fn check_projection(
     certificate: &Path,
     arguments: &CheckArguments,
     stdout: &mut impl Write,
-    threads: usize,
+    resources: Resources,
 ) -> anyhow::Result<Ended> {
     if arguments.domain.is_some() || arguments.norm.is_some() || arguments.gram {
         bail!(
             "--domain, --norm and --gram do not apply to a projection: the question is the inf->2 norm of its bases"
         );
     }
-    let projection = Projection::read(path)?;
-    let certificate = ProjectionCertificate::read_for(&projection, certificate)?;
+    let projection = Projection::read(path, resources.memory)?;
+    let certificate = ProjectionCertificate::read_for(&projection, certificate, resources.memory)?;
     let started = Instant::now();
-    let checked = certificate.check(&projection, threads);
+    let checked = certificate.check(&projection, resources.threads);
     let seconds_check = started.elapsed().as_secs_f64();
     let square = |bound: &ProjectionBound| bound.kappa.square().value();
     let too_large = |bound: &ProjectionBound| {
@@ -294,9 +296,9 @@ pub(crate) fn verdict(
     kind: InputKind,
     file: CertificateFile,
     asked: &Asked,
-    threads: usize,
+    resources: Resources,
 ) -> anyhow::Result<Verdict> {
-    verdict_of(Input { kind, ..Input::from(matrix) }, file, asked, None, threads)
+    verdict_of(Input { kind, ..Input::from(matrix) }, file, asked, None, resources)
 }
 
 /// The same for what a file says.
@@ -305,7 +307,7 @@ fn verdict_of(
     file: CertificateFile,
     asked: &Asked,
     time_limit: Option<Duration>,
-    threads: usize,
+    resources: Resources,
 ) -> anyhow::Result<Verdict> {
     let Input { matrix, kind, error } = input;
     let question = Question::new(asked, &file, &matrix, kind);
@@ -328,7 +330,8 @@ fn verdict_of(
         ));
     }
     let Question { norm, reading, domain } = question;
-    let problem = Problem::enclosing(matrix, error, norm, reading, domain, threads)
+    let Resources { threads, memory } = resources;
+    let problem = Problem::enclosing(matrix, error, norm, reading, domain, memory, threads)
         .map_err(super::matrix::explained)?;
     let started = Instant::now();
     let late = || time_limit.is_some_and(|limit| started.elapsed() > limit);
@@ -339,10 +342,9 @@ fn verdict_of(
         Err(CheckError::Rejected(reason)) => return verdict(None, Some(reason.to_string()), started),
         Err(error) => return Err(error.into()),
     };
-    let limit = gambeson_lowrank::file::memory_limit();
     let needs = planned.cost.bytes.saturating_add(problem.bytes());
-    if needs > limit {
-        let (needs, has) = (up(needs as f64 / 1e9, 2), up(limit as f64 / 1e9, 2));
+    if !memory.allows(needs) {
+        let (needs, has) = (up(needs as f64 / 1e9, 2), up(memory.gigabytes(), 2));
         return rejected(format!("the proof takes about {needs} GB, more than the memory limit of {has} GB"));
     }
     // A factor is multiplied out before anything could be stopped.

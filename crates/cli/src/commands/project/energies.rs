@@ -9,13 +9,14 @@ use anyhow::anyhow;
 use gambeson_data::DataError;
 use gambeson_data::energies::{Basis, DataEnergies, DataEnergiesError, EnergyParams};
 use gambeson_data::source;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::projection::representation::Representation;
 use std::time::Instant;
 
 /// Loads the data and adds up their energies; also the seconds that took.
-pub(super) fn load(arguments: &FitDataArguments) -> anyhow::Result<(DataEnergies, f64)> {
+pub(super) fn load(arguments: &FitDataArguments, memory: MemoryLimit) -> anyhow::Result<(DataEnergies, f64)> {
     let started = Instant::now();
-    let options = options(&arguments.audio, arguments.split.into(), data_dir()?);
+    let options = options(&arguments.audio, arguments.split.into(), data_dir()?, memory);
     let params = EnergyParams {
         basis: match arguments.basis {
             BasisName::Dct => Basis::Dct,
@@ -23,6 +24,7 @@ pub(super) fn load(arguments: &FitDataArguments) -> anyhow::Result<(DataEnergies
         },
         grid: arguments.grid.map(|grid| grid as usize),
         centre: arguments.centre,
+        memory,
     };
     let data = LiveData::watch(|progress| source::load(&arguments.data, &options, progress))?;
     let energies = LiveData::watch(|progress| DataEnergies::new(&data, &params, progress));

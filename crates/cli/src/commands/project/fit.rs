@@ -6,6 +6,7 @@ use super::method::{in_few_words, method_of};
 use crate::args::FitArguments;
 use crate::ended::Ended;
 use crate::json::{self, ChannelRecord, FitRecord};
+use crate::machine::Resources;
 use crate::progress::say;
 use crate::report::decimal::{down, up, up_to_places};
 use crate::screen::{shown_path, wrapped};
@@ -21,18 +22,18 @@ use std::time::Instant;
 pub(super) fn run(
     arguments: &FitArguments,
     stdout: &mut impl Write,
-    threads: usize,
+    resources: Resources,
 ) -> anyhow::Result<Ended> {
     let target = target(arguments)?;
     let certificate = arguments
         .out
         .as_ref()
         .map(|out| arguments.certificate.clone().unwrap_or_else(|| certificate_path(out)));
-    let (data, seconds_read) = load(&arguments.data)?;
+    let (data, seconds_read) = load(&arguments.data, resources.memory)?;
     let started = Instant::now();
     let method =
         method_of(arguments.method, &arguments.sparse, arguments.rank, arguments.error, &arguments.splits);
-    let bound = BoundParams { gap: arguments.gap, threads, ..BoundParams::default() };
+    let bound = BoundParams { gap: arguments.gap, threads: resources.threads, ..BoundParams::default() };
     let deadline = arguments.time_limit.and_then(|limit| started.checked_add(limit));
     let mut live = LiveFit::new(deadline);
     let fitted = fit_projection(&data.fit_data(), target, &method, &bound, &mut live);
@@ -42,7 +43,7 @@ pub(super) fn run(
     let mut record =
         record(&data, &fitted, arguments, stopped, (seconds_read, started.elapsed().as_secs_f64()));
     if let (Some(out), Some(certificate)) = (&arguments.out, certificate) {
-        fitted.certificate.write_with(&certificate, &fitted.projection, out)?;
+        fitted.certificate.write_with(&certificate, &fitted.projection, out, resources.memory)?;
         (record.projection, record.certificate) = (Some(out.clone()), Some(certificate));
     }
     if arguments.json {

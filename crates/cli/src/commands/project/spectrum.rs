@@ -7,6 +7,7 @@ use crate::json::{self, ChannelSpectrum, SpectrumRecord};
 use crate::report::decimal::up_to_places;
 use crate::report::figure::{Axis, Figure, Panel, Point, Series, Style};
 use crate::report::table::Table;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::projection::energy::Energy;
 use gambeson_lowrank::projection::method::coordinates::RankedCoordinates;
 use gambeson_lowrank::projection::method::pca::Spectrum;
@@ -28,8 +29,12 @@ fn channel_spectrum(energy: &Energy, allowed: Option<&dyn Fn(usize) -> bool>) ->
     }
 }
 
-pub(super) fn run(arguments: &SpectrumArguments, stdout: &mut impl Write) -> anyhow::Result<Ended> {
-    let (data, seconds_read) = load(&arguments.data)?;
+pub(super) fn run(
+    arguments: &SpectrumArguments,
+    stdout: &mut impl Write,
+    memory: MemoryLimit,
+) -> anyhow::Result<Ended> {
+    let (data, seconds_read) = load(&arguments.data, memory)?;
     let started = Instant::now();
     let channels = data.energies().iter().map(|energy| channel_spectrum(energy, data.allowed())).collect();
     let record = SpectrumRecord {

@@ -8,6 +8,7 @@ use super::method::{in_few_words, method_of};
 use crate::args::{FitMethodName, SweepArguments};
 use crate::ended::Ended;
 use crate::json::{self, SweepPoint};
+use crate::machine::Resources;
 use crate::progress::{above, duration, say};
 use crate::report::decimal::{down, up, up_to_places};
 use crate::screen::wrapped;
@@ -25,14 +26,14 @@ const ALL_ERRORS: [f64; 6] = [0.005, 0.01, 0.02, 0.0345, 0.05, 0.1];
 pub(super) fn run(
     arguments: &SweepArguments,
     stdout: &mut impl Write,
-    threads: usize,
+    resources: Resources,
 ) -> anyhow::Result<Ended> {
-    let (data, _) = load(&arguments.data)?;
+    let (data, _) = load(&arguments.data, resources.memory)?;
     let Some(energy) = data.energies().get(arguments.channel) else {
         let count = data.energies().len();
         bail!("--channel {}: {} has channels 0 to {}", arguments.channel, data.name(), count - 1);
     };
-    let bound = BoundParams { gap: arguments.gap, threads, ..BoundParams::default() };
+    let bound = BoundParams { gap: arguments.gap, threads: resources.threads, ..BoundParams::default() };
     let mut live = LiveFit::new(None);
     let by_default = if arguments.full { &ALL_ERRORS[..] } else { &ERRORS };
     let mut errors = arguments.errors.clone().unwrap_or_else(|| by_default.to_vec());
