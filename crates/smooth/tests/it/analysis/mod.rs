@@ -201,7 +201,12 @@ fn a_broken_line_is_named() {
 #[test]
 fn votes_are_counted_like_our_records() {
     let probability = |alpha| Some(FailureProbability::new(alpha).expect("a probability"));
-    let settings = Settings { alpha: probability(0.001), sigma: Some(0.25), how: LimitChoice::Natural };
+    let settings = Settings {
+        alpha: probability(0.001),
+        sigma: Some(0.25),
+        how: LimitChoice::Natural,
+        ..Settings::default()
+    };
     let header = "idx,label,selection_0,selection_1,selection_2,estimation_0,estimation_1,estimation_2\n";
     let votes = format!("{header}0,1,1,9,0,5,990,5\n1,0,1,9,0,400,300,300\n2,1,1,9,0,0,1000,0\n");
     for how in [LimitChoice::Natural, LimitChoice::Mixture, LimitChoice::TwoSided] {
