@@ -1,4 +1,4 @@
-//! What `--data` names, and how it is loaded.
+//! What the name or path of data means, and how they are loaded.
 //!
 //! A name is looked up first among the known sets (`fashion`, built in; `cifar10` and `cifar100`, under the data
 //! directory), then as a path, then among the sets imported into the data directory. `./cifar10` is always a path.
@@ -261,7 +261,7 @@ pub fn find(name_or_path: impl AsRef<OsStr>, data_dir: &Path) -> Result<DataSour
     Err(DataError::UnknownName { name: name_or_path.to_owned(), data_dir: data_dir.to_owned() })
 }
 
-/// Loads what `--data` names; see the module for the order in which a name is looked up.
+/// Loads the data of a name or path; see the module for the order in which a name is looked up.
 pub fn load(
     name_or_path: impl AsRef<OsStr>,
     options: &LoadOptions,

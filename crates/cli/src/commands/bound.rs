@@ -39,7 +39,6 @@ pub(crate) fn run(
     let domain = arguments.matrix.domain.map_or(natural, Domain::from);
     let problem =
         Problem::enclosing(input.matrix, error, norm, reading, domain, resources.memory, resources.threads)
-            .map_err(matrix::explained)
             .with_context(|| name.clone())?;
     let (solver, method) = match arguments.method {
         SolverName::Mwu => (Solver::MultiplicativeWeights, "mwu"),

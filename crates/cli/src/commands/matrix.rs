@@ -3,12 +3,9 @@
 use crate::args::{RandomInstance, RandomKind};
 use crate::machine::Resources;
 use crate::screen::shown_path;
-use anyhow::anyhow;
-use gambeson_checker::MatrixProblem;
 use gambeson_lowrank::linalg::matrix::Matrix;
 use gambeson_lowrank::matrix_file::{self, Input};
 use gambeson_lowrank::sdp::instance;
-use gambeson_lowrank::sdp::problem::ProblemError;
 use std::path::Path;
 use std::time::Instant;
 
@@ -44,14 +41,4 @@ pub(super) fn load(
         }
     };
     Ok(NamedMatrix { input, name, seconds: started.elapsed().as_secs_f64() })
-}
-
-/// The error of a matrix that does not fit the question, with a way out if there is one.
-pub(super) fn explained(error: ProblemError) -> anyhow::Error {
-    match error {
-        ProblemError::Matrix(MatrixProblem::NegativeDiagonal { .. }) => {
-            anyhow!("{error}; use --domain vertices to bound x'Mx over x in {{-1, 1}}^n")
-        }
-        _ => error.into(),
-    }
 }

@@ -46,7 +46,7 @@ pub struct BoundParams {
     pub start: Option<UnitRows>,
     /// Seed of the start vector and of the rounding.
     pub seed: u64,
-    /// Threads of the checker. Solvers use the global pool of rayon.
+    /// Threads of the checker. Solvers use the pool of rayon that they are called in.
     pub threads: usize,
     /// Parameters of Algorithm 2.
     pub mwu: MwuParams,

@@ -35,10 +35,7 @@ pub enum Reading {
 #[non_exhaustive]
 pub enum ProblemError {
     /// A quadratic form needs a square matrix.
-    #[error(
-        "a quadratic form needs a square matrix, this one is {rows} x {columns} (for its factor use --gram, for a \
-         norm --norm inf-to-two or inf-to-one)"
-    )]
+    #[error("a quadratic form needs a square matrix, this one is {rows} x {columns}")]
     NotSquare {
         /// Rows.
         rows: usize,
@@ -49,7 +46,7 @@ pub enum ProblemError {
     #[error("the domain `vertices` goes with quadratic forms only")]
     NotOnVertices,
     /// ∞→1 of a factor is not defined here.
-    #[error("a factor (--gram) gives a quadratic form or inf-to-two, not inf-to-one")]
+    #[error("a factor gives a quadratic form or inf-to-two, not inf-to-one")]
     GramInfToOne,
     /// The matrix is not one to ask about.
     #[error(transparent)]

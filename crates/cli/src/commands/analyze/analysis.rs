@@ -3,6 +3,7 @@
 use super::prove::{self, Proof};
 use crate::args::{AnalyzeArguments, RadiiArguments, Radius};
 use crate::commands::certify::cosines;
+use crate::hints::explained;
 use crate::machine::Resources;
 use crate::progress::say;
 use crate::screen::shown;
@@ -199,7 +200,7 @@ fn sources(
     let mut paths = find_logs(&arguments.logs)?;
     if arguments.skip_bad {
         let (good, bad) = readable_logs(&paths, &settings);
-        bad.iter().for_each(|error| say(&format!("skipped: {error}")));
+        bad.into_iter().for_each(|error| say(&format!("skipped: {}", explained(&error.into()))));
         paths = good;
     }
     let mut sources = read_logs(&paths, &settings)?;
@@ -207,7 +208,7 @@ fn sources(
         sources.retain(|source| match source.scores(question) {
             Ok(_) => true,
             Err(error) => {
-                say(&format!("skipped: {error}"));
+                say(&format!("skipped: {}", explained(&error.into())));
                 false
             }
         });

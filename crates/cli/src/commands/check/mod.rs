@@ -331,8 +331,7 @@ fn verdict_of(
     }
     let Question { norm, reading, domain } = question;
     let Resources { threads, memory } = resources;
-    let problem = Problem::enclosing(matrix, error, norm, reading, domain, memory, threads)
-        .map_err(super::matrix::explained)?;
+    let problem = Problem::enclosing(matrix, error, norm, reading, domain, memory, threads)?;
     let started = Instant::now();
     let late = || time_limit.is_some_and(|limit| started.elapsed() > limit);
     let stop = || late() || interrupted();

@@ -240,9 +240,9 @@ fn votes_are_counted_like_our_records() {
         assert!(error.contains(message), "{error}");
     }
     let error = read_with(&votes, &Settings { sigma: None, ..settings }).expect_err("no sigma");
-    assert!(error.contains("--sigma"), "{error}");
+    assert!(error.contains("sigma is missing"), "{error}");
     let error = read_with(&votes, &Settings { alpha: None, ..settings }).expect_err("no alpha");
-    assert!(error.contains("--alpha"), "{error}");
+    assert!(error.contains("alpha is missing"), "{error}");
     let table = "idx\tlabel\tpredict\tradius\tcorrect\ttime\n0\t3\t3\t0.5\t1\t1.0\n";
     let error = read_with(table, &settings).expect_err("no counts");
     assert!(error.contains("has no counts"), "{error}");
