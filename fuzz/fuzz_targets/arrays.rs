@@ -1,6 +1,7 @@
 //! Matrices and safetensors.
 
 use crate::answer::Answer;
+use crate::drive::MEMORY;
 use gambeson_lowrank::linalg::matrix::Matrix;
 use gambeson_lowrank::matrix_file::parse;
 use gambeson_lowrank::safetensors::{Content, Tensor, Tensors};
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Any matrix file, and every question to a small one.
 pub(super) fn matrix(bytes: &[u8]) -> Answer {
-    let input = parse(bytes).map_err(|error| error.to_string())?;
+    let input = parse(bytes, MEMORY).map_err(|error| error.to_string())?;
     let _ = input.matrix.sha256();
     let (rows, columns) = input.matrix.shape();
     let mut known = match &input.matrix {

@@ -2,6 +2,7 @@
 
 use super::as_file;
 use crate::answer::Answer;
+use crate::drive::MEMORY;
 use gambeson_checker::{Certificate, Domain};
 use gambeson_lowrank::linalg::matrix::{DenseMatrix, Matrix};
 use gambeson_lowrank::matrix_file::parse;
@@ -21,13 +22,13 @@ pub const GRAPH: &str = "3 3\n1 2 5\n2 3 1\n3 1 -0.5\n";
 /// A certificate of the graph's, read and checked against it.
 pub(super) fn certificate(bytes: &[u8]) -> Answer {
     as_file(bytes, "c.json", |path| {
-        let file = CertificateFile::read(path).map_err(|error| error.to_string())?;
-        let input = parse(GRAPH.as_bytes()).map_err(|error| error.to_string())?;
+        let file = CertificateFile::read(path, MEMORY).map_err(|error| error.to_string())?;
+        let input = parse(GRAPH.as_bytes(), MEMORY).map_err(|error| error.to_string())?;
         if file.matrix_sha256 != input.matrix.sha256() || file.n != file.weights.len() {
             return Err("of another matrix".to_owned());
         }
         let problem =
-            Problem::enclosing(input.matrix, input.error, file.norm, file.reading(), file.domain, 1)
+            Problem::enclosing(input.matrix, input.error, file.norm, file.reading(), file.domain, MEMORY, 1)
                 .map_err(|error| error.to_string())?;
         let plan = ProofPlan::paying(&problem, file.paid.clone(), 1, &|| false)
             .map_err(|error| format!("plan: {error}"))?;
@@ -41,7 +42,7 @@ pub(super) fn certificate(bytes: &[u8]) -> Answer {
 
 /// With the hash of the graph, and as long as it is.
 pub(super) fn of_graph(bytes: &[u8]) -> Vec<u8> {
-    let hash = parse(GRAPH.as_bytes()).map_or_else(|_| String::new(), |input| input.matrix.sha256());
+    let hash = parse(GRAPH.as_bytes(), MEMORY).map_or_else(|_| String::new(), |input| input.matrix.sha256());
     changed(bytes, |file| about(file, &hash))
 }
 
@@ -103,7 +104,8 @@ pub(super) fn bases() -> Vec<Vec<u8>> {
 pub(super) fn of_projection(bytes: &[u8]) -> Answer {
     as_file(bytes, "p.cert.json", |path| {
         let projection = projection_of_two();
-        let file = ProjectionCertificate::read_for(&projection, path).map_err(|error| error.to_string())?;
+        let file =
+            ProjectionCertificate::read_for(&projection, path, MEMORY).map_err(|error| error.to_string())?;
         file.check(&projection, 1).map(|_| String::new()).map_err(|error| error.to_string())
     })
 }

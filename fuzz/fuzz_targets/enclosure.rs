@@ -13,6 +13,7 @@
 
 use super::kernel::{exponent, is_semidefinite, whole};
 use crate::answer::Answer;
+use crate::drive::MEMORY;
 use crate::mutate::Random;
 use gambeson_checker::{Domain, PreparedForm, Quadratic};
 use gambeson_lowrank::Matrix;
@@ -69,7 +70,7 @@ fn decimals(part: f64, random: &mut Random) -> Option<bool> {
         (0..n).map(|_| (1 + random.below(9) as u64, random.bits() % range)).collect();
     let lines: Vec<String> = fractions.iter().map(|(unit, rest)| format!("{unit}.{rest:0>19}\n")).collect();
     let file = format!("%%MatrixMarket matrix array real general\n{n} 1\n{}", lines.concat());
-    let input = parse(file.as_bytes()).ok()?;
+    let input = parse(file.as_bytes(), MEMORY).ok()?;
     let Matrix::Dense(stored) = input.matrix else { return None };
     let error = input.error * part;
     let least = stored.entries.iter().chain([&error]).map(|&value| exponent(value)).min()?.min(0);

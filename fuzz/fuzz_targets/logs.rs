@@ -2,6 +2,7 @@
 
 use super::as_file;
 use crate::answer::{Answer, answer, either};
+use crate::drive::MEMORY;
 use gambeson_checker::FailureProbability;
 use gambeson_smooth::analysis::{Question, RadiusNorm, Settings, read_logs};
 use gambeson_smooth::record::{
@@ -41,8 +42,12 @@ fn place_of_digest(line: &[u8], digits: usize) -> Option<usize> {
 
 pub(super) fn records(bytes: &[u8]) -> Answer {
     as_file(bytes, "r.jsonl", |path| {
-        let _ = (merge_records(&[path.to_path_buf()]), read_numbered_records(path), recorded_runtime(path));
-        let records = read_records(path).map_err(|error| error.to_string())?;
+        let _ = (
+            merge_records(&[path.to_path_buf()], MEMORY),
+            read_numbered_records(path, MEMORY),
+            recorded_runtime(path),
+        );
+        let records = read_records(path, MEMORY).map_err(|error| error.to_string())?;
         let mut known = String::new();
         for record in &records {
             for how in [LimitChoice::Natural, LimitChoice::Mixture, LimitChoice::TwoSided] {
@@ -77,11 +82,12 @@ pub(super) fn append(bytes: &[u8]) -> Answer {
 fn appended_to<E: Entry>(path: &Path, mut entry: E) -> Answer {
     *entry.digest() = None;
     let run = entry.parts().run.clone();
-    let (mut log, present) = Log::<E>::open_to_append(path, &run).map_err(|error| error.to_string())?;
+    let (mut log, present) =
+        Log::<E>::open_to_append(path, &run, MEMORY).map_err(|error| error.to_string())?;
     let once_more = present.values().next().cloned().unwrap_or(entry);
     log.append(&once_more).map_err(|error| error.to_string())?;
     drop(log);
-    let again = Log::<E>::open_to_append(path, &run);
+    let again = Log::<E>::open_to_append(path, &run, MEMORY);
     let again = again.map_or_else(|error| panic!("after an append: {error}"), |(_, present)| present.len());
     assert_eq!(again, present.len().max(1), "entries after an append");
     Ok(String::new())
@@ -108,7 +114,10 @@ pub(super) fn logs(bytes: &[u8]) -> Answer {
         let paths = [path.to_path_buf()];
         let alpha = FailureProbability::new(0.001).ok();
         let first = read(&paths, &Settings::default());
-        either(first, read(&paths, &Settings { alpha, sigma: Some(0.5), ..Settings::default() }))
+        either(
+            first,
+            read(&paths, &Settings { alpha, sigma: Some(0.5), memory: MEMORY, ..Settings::default() }),
+        )
     })
 }
 

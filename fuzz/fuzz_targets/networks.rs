@@ -3,6 +3,7 @@
 use super::{as_file, fixture};
 use crate::answer::Answer;
 use crate::bundle::joined;
+use crate::drive::MEMORY;
 use gambeson_data::dataset::Shape;
 use gambeson_learn::net::models::Model;
 use gambeson_learn::net::parameters::{Places, Weights};
@@ -20,7 +21,7 @@ const SHAPES: [Shape; 2] =
     [Shape { channels: 2, height: 6, width: 6 }, Shape { channels: 2, height: 3, width: 2 }];
 
 pub(super) fn onnx(bytes: &[u8]) -> Answer {
-    as_file(bytes, "net.onnx", |path| match convert::read(path, None) {
+    as_file(bytes, "net.onnx", |path| match convert::read(path, None, MEMORY) {
         Ok(source) => Ok(format!("{:?} {}", source.format, written_again(&source.network))),
         Err(error) => {
             let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
@@ -49,7 +50,7 @@ pub(super) fn graph(bytes: &[u8]) -> Answer {
     as_file(bytes, "net.onnx", |path| {
         let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
         let wire = |error: graphs_of::WireError| error.to_string();
-        let files = external_files(path).map_err(|error| error.to_string());
+        let files = external_files(path, MEMORY).map_err(|error| error.to_string());
         let shape = declared_shape(&bytes).map_err(wire);
         let free = with_free_batch(&bytes, "x0", 1).map_err(wire);
         let known = if has_graph(&bytes).map_err(wire)? { "a graph" } else { "no graph" };

@@ -3,12 +3,13 @@
 use super::fixture;
 use super::repair::crc32;
 use crate::answer::{Answer, answer, either};
+use crate::drive::MEMORY;
 use gambeson_data::fetch::package::convert_png;
 use gambeson_data::format::images::decode;
 
 /// An image, also as a row of the npm package.
 pub(super) fn images(bytes: &[u8]) -> Answer {
-    let image = decode(bytes);
+    let image = decode(bytes, MEMORY);
     let known = image
         .as_ref()
         .map(|image| format!("channels {}", ["none", "grey", "", "coloured"][image.shape.channels.min(3)]));

@@ -3,6 +3,7 @@
 use super::{as_file, fixture, repair};
 use crate::answer::{Answer, answer, either};
 use crate::bundle::joined;
+use crate::drive::MEMORY;
 use gambeson_data::dataset::{Dataset, Parts, Shape, SourceFile, Split, Values};
 use gambeson_data::error::DataError;
 use gambeson_data::format::audio::{FrameParams, load_files};
@@ -12,8 +13,8 @@ use gambeson_data::store;
 use std::path::Path;
 
 pub(super) fn idx(bytes: &[u8]) -> Answer {
-    let _ = digit_files::parse(&mut &bytes[..], 1);
-    as_file(bytes, "train-images-idx3-ubyte", |path| answer(digit_files::load(path, &mut ())))
+    let _ = digit_files::parse(&mut &bytes[..], 1, MEMORY);
+    as_file(bytes, "train-images-idx3-ubyte", |path| answer(digit_files::load(path, MEMORY, &mut ())))
 }
 
 /// Images, with labels and without.
@@ -25,7 +26,7 @@ pub(super) fn digits() -> Vec<Vec<u8>> {
 
 pub(super) fn array(bytes: &[u8]) -> Answer {
     as_file(bytes, "x.npy", |path| {
-        let data = arrays::load(path, &mut ()).map_err(|error| error.to_string())?;
+        let data = arrays::load(path, MEMORY, &mut ()).map_err(|error| error.to_string())?;
         Ok(format!("{:?}", std::mem::discriminant(data.values())))
     })
 }
@@ -97,7 +98,9 @@ pub(super) fn audio(bytes: &[u8]) -> Answer {
         [b'I', b'D', ..] | [0xff, ..] => "sound.mp3",
         _ => "sound.wav",
     };
-    as_file(bytes, name, |path| answer(load_files(&[path.to_path_buf()], &FrameParams::default(), &mut ())))
+    as_file(bytes, name, |path| {
+        answer(load_files(&[path.to_path_buf()], &FrameParams::default(), MEMORY, &mut ()))
+    })
 }
 
 /// A WAV file of a tenth of a second; format 1 is PCM, 3 floating point.

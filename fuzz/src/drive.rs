@@ -6,6 +6,7 @@
 use crate::answer::kind;
 use crate::mutate::{Mutator, Random};
 use crate::targets::Target;
+use gambeson_lowrank::MemoryLimit;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -20,7 +21,7 @@ pub const FEWEST: u64 = 100;
 /// What an input may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Memory that one array or file may take.
-const MEMORY: u64 = 1 << 28;
+pub const MEMORY: MemoryLimit = MemoryLimit::bytes(1 << 28);
 /// Inputs that become seeds, at most.
 const MOST_KEPT: usize = 300;
 /// Faults of one target that are told, at most.
@@ -55,7 +56,6 @@ pub struct Fault {
 /// Runs one target for a time, also beyond a panic. What ends the process, as running out of memory, of stack or of time does, is found by
 /// whoever started it, with the input in the file of [`Running`].
 pub fn run(target: &Target, time: Duration, seed: u64) -> Report {
-    gambeson_lowrank::file::limit_memory(Some(MEMORY));
     let seeds = seeds(target);
     let mut mutator = Mutator::new(&seeds);
     let mut random = Random::new(seed);

@@ -3,6 +3,7 @@
 //! A map, from the bottom up; nothing imports what stands below it:
 //!
 //! * [`args`] is the command line: verbs, options, help;
+//! * [`hints`] tells which options an error of a library calls for;
 //! * [`screen`] is colour and the width of a page; [`progress`] and [`live_data`] the live line on stderr and Ctrl-C; [`output`] stdout and
 //!   files to be written; [`machine`] what the system reports about itself; [`ended`] the exit codes;
 //! * [`json`] has the objects that commands print with `--json` and `reproduce` reads back;
@@ -18,6 +19,7 @@ mod args;
 mod commands;
 mod ended;
 mod files;
+mod hints;
 mod json;
 mod live_data;
 mod machine;

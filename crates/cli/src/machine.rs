@@ -1,4 +1,15 @@
-//! What the system reports about itself (on Linux).
+//! What a command may use of the machine, and what the system reports about itself (on Linux).
+
+use gambeson_lowrank::MemoryLimit;
+
+/// What a command may use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Resources {
+    /// Of --threads, or all there are.
+    pub(crate) threads: usize,
+    /// Of --memory-limit, or most of what is free.
+    pub(crate) memory: MemoryLimit,
+}
 
 /// Memory that is free for this process, in bytes: what the system says, or the limit of its group if that is smaller.
 pub(crate) fn free_memory() -> Option<u64> {

@@ -3,6 +3,7 @@
 use crate::dataset::{Dataset, Shape};
 use crate::progress::LoadProgress;
 use crate::second_moments::{SecondMomentsError, second_moments};
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::observe::Observer;
 use gambeson_lowrank::projection::energy::{Energy, EnergyError};
 use gambeson_lowrank::projection::fit::FitData;
@@ -41,6 +42,8 @@ pub struct EnergyParams {
     pub grid: Option<usize>,
     /// Whether the mean is subtracted first.
     pub centre: bool,
+    /// What the sums may take in memory. By default there is no limit.
+    pub memory: MemoryLimit,
 }
 
 /// The energy of a data set, channel by channel. The samples themselves are not kept.
@@ -116,7 +119,7 @@ impl DataEnergies {
             }
         }
         let transform = Transform::new(params.basis.representation(shape), shape.height, shape.width)?;
-        let moments = second_moments(data, observer).map_err(|reason| match reason {
+        let moments = second_moments(data, params.memory, observer).map_err(|reason| match reason {
             SecondMomentsError::Stopped => DataEnergiesError::Stopped,
             reason => DataEnergiesError::Moments { data: name.clone(), reason },
         })?;

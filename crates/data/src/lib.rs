@@ -4,7 +4,7 @@
 //! order:
 //!
 //! - [`dataset`]: the one type that data come in, its axis order, value range and checksum.
-//! - [`source`]: what `--data` may name, and loading it; `format` has one file per format and [`store`] the sets that were
+//! - [`source`]: what a name or path of data means, and loading them; `format` has one file per format and [`store`] the sets that were
 //!   imported.
 //! - [`fetch`]: CIFAR-10 and CIFAR-100 from their servers into the data directory.
 //! - [`statistics`]: means and deviations per channel; [`second_moments`] and [`energies`]: what projections are fitted to.

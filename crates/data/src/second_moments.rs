@@ -2,6 +2,7 @@
 
 use crate::dataset::{Dataset, Values};
 use crate::progress::{LoadProgress, Stage};
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::observe::Observer;
 use gambeson_lowrank::projection::moments::{Moments, MomentsAccumulator, MomentsError, Samples};
 use thiserror::Error;
@@ -21,14 +22,16 @@ pub enum SecondMomentsError {
     Stopped,
 }
 
-/// First and second moments of all samples, one per channel: one pass over the data, without a copy of them.
+/// First and second moments of all samples, one per channel: one pass over the data, without a copy of them. Sums beyond
+/// `memory` are refused.
 pub fn second_moments(
     data: &Dataset,
+    memory: MemoryLimit,
     observer: &mut dyn Observer<LoadProgress>,
 ) -> Result<Vec<Moments>, SecondMomentsError> {
     let shape = data.shape();
     let (length, total) = (shape.len(), data.len());
-    let mut sums = MomentsAccumulator::new(shape.channels, shape.height * shape.width, data.scale())?;
+    let mut sums = MomentsAccumulator::new(shape.channels, shape.height * shape.width, data.scale(), memory)?;
     for from in (0..total).step_by(CHUNK) {
         let progress = LoadProgress::new(Stage::Sum, from as u64, Some(total as u64));
         if observer.observe(&progress).is_break() {

@@ -1,4 +1,4 @@
-//! What `--data` names, and how it is loaded.
+//! What the name or path of data means, and how they are loaded.
 //!
 //! A name is looked up first among the known sets (`fashion`, built in; `cifar10` and `cifar100`, under the data
 //! directory), then as a path, then among the sets imported into the data directory. `./cifar10` is always a path.
@@ -16,6 +16,7 @@ use crate::format::cifar::Cifar;
 use crate::format::{array, fashion, idx, images};
 use crate::progress::LoadProgress;
 use crate::store;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::observe::Observer;
 use gambeson_lowrank::safetensors;
 use rand::{RngExt, SeedableRng};
@@ -50,18 +51,28 @@ pub struct LoadOptions {
     pub frames: FrameParams,
     /// Which audio files of a folder to take; all where `None`. Meaningless for other data.
     pub files: Option<FileChoice>,
+    /// What any one file or array may take in memory. By default there is no limit.
+    pub memory: MemoryLimit,
 }
 
 impl LoadOptions {
-    /// The training part, frames of 25 ms every 10 ms, all files; sets live in [`data_dir`].
+    /// The training part, frames of 25 ms every 10 ms, all files, no limit on memory; known sets live in `data_dir`, for which
+    /// [`data_dir()`] is the usual place.
     pub fn new(data_dir: PathBuf) -> Self {
-        Self { split: Split::Train, data_dir, frames: FrameParams::default(), files: None }
+        Self {
+            split: Split::Train,
+            data_dir,
+            frames: FrameParams::default(),
+            files: None,
+            memory: MemoryLimit::NONE,
+        }
     }
 }
 
-/// The data directory: `$GAMBESON_DATA`, by default `gambeson` in the data directory of the platform
+/// The usual data directory: `$GAMBESON_DATA`, by default `gambeson` in the data directory of the platform
 /// (`$XDG_DATA_HOME` or `~/.local/share`, on macOS `~/Library/Application Support`, on Windows `%APPDATA%`); `None`
-/// where the environment names none of these.
+/// where the environment names none of these. Nothing in this crate asks for it: callers hand it to
+/// [`LoadOptions::data_dir`] and its like, or another folder.
 pub fn data_dir() -> Option<PathBuf> {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(folder) = variable("GAMBESON_DATA") {
@@ -167,17 +178,19 @@ impl DataSource {
             }
             Self::Stored(path) => store::load(path, observer),
             Self::IdxFolder(folder) => match idx::images_in(folder, options.split) {
-                Some(path) => idx::load(&path, observer),
+                Some(path) => idx::load(&path, options.memory, observer),
                 None => Err(DataError::NoSuchPart {
                     name: base_name(folder),
                     split: options.split.name(),
                     folder: folder.clone(),
                 }),
             },
-            Self::Idx(path) => idx::load(path, observer),
-            Self::Array(path) => array::load(path, observer),
-            Self::ImageParts(folder) => images::load(&folder.join(options.split.name()), observer),
-            Self::Images(folder) => images::load(folder, observer),
+            Self::Idx(path) => idx::load(path, options.memory, observer),
+            Self::Array(path) => array::load(path, options.memory, observer),
+            Self::ImageParts(folder) => {
+                images::load(&folder.join(options.split.name()), options.memory, observer)
+            }
+            Self::Images(folder) => images::load(folder, options.memory, observer),
             Self::Audio(path) => {
                 let files = match &options.files {
                     None => audio::list(path)?,
@@ -190,7 +203,8 @@ impl DataSource {
                         })?,
                 };
                 let base = if path.is_dir() { path.as_path() } else { Path::new("") };
-                Ok(audio::load_below(base, &files, &options.frames, observer)?.renamed(base_name(path)))
+                Ok(audio::load_below(base, &files, &options.frames, options.memory, observer)?
+                    .renamed(base_name(path)))
             }
         }
     }
@@ -247,7 +261,7 @@ pub fn find(name_or_path: impl AsRef<OsStr>, data_dir: &Path) -> Result<DataSour
     Err(DataError::UnknownName { name: name_or_path.to_owned(), data_dir: data_dir.to_owned() })
 }
 
-/// Loads what `--data` names; see the module for the order in which a name is looked up.
+/// Loads the data of a name or path; see the module for the order in which a name is looked up.
 pub fn load(
     name_or_path: impl AsRef<OsStr>,
     options: &LoadOptions,

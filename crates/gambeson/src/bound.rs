@@ -59,6 +59,8 @@ pub struct BoundParams {
     pub gap: Option<f64>,
     /// What everything together should take, the proof included.
     pub time_limit: Option<Duration>,
+    /// How long a proof may go on after an interrupt.
+    pub grace: Duration,
     /// Steps of the solver at most; its own default if `None`.
     pub iterations: Option<usize>,
     /// Seed of the start and of the rounding.
@@ -85,6 +87,7 @@ impl Default for BoundParams {
             method: Method::default(),
             gap: None,
             time_limit: None,
+            grace: own.grace,
             iterations: None,
             seed: own.seed,
             width: mwu.width,
@@ -102,6 +105,8 @@ impl BoundParams {
         let mut params = sdp::BoundParams {
             time_limit: self.time_limit,
             memory_limit: context.memory_limit(),
+            interrupt: context.interrupt(),
+            grace: self.grace,
             seed: self.seed,
             start: self.start.clone(),
             threads: context.threads(),
@@ -184,9 +189,16 @@ pub fn bound(context: &Context, matrix: MatrixInput, params: &BoundParams) -> Re
         let MatrixInput { input, name, seconds } = matrix;
         let (natural, error) = (input.kind.natural_domain(params.norm, reading), input.error);
         let domain = params.domain.unwrap_or(natural);
-        let problem =
-            Problem::enclosing(input.matrix, error, params.norm, reading, domain, context.threads())
-                .map_err(|reason| Error::Problem { name: name.clone(), reason })?;
+        let problem = Problem::enclosing(
+            input.matrix,
+            error,
+            params.norm,
+            reading,
+            domain,
+            context.memory_limit(),
+            context.threads(),
+        )
+        .map_err(|reason| Error::Problem { name: name.clone(), reason })?;
         let own = params.of_solver(context);
         let found = bracket(&problem, &own, &mut context.watch(|step| Event::Solve(step)))
             .map_err(|reason| Error::Bound { name, reason })?;

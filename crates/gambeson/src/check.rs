@@ -271,16 +271,18 @@ fn answered(
         return Err(Refusal::Length { n: file.n, weights: file.weights.len() }.into());
     }
     let (Question { norm, reading, domain }, threads) = (question, context.threads());
-    let problem = Problem::enclosing(input.matrix, input.error, norm, reading, domain, threads)
-        .map_err(Unproven::Problem)?;
+    let problem =
+        Problem::enclosing(input.matrix, input.error, norm, reading, domain, context.memory_limit(), threads)
+            .map_err(Unproven::Problem)?;
     let started = Instant::now();
     let late = || params.time_limit.is_some_and(|limit| started.elapsed() > limit);
     let stop = || late() || context.is_interrupted();
     let proof = || {
         let plan = ProofPlan::paying(&problem, file.paid.clone(), threads, &stop)?;
         let needed = plan.cost.bytes.saturating_add(problem.bytes());
-        if let Some(limit) = context.memory_limit().filter(|&limit| needed > limit) {
-            return Err(Refusal::Memory { needed, limit }.into());
+        let limit = context.memory_limit();
+        if !limit.allows(needed) {
+            return Err(Refusal::Memory { needed, limit: limit.limit() }.into());
         }
         // A factor is multiplied out before anything could be stopped.
         if params

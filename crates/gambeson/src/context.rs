@@ -2,13 +2,12 @@
 
 use crate::error::Error;
 use crate::event::Event;
-use gambeson_lowrank::observe::Observer;
+use gambeson_lowrank::MemoryLimit;
+use gambeson_lowrank::observe::{Interrupt, Observer};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Asked now and then, from any thread; true ends the work.
-type Interrupt = Arc<dyn Fn() -> bool + Send + Sync>;
 /// Sees what happens, from the thread that does it; `Break` ends the work.
 type Watch = Arc<dyn Fn(&Event<'_>) -> ControlFlow<()> + Send + Sync>;
 
@@ -17,8 +16,8 @@ type Watch = Arc<dyn Fn(&Event<'_>) -> ControlFlow<()> + Send + Sync>;
 pub struct ContextParams {
     /// Threads; all cores if `None`. Results do not depend on it.
     pub threads: Option<NonZeroUsize>,
-    /// Bytes that what is read and made may take; unlimited if `None`.
-    pub memory_limit: Option<u64>,
+    /// What any one file or array may take in memory.
+    pub memory_limit: MemoryLimit,
 }
 
 /// A thread pool, a memory limit, an interrupt and an observer.
@@ -33,8 +32,8 @@ pub struct Context {
     pool: Arc<rayon::ThreadPool>,
     /// The process that the threads belong to.
     process: u32,
-    memory_limit: Option<u64>,
-    interrupt: Option<Interrupt>,
+    memory_limit: MemoryLimit,
+    interrupt: Interrupt,
     observer: Option<Watch>,
 }
 
@@ -51,7 +50,7 @@ impl Context {
             pool: Arc::new(pool),
             process: std::process::id(),
             memory_limit: params.memory_limit,
-            interrupt: None,
+            interrupt: Interrupt::NEVER,
             observer: None,
         })
     }
@@ -60,7 +59,7 @@ impl Context {
     /// result so far, or so that the same call goes on later.
     #[must_use]
     pub fn with_interrupt(self, interrupt: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        Self { interrupt: Some(Arc::new(interrupt)), ..self }
+        Self { interrupt: Interrupt::new(interrupt), ..self }
     }
 
     /// Reports progress and notes to a closure, which may end the work as an interrupt does.
@@ -77,14 +76,14 @@ impl Context {
         self.pool.current_num_threads()
     }
 
-    /// Bytes that what is read and made may take.
-    pub fn memory_limit(&self) -> Option<u64> {
+    /// What any one file or array may take in memory.
+    pub fn memory_limit(&self) -> MemoryLimit {
         self.memory_limit
     }
 
     /// Whether the interrupt says that work is to end.
     pub fn is_interrupted(&self) -> bool {
-        self.interrupt.as_ref().is_some_and(|interrupt| interrupt())
+        self.interrupt.is_requested()
     }
 
     /// Does work on the threads of the pool.
@@ -110,8 +109,7 @@ impl Context {
     }
 
     /// The interrupt as libraries take it.
-    #[allow(dead_code)]
-    pub(crate) fn interrupt(&self) -> Option<Interrupt> {
+    pub(crate) fn interrupt(&self) -> Interrupt {
         self.interrupt.clone()
     }
 }
@@ -121,7 +119,7 @@ impl std::fmt::Debug for Context {
         f.debug_struct("Context")
             .field("threads", &self.threads())
             .field("memory_limit", &self.memory_limit)
-            .field("interrupt", &self.interrupt.is_some())
+            .field("interrupt", &self.interrupt)
             .field("observer", &self.observer.is_some())
             .finish_non_exhaustive()
     }

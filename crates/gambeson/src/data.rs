@@ -36,16 +36,16 @@ impl DataParams {
     }
 
     /// As the library for data takes them.
-    pub(crate) fn options(&self) -> Result<LoadOptions, Error> {
+    pub(crate) fn options(&self, context: &Context) -> Result<LoadOptions, Error> {
         let folder = self.folder.clone().or_else(source::data_dir).ok_or(Error::NoDataFolder)?;
         let (split, frames, files) = (self.split, self.frames, self.files.clone());
-        Ok(LoadOptions { split, frames, files, ..LoadOptions::new(folder) })
+        Ok(LoadOptions { split, frames, files, memory: context.memory_limit(), ..LoadOptions::new(folder) })
     }
 }
 
 /// Opens a data set: `fashion`, which is built in; an installed or imported set by its name; or a file or folder of
 /// images, arrays or sound.
 pub fn open_data(context: &Context, name: impl AsRef<OsStr>, params: &DataParams) -> Result<Dataset, Error> {
-    let (name, options) = (name.as_ref(), params.options()?);
+    let (name, options) = (name.as_ref(), params.options(context)?);
     context.run(|| Ok(source::load(name, &options, &mut context.watch(|step| Event::Load(step)))?))
 }

@@ -72,9 +72,14 @@ impl Fit {
 
     /// Writes the projection, and its certificate beside it (`P.cert.json`) or where `certificate` says. Both are replaced
     /// together.
-    pub fn save(&mut self, path: &Path, certificate: Option<&Path>) -> Result<(), Error> {
+    pub fn save(&mut self, context: &Context, path: &Path, certificate: Option<&Path>) -> Result<(), Error> {
         let certificate = certificate.map_or_else(|| certificate_path(path), Path::to_path_buf);
-        self.fitted.certificate.write_with(&certificate, &self.fitted.projection, path)?;
+        self.fitted.certificate.write_with(
+            &certificate,
+            &self.fitted.projection,
+            path,
+            context.memory_limit(),
+        )?;
         self.saved = Some((path.to_path_buf(), certificate));
         Ok(())
     }
@@ -128,7 +133,8 @@ fn lossy(path: &Path) -> String {
 
 /// The energy of a data set in the coordinates of a basis: what projections are fitted to.
 pub fn energies(context: &Context, data: &Dataset, params: &EnergyParams) -> Result<DataEnergies, Error> {
-    context.run(|| Ok(DataEnergies::new(data, params, &mut context.watch(|step| Event::Load(step)))?))
+    let params = EnergyParams { memory: context.memory_limit(), ..*params };
+    context.run(|| Ok(DataEnergies::new(data, &params, &mut context.watch(|step| Event::Load(step)))?))
 }
 
 /// Fits a projection to data and proves its κ.
@@ -243,7 +249,9 @@ pub fn open_projection(
     path: &Path,
     certificate: Option<&Path>,
 ) -> Result<ProvenProjection, Error> {
-    context.run(|| Ok(ProvenProjection::open(path, certificate, None, context.threads())?))
+    context.run(|| {
+        Ok(ProvenProjection::open(path, certificate, None, context.memory_limit(), context.threads())?)
+    })
 }
 
 /// What results say about data and coordinates.

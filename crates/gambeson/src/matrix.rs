@@ -53,7 +53,7 @@ impl RandomKind {
 /// Reads a matrix or graph, recognised by content: .npy, .npz, Matrix Market, rudy, SDPA of max-cut shape.
 pub fn open_matrix(context: &Context, path: &Path) -> Result<MatrixInput, Error> {
     let started = Instant::now();
-    let input = context.run(|| Ok(matrix_file::read(path)?))?;
+    let input = context.run(|| Ok(matrix_file::read(path, context.memory_limit())?))?;
     Ok(MatrixInput { input, name: path.display().to_string(), seconds: started.elapsed().as_secs_f64() })
 }
 
@@ -62,8 +62,10 @@ pub fn random_matrix(context: &Context, kind: RandomKind, n: usize, seed: u64) -
     let started = Instant::now();
     let matrix = context.run(|| {
         Ok(match kind {
-            RandomKind::PositiveSemidefinite => instance::positive_semidefinite(n, seed, context.threads())?,
-            RandomKind::QuadraticProgram => instance::quadratic_program(n, seed)?,
+            RandomKind::PositiveSemidefinite => {
+                instance::positive_semidefinite(n, seed, context.memory_limit(), context.threads())?
+            }
+            RandomKind::QuadraticProgram => instance::quadratic_program(n, seed, context.memory_limit())?,
         })
     })?;
     let seconds = started.elapsed().as_secs_f64();

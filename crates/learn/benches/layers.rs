@@ -10,6 +10,7 @@ use gambeson_learn::net::architecture::{Architecture, Convolution, Layer, LayerK
 use gambeson_learn::net::inference::Inference;
 use gambeson_learn::net::kernel::Isa;
 use gambeson_learn::net::parameters::{Places, Weights};
+use gambeson_lowrank::MemoryLimit;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::time::Instant;
@@ -59,7 +60,8 @@ fn time(what: &str, (channels, size): (usize, usize), kinds: &[LayerKind]) {
     let architecture = Architecture { input, classes, layers };
     let places = Places::new(&architecture).expect("a network");
     let weights = Weights::initial(&places, &mut ChaCha8Rng::seed_from_u64(1));
-    let inference = Inference::new(&architecture, &weights, Isa::detect()).expect("a network");
+    let inference =
+        Inference::new(&architecture, &weights, Isa::detect(), MemoryLimit::NONE).expect("a network");
     let x: Vec<f32> = (0..IMAGES * input.len()).map(|i| ((i * 7919) % 1009) as f32 / 504.0 - 1.0).collect();
     let mut scores = vec![0.0; IMAGES * architecture.classes];
     let mut least = f64::INFINITY;

@@ -11,6 +11,7 @@ use gambeson_learn::net::models::Model;
 use gambeson_learn::net::parameters::{Places, Weights};
 use gambeson_learn::net::pass::{Mode, Pass, Wanted};
 use gambeson_learn::net::plan::Choice;
+use gambeson_lowrank::MemoryLimit;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::time::Instant;
@@ -26,7 +27,8 @@ fn main() {
         let x: Vec<f32> =
             (0..batch * input.len()).map(|i| ((i * 7919) % 1009) as f32 / 504.0 - 1.0).collect();
         let by_scores: Vec<f32> = (0..batch * 10).map(|i| ((i * 31) % 17) as f32 / 1000.0 - 0.008).collect();
-        let mut pass = Pass::new(&architecture, batch, Choice::ByShape, Isa::detect()).expect("a model");
+        let mut pass = Pass::new(&architecture, batch, Choice::ByShape, Isa::detect(), MemoryLimit::NONE)
+            .expect("a model");
         let mut time = |what: &str, mode: Mode, wanted: Option<Wanted>| {
             let mut least = f64::INFINITY;
             for _ in 0..ROUNDS {
@@ -40,7 +42,8 @@ fn main() {
             }
             println!("ResNet-{depth} {size} x {size}, {what}: {:.0} images/s", batch as f64 / least);
         };
-        let inference = Inference::new(&architecture, &weights, Isa::detect()).expect("a model");
+        let inference =
+            Inference::new(&architecture, &weights, Isa::detect(), MemoryLimit::NONE).expect("a model");
         let mut scores = vec![0.0; batch * 10];
         let mut least = f64::INFINITY;
         for _ in 0..ROUNDS {

@@ -4,6 +4,7 @@
 use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_data::dataset::Shape;
 use gambeson_learn::onnx::{Normalisation, OnnxModel};
+use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::classifier::Classifier;
 use gambeson_smooth::noise::{Centre, Draw, Grid, Noise, Quantum, RoundedNoise};
 use gambeson_smooth::smoother::{Smoother, SmoothingParams};
@@ -54,7 +55,8 @@ fn main() {
     for path in std::env::args().skip(1).filter(|argument| !argument.starts_with("--")) {
         for normalised in [false, true] {
             let normalisation = normalised.then(|| Normalisation::new(&[0.5], &[0.25], 3).unwrap());
-            let model = OnnxModel::load(Path::new(&path), shape, normalisation, 1).unwrap();
+            let model =
+                OnnxModel::load(Path::new(&path), shape, normalisation, MemoryLimit::NONE, 1).unwrap();
             let mut answers = vec![0; BATCH];
             let forward = best(BATCH, || model.classify(&batch, BATCH, &mut answers).unwrap());
             let space = Space::identity(shape.len()).of(Quantum::Byte);

@@ -25,6 +25,7 @@ use gambeson_learn::train::TrainSpec;
 use gambeson_learn::train::setup::{Setup, UsedProjection};
 use gambeson_learn::train::trainer::{State, Trainer};
 use gambeson_learn::weights::network::Network;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::linalg::matrix::DenseMatrix;
 use gambeson_lowrank::projection::representation::Representation;
 use gambeson_lowrank::projection::{Channel, Origin, Projection};
@@ -137,7 +138,7 @@ struct Worker<'a> {
 impl<'a> Worker<'a> {
     fn read(folder: &Path, size: usize, setup: Option<&'a Setup>) -> Result<Self, Box<dyn Error>> {
         let input = Shape { channels: 3, height: size, width: size };
-        let (network, _) = Network::read(&folder.join("weights.safetensors"), input)?;
+        let (network, _) = Network::read(&folder.join("weights.safetensors"), input, MemoryLimit::NONE)?;
         let bytes = std::fs::read(folder.join("images.f32"))?;
         let images: Vec<f32> = bytes.as_chunks().0.iter().map(|&number| f32::from_le_bytes(number)).collect();
         let labels: Vec<u16> = std::fs::read(folder.join("labels.u8"))?.into_iter().map(u16::from).collect();
@@ -147,14 +148,25 @@ impl<'a> Worker<'a> {
         {
             return Err("images and labels are not one batch".into());
         }
-        let pass = Pass::new(&network.architecture, labels.len(), Choice::ByShape, Isa::detect())?;
+        let pass = Pass::new(
+            &network.architecture,
+            labels.len(),
+            Choice::ByShape,
+            Isa::detect(),
+            MemoryLimit::NONE,
+        )?;
         let velocity = vec![0.0; network.weights.parameters.len()];
         let state = State { step: 0, weights: network.weights.clone(), velocity, mean: None };
         let native = setup.filter(|setup| setup.architecture == network.architecture);
         let trainer = native.map(|setup| Trainer::resume(setup, state)).transpose()?;
         Ok(Self {
             trainer,
-            inference: Inference::new(&network.architecture, &network.weights, Isa::detect())?,
+            inference: Inference::new(
+                &network.architecture,
+                &network.weights,
+                Isa::detect(),
+                MemoryLimit::NONE,
+            )?,
             pass,
             weights: network.weights,
             scores: vec![0.0; labels.len() * classes],

@@ -7,6 +7,7 @@ use crate::onnx::import::{ImportError, declared_shape, import};
 use crate::onnx::{Normalisation, OnnxError, WholeGraph, whole_graph};
 use crate::weights::network::{Network, NetworkProblem};
 use gambeson_data::dataset::Shape;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::file::{sha256, write_file};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -93,11 +94,12 @@ fn at(path: &Path) -> impl Fn(ConvertProblem) -> ConvertError {
 }
 
 /// Reads a network; the format is detected from the content. `shape` is that of the images, for state dicts, which do not
-/// tell (without it: 32 × 32); of other files it must be the shape they have, if it is given.
-pub fn read(path: &Path, shape: Option<Shape>) -> Result<Source, ConvertError> {
-    let bytes = gambeson_lowrank::file::read_file(path).map_err(|reason| at(path)(reason.into()))?;
+/// tell (without it: 32 × 32); of other files it must be the shape they have, if it is given. A file beyond `memory` is
+/// refused.
+pub fn read(path: &Path, shape: Option<Shape>, memory: MemoryLimit) -> Result<Source, ConvertError> {
+    let bytes = memory.read_file(path).map_err(|reason| at(path)(reason.into()))?;
     let source = match NetworkFormat::detect(path, &bytes) {
-        Ok(NetworkFormat::Onnx) => whole_graph(path, bytes)
+        Ok(NetworkFormat::Onnx) => whole_graph(path, bytes, memory)
             .map_err(|reason| ConvertProblem::Graph(Box::new(reason)))
             .and_then(|graph| from_graph(&graph, shape)),
         Ok(format) => from_weights(&bytes, format, shape),

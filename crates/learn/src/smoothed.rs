@@ -14,6 +14,7 @@ use crate::view::{View, ViewError};
 use crate::weights::network::Network;
 use gambeson_checker::NoiseLevel;
 use gambeson_data::dataset::{Dataset, Shape};
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::projection::proven::{OpenError, ProvenProjection};
 use gambeson_smooth::noise::{GridError, Quantum};
 use gambeson_smooth::record::Names;
@@ -37,6 +38,8 @@ pub struct SmoothedParams<'a> {
     pub input: Shape,
     /// Threads that prove κ of the projection, and that will ask the network at the same time. Default: all there are.
     pub threads: usize,
+    /// What a file may take in memory, and the values of the images that go through the network together. Default: no limit.
+    pub memory: MemoryLimit,
 }
 
 impl<'a> SmoothedParams<'a> {
@@ -49,6 +52,7 @@ impl<'a> SmoothedParams<'a> {
             noise: NoiseParams::default(),
             input,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
+            memory: MemoryLimit::NONE,
         }
     }
 }
@@ -189,12 +193,13 @@ pub enum SmoothedError {
 impl SmoothedModel<NetworkModel> {
     /// Loads a network and proves κ of its projection.
     pub fn open(params: &SmoothedParams<'_>) -> Result<OpenedModel, SmoothedError> {
-        let SmoothedParams { network, normalisation, runtime, noise, input, threads } = params;
+        let SmoothedParams { network, normalisation, runtime, noise, input, threads, memory } = params;
         let load = LoadParams {
             data: *input,
             normalisation: normalisation.clone(),
             runtime: *runtime,
             threads: *threads,
+            memory: *memory,
         };
         let LoadedModel { model, sha256, shape, unsupported, not_compared } =
             runtime::load(network, &load).map_err(Box::new)?;
@@ -204,7 +209,7 @@ impl SmoothedModel<NetworkModel> {
             classifier: model,
             images: shape,
         };
-        let smoothed = Self::new(named, *input, noise, *threads)?;
+        let smoothed = Self::new(named, *input, noise, *memory, *threads)?;
         Ok(OpenedModel { smoothed, unsupported, not_compared })
     }
 }
@@ -215,6 +220,7 @@ impl<C> SmoothedModel<C> {
         named: NamedClassifier<C>,
         input: Shape,
         noise: &NoiseParams<'_>,
+        memory: MemoryLimit,
         threads: usize,
     ) -> Result<Self, SmoothedError> {
         let NamedClassifier { classifier, name, runtime, images } = named;
@@ -222,7 +228,7 @@ impl<C> SmoothedModel<C> {
             None if images != input => return Err(SmoothedError::Images { images, given: input }),
             None => (Space::identity(input.len()), None),
             Some(path) => {
-                let proven = ProvenProjection::open(path, noise.certificate, noise.levels, threads)
+                let proven = ProvenProjection::open(path, noise.certificate, noise.levels, memory, threads)
                     .map_err(Box::new)?;
                 let projection = proven.projection().shape();
                 if projection != input {
@@ -273,7 +279,7 @@ impl<C> SmoothedModel<C> {
 impl WhiteBoxModel {
     /// Loads a network of our layers and proves κ of its projection. Needs our engine, and one level of noise.
     pub fn open(params: &SmoothedParams<'_>) -> Result<Self, SmoothedError> {
-        let SmoothedParams { network: path, normalisation, runtime, noise, input, threads } = params;
+        let SmoothedParams { network: path, normalisation, runtime, noise, input, threads, memory } = params;
         let no_gradients = |needed| SmoothedError::NoGradients { network: path.to_path_buf(), needed };
         if *runtime == RuntimeChoice::Onnx {
             return Err(no_gradients("our engine, not ONNX Runtime"));
@@ -282,17 +288,17 @@ impl WhiteBoxModel {
             return Err(no_gradients("one level of noise in all coordinates"));
         }
         let asked = if noise.projection.is_some() { None } else { Some(*input) };
-        let mut source = convert::read(path, asked).map_err(Box::new)?;
+        let mut source = convert::read(path, asked, *memory).map_err(Box::new)?;
         if let Some(given) = normalisation {
             source.normalise(path, given).map_err(Box::new)?;
         }
         let network = source.network;
-        let classifier = OwnModel::of_network(&network)
+        let classifier = OwnModel::of_network(&network, *memory)
             .map_err(|reason| SmoothedError::Classifier { network: path.to_path_buf(), reason })?;
         let (name, images) =
             (network_name(&source.sha256, normalisation.as_ref()), network.architecture.input);
         let named = NamedClassifier { classifier, name, runtime: Some(Runtime::Own), images };
-        let smoothed = SmoothedModel::new(named, *input, noise, *threads)?;
+        let smoothed = SmoothedModel::new(named, *input, noise, *memory, *threads)?;
         let own = network.normalisation.as_ref();
         let view = match &smoothed.projection {
             None => View::values(*input, own),

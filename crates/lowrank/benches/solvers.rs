@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, missing_docs)]
 
 use gambeson_checker::Domain;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::linalg::matrix::Matrix;
 use gambeson_lowrank::sdp::bracket::{BoundParams, bracket};
 use gambeson_lowrank::sdp::instance;
@@ -16,8 +17,11 @@ fn main() {
     let params = BoundParams::default();
     for n in sizes {
         for (name, matrix) in [
-            ("psd", instance::positive_semidefinite(n, 1, params.threads).expect("it fits")),
-            ("qp", instance::quadratic_program(n, 1).expect("it fits")),
+            (
+                "psd",
+                instance::positive_semidefinite(n, 1, MemoryLimit::NONE, params.threads).expect("it fits"),
+            ),
+            ("qp", instance::quadratic_program(n, 1, MemoryLimit::NONE).expect("it fits")),
         ] {
             let (norm, reading) = (Norm::Quadratic, Reading::Plain);
             let problem = Problem::new(Matrix::Dense(matrix), norm, reading, Domain::Cube, params.threads)

@@ -7,6 +7,7 @@
 
 #![allow(clippy::print_stdout)]
 
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::file::write_file;
 use gambeson_lowrank::linalg::eigen::leading_eigenpairs;
 use gambeson_lowrank::matrix_file::npy;
@@ -42,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let rank = rank.parse::<usize>()?.min(dim);
     let threads = rayon::current_num_threads(); // starts them
     let started = Instant::now();
-    let mut sums = MomentsAccumulator::new(1, dim, 1.0)?;
+    let mut sums = MomentsAccumulator::new(1, dim, 1.0, MemoryLimit::NONE)?;
     sums.add(Samples::U8(&pixels))?;
     let moments = sums.finish()?.pop().ok_or("no channel")?;
     let middle = started.elapsed().as_secs_f64();

@@ -9,6 +9,7 @@
 
 #![allow(clippy::print_stdout)]
 
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::file::write_file;
 use gambeson_lowrank::linalg::matrix::Matrix;
 use gambeson_lowrank::matrix_file::{self, npy};
@@ -26,9 +27,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [matrix, atoms, alpha, tolerance, max_iterations, beginning, result] = words.as_slice() else {
         return Err("usage: sparse_pca_bench matrix.npy ATOMS ALPHA TOLERANCE MAX_ITERATIONS features|singular RESULT".into());
     };
-    let matrix = match matrix_file::read(Path::new(matrix))?.matrix {
+    let matrix = match matrix_file::read(Path::new(matrix), MemoryLimit::NONE)?.matrix {
         Matrix::Dense(matrix) => matrix,
-        Matrix::Sparse(matrix) => matrix.to_dense()?,
+        Matrix::Sparse(matrix) => matrix.to_dense(MemoryLimit::NONE)?,
     };
     let beginning = match beginning.as_str() {
         "features" => Beginning::Features,

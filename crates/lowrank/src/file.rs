@@ -1,9 +1,8 @@
 //! Files that exist whole or not at all, and hashes of their content.
 
 use sha2::{Digest, Sha256};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The ending of files that are being written.
 const PART: &str = ".part";
@@ -11,46 +10,6 @@ const PART: &str = ".part";
 const LONGEST: usize = 200;
 /// Letters and digits drawn for a temporary name: so many that no user's file has a name of this form by chance.
 pub const DRAWN: usize = 16;
-/// Bytes that one thing read or made may take; all there are to begin with.
-static MEMORY: AtomicU64 = AtomicU64::new(u64::MAX);
-
-/// Sets what any one array or file may take in memory; `None` for no limit. For the whole process, since that is what runs
-/// out of memory.
-pub fn limit_memory(bytes: Option<u64>) {
-    MEMORY.store(bytes.unwrap_or(u64::MAX), Ordering::Relaxed);
-}
-
-/// What any one array or file may take in memory.
-pub fn memory_limit() -> u64 {
-    MEMORY.load(Ordering::Relaxed)
-}
-
-/// The content of a file, or of anything that can be read, unless that is more than memory allows.
-pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    read_to_limit(&mut std::fs::File::open(path)?)
-}
-
-/// All that is left to read of a file, unless it is more than memory allows. A device, which need not end, is refused.
-pub fn read_to_limit(file: &mut std::fs::File) -> io::Result<Vec<u8>> {
-    let limit = memory_limit();
-    let over = || {
-        let limit = limit as f64 / 1e9;
-        io::Error::new(io::ErrorKind::FileTooLarge, format!("more than the memory limit of {limit:.1} GB"))
-    };
-    let metadata = file.metadata()?;
-    if is_device(&metadata) {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "is a device, not a file"));
-    }
-    // A pipe has no length: its bytes are gathered in room that doubles.
-    let most = if metadata.len() > 0 { limit } else { limit / 2 };
-    if metadata.len() > most {
-        return Err(over());
-    }
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(usize::try_from(metadata.len()).map_err(|_| over())?).map_err(|_| over())?;
-    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most { Err(over()) } else { Ok(bytes) }
-}
 
 /// Bytes without the mark of UTF-8 that some editors put before a text.
 pub fn without_mark(bytes: &[u8]) -> &[u8] {
@@ -62,20 +21,6 @@ pub fn without_mark(bytes: &[u8]) -> &[u8] {
 pub fn broken_off(line: &[u8], start: &[u8]) -> bool {
     let begun = line.starts_with(start) || start.starts_with(line);
     (begun && !line.ends_with(b"\n")) || line.iter().all(|&byte| byte == 0)
-}
-
-fn is_device(metadata: &std::fs::Metadata) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::FileTypeExt;
-        let kind = metadata.file_type();
-        kind.is_char_device() || kind.is_block_device()
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = metadata;
-        false
-    }
 }
 
 /// The file that a path leads to, links followed, whether it exists or not; an error where they lead nowhere.

@@ -11,11 +11,12 @@
 //! 3. [`linalg`]: what both compute with: matrices, products, eigenpairs, the cosine transform.
 //! 4. [`matrix_file`]: matrices and graphs from files, recognised by content.
 //! 5. [`observe`]: how long work reports and how it is stopped. [`parameter`]: the error for a parameter out of range.
-//!    [`safetensors`] and [`mod@file`]: reading and writing. [`shape`]: channels, rows and columns of an input.
+//!    [`safetensors`] and [`mod@file`]: reading and writing. [`memory`]: how much may be read. [`shape`]: channels, rows and columns of an input.
 
 pub mod file;
 pub mod linalg;
 pub mod matrix_file;
+pub mod memory;
 pub mod observe;
 pub mod parameter;
 pub mod projection;
@@ -24,6 +25,7 @@ pub mod sdp;
 pub mod shape;
 
 pub use linalg::matrix::{DenseMatrix, Matrix, SparseMatrix};
+pub use memory::MemoryLimit;
 pub use observe::Observer;
 pub use projection::Projection;
 pub use projection::certificate::ProjectionCertificate;

@@ -21,6 +21,7 @@
 //!
 //! ```
 //! use gambeson_checker::{FailureProbability, NoiseLevel};
+//! use gambeson_lowrank::MemoryLimit;
 //! use gambeson_smooth::toys::HalfSpace;
 //! use gambeson_smooth::{Names, Row, RunParams, Smoother, SmoothingParams, Space, certify_inputs};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -40,6 +41,7 @@
 //!     classes: 2,
 //!     indices: vec![0, 1],
 //!     out: None, // or a file to append to and to resume from
+//!     memory: MemoryLimit::NONE,
 //! };
 //! let row = |index: u64| Row { values: rows[index as usize].to_vec(), label: None };
 //! let finished = certify_inputs(&smoother, &run, row, &mut ())?;

@@ -17,6 +17,7 @@ use crate::record::{
 };
 use crate::smoother::{Drawn, Smoother, SmoothingError};
 use crate::space::{Space, WrongLength};
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::observe::Observer;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -34,6 +35,8 @@ pub struct RunParams {
     pub indices: Vec<u64>,
     /// The file that records are appended to, and resumed from; without one they are only returned.
     pub out: Option<PathBuf>,
+    /// What that file may take in memory.
+    pub memory: MemoryLimit,
 }
 
 /// An input: its numbers, channel after channel, and its class if known.
@@ -292,7 +295,8 @@ impl<'a, R: Fn(u64) -> Row> Task<'a, R> {
         observer: &mut O,
     ) -> Result<Finished<E>, RunError<F>> {
         let (mut log, mut present) = match &self.params.out {
-            Some(out) => Log::open_to_append(out, run).map(|(log, present)| (Some(log), present))?,
+            Some(out) => Log::open_to_append(out, run, self.params.memory)
+                .map(|(log, present)| (Some(log), present))?,
             None => (None, BTreeMap::new()),
         };
         let indices = &self.params.indices;

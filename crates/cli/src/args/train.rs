@@ -4,6 +4,7 @@ use super::shared::{OUTPUT, seconds};
 use anyhow::{Context, bail};
 use clap::Args;
 use gambeson_learn::train::TrainSpec;
+use gambeson_lowrank::MemoryLimit;
 use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -81,12 +82,12 @@ pub(crate) struct TrainRequest {
 
 impl TrainArguments {
     /// The spec and the folder; the file is read once.
-    pub(crate) fn request(&self) -> anyhow::Result<&TrainRequest> {
+    pub(crate) fn request(&self, memory: MemoryLimit) -> anyhow::Result<&TrainRequest> {
         if let Some(request) = self.request.get() {
             return Ok(request);
         }
         let path = &self.spec;
-        let text = gambeson_lowrank::file::read_file(path).with_context(|| path.display().to_string())?;
+        let text = memory.read_file(path).with_context(|| path.display().to_string())?;
         let text = String::from_utf8(text).with_context(|| path.display().to_string())?;
         let spec = TrainSpec::parse(&text, &self.set).with_context(|| path.display().to_string())?;
         let out = match &self.out {

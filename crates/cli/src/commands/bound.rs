@@ -11,9 +11,12 @@ use gambeson::{Bound, BoundParams, Context};
 use gambeson_checker::Domain;
 use gambeson_lowrank::sdp::problem::Norm;
 use std::io::Write;
+use std::time::Duration;
 
 /// Significant digits in text; JSON has all of them.
 const DIGITS: usize = 8;
+/// How long a proof goes on after Ctrl-C: a person who waited for a bound rather waits a little longer for a good one.
+const GRACE: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(
     arguments: &BoundArguments,
@@ -29,6 +32,7 @@ pub(crate) fn run(
         method: arguments.method.into(),
         gap: arguments.gap,
         time_limit: arguments.time_limit,
+        grace: GRACE,
         iterations: arguments.iterations.map(|iterations| iterations as usize),
         seed: arguments.seed,
         width: arguments.width,
@@ -42,7 +46,7 @@ pub(crate) fn run(
     live.message("starting");
     let found = gambeson::bound(&live.observed(context), matrix, &params);
     live.finish();
-    let found = found.map_err(matrix::explained)?;
+    let found = found?;
     // If the result cannot be printed, the certificate is still written, and the other way round.
     let printed =
         json::print_or(arguments.json, &found, stdout, |stdout| print(&name, seconds, &found, stdout));

@@ -14,16 +14,21 @@ use gambeson_data::format::cifar::Cifar;
 use gambeson_data::source::{self, DataSource, FileChoice, LoadOptions};
 use gambeson_data::statistics::channel_statistics;
 use gambeson_data::store;
+use gambeson_lowrank::MemoryLimit;
 use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-pub(crate) fn run(command: &DataCommand, stdout: &mut impl Write) -> anyhow::Result<Ended> {
+pub(crate) fn run(
+    command: &DataCommand,
+    stdout: &mut impl Write,
+    memory: MemoryLimit,
+) -> anyhow::Result<Ended> {
     catch_interrupts("stopping (press Ctrl-C again to quit)");
     let done = match command {
-        DataCommand::Info(arguments) => info(arguments, stdout),
+        DataCommand::Info(arguments) => info(arguments, stdout, memory),
         DataCommand::Fetch(arguments) => fetch(arguments, stdout),
-        DataCommand::Import(arguments) => import(arguments, stdout),
+        DataCommand::Import(arguments) => import(arguments, stdout, memory),
     };
     stdout.flush()?;
     match done {
@@ -47,12 +52,18 @@ pub(crate) fn params(audio: &crate::args::AudioArguments, split: Split) -> gambe
     gambeson::DataParams { split, frames: audio.frames.into(), files, folder: None }
 }
 
-pub(crate) fn options(audio: &crate::args::AudioArguments, split: Split, data_dir: PathBuf) -> LoadOptions {
+pub(crate) fn options(
+    audio: &crate::args::AudioArguments,
+    split: Split,
+    data_dir: PathBuf,
+    memory: MemoryLimit,
+) -> LoadOptions {
     LoadOptions {
         split,
         data_dir,
         frames: audio.frames.into(),
         files: audio.files.map(|count| FileChoice::Random { count, seed: audio.seed }),
+        memory,
     }
 }
 
@@ -169,11 +180,11 @@ impl<'a> Info<'a> {
     }
 }
 
-fn info(arguments: &InfoArguments, stdout: &mut impl Write) -> anyhow::Result<()> {
+fn info(arguments: &InfoArguments, stdout: &mut impl Write, memory: MemoryLimit) -> anyhow::Result<()> {
     let data_dir = data_dir()?;
     let Some(name) = &arguments.data else { return list(&data_dir, arguments.json, stdout) };
     let source = source::find(name, &data_dir)?;
-    let options = options(&arguments.audio, arguments.split.into(), data_dir);
+    let options = options(&arguments.audio, arguments.split.into(), data_dir, memory);
     let data = LiveData::watch(|progress| source.load(&options, progress))?;
     let info = Info::new(&data, options.split, terms(&source));
     if arguments.json {
@@ -262,7 +273,7 @@ fn fetch(arguments: &FetchArguments, stdout: &mut impl Write) -> anyhow::Result<
     Ok(())
 }
 
-fn import(arguments: &ImportArguments, stdout: &mut impl Write) -> anyhow::Result<()> {
+fn import(arguments: &ImportArguments, stdout: &mut impl Write, memory: MemoryLimit) -> anyhow::Result<()> {
     let data_dir = data_dir()?;
     if !store::is_name(&arguments.name) {
         return Err(DataError::BadName { name: arguments.name.clone() }.into());
@@ -280,7 +291,7 @@ fn import(arguments: &ImportArguments, stdout: &mut impl Write) -> anyhow::Resul
         }
     }
     // All parts are read before the first is written, so that an error leaves none of them.
-    let options = |split| options(&arguments.audio, split, data_dir.clone());
+    let options = |split| options(&arguments.audio, split, data_dir.clone(), memory);
     let (data, paths) = LiveData::watch(|progress| {
         let mut data = Vec::new();
         for &split in &splits {

@@ -9,6 +9,7 @@ use gambeson_learn::convert::{self, Source};
 use gambeson_learn::network_format::NetworkFormat;
 use gambeson_learn::onnx::Normalisation;
 use gambeson_learn::weights::format::WeightsFormat;
+use gambeson_lowrank::MemoryLimit;
 use serde::Serialize;
 use std::io::Write;
 
@@ -29,10 +30,14 @@ struct Exported<'a> {
     normalised: bool,
 }
 
-pub(super) fn run(arguments: &ExportArguments, stdout: &mut impl Write) -> anyhow::Result<Ended> {
+pub(super) fn run(
+    arguments: &ExportArguments,
+    stdout: &mut impl Write,
+    memory: MemoryLimit,
+) -> anyhow::Result<Ended> {
     convert::target(&arguments.out)?;
     let path = &arguments.network;
-    let mut source = convert::read(path, arguments.shape)?;
+    let mut source = convert::read(path, arguments.shape, memory)?;
     if !arguments.mean.is_empty() {
         let channels = source.network.architecture.input.channels;
         let given =

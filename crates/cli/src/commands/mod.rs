@@ -18,40 +18,42 @@ mod train;
 use crate::args::{Arguments, Command};
 use crate::ended::Ended;
 use crate::files;
-use crate::machine::free_memory;
+use crate::machine::{Resources, free_memory};
 use crate::output::Output;
 use crate::progress::interrupted;
 use clap::CommandFactory;
 use gambeson::{Context, ContextParams};
+use gambeson_lowrank::MemoryLimit;
 use std::io::Write;
 use std::num::NonZeroUsize;
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Ended> {
     // Before anything is read: sizes are compared with what there is, so that no allocation ends the program.
     let memory = arguments.memory_limit.or_else(|| free_memory().map(|free| free / 10 * 8));
-    gambeson_lowrank::file::limit_memory(memory);
-    files::guard(&arguments.command, arguments.force)?;
+    let memory = memory.map_or(MemoryLimit::NONE, MemoryLimit::bytes);
+    files::guard(&arguments.command, arguments.force, memory)?;
     let threads = arguments
         .threads
         .map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
     let context = ContextParams { threads: NonZeroUsize::new(threads), memory_limit: memory };
     let context = &Context::new(context)?.with_interrupt(interrupted);
+    let resources = Resources { threads, memory };
     let mut stdout = Output(std::io::stdout().lock());
     match arguments.command {
-        Command::Quickstart(arguments) => quickstart::run(&arguments, &mut stdout, threads),
+        Command::Quickstart(arguments) => quickstart::run(&arguments, &mut stdout, resources),
         Command::Bound(arguments) if arguments.demo => demo::run(&mut stdout, context),
         Command::Bound(arguments) => bound::run(&arguments, &mut stdout, context),
         Command::Check(arguments) => check::run(&arguments, &mut stdout, context),
-        Command::Data(command) => data::run(&command, &mut stdout),
+        Command::Data(command) => data::run(&command, &mut stdout, memory),
         Command::Project(command) => project::run(&command, &mut stdout, context),
-        Command::Train(arguments) => train::run(&arguments, &mut stdout, threads),
-        Command::Certify(arguments) => certify::run(&arguments, &mut stdout, threads),
-        Command::Predict(arguments) => certify::predict::run(&arguments, &mut stdout, threads),
-        Command::Attack(arguments) => attack::run(&arguments, &mut stdout, threads),
-        Command::Analyze(arguments) => analyze::run(&arguments, &mut stdout, threads),
-        Command::Export(arguments) => export::run(&arguments, &mut stdout),
-        Command::Reproduce(arguments) => reproduce::run(&arguments, &mut stdout, threads),
+        Command::Train(arguments) => train::run(&arguments, &mut stdout, resources),
+        Command::Certify(arguments) => certify::run(&arguments, &mut stdout, resources),
+        Command::Predict(arguments) => certify::predict::run(&arguments, &mut stdout, resources),
+        Command::Attack(arguments) => attack::run(&arguments, &mut stdout, resources),
+        Command::Analyze(arguments) => analyze::run(&arguments, &mut stdout, resources),
+        Command::Export(arguments) => export::run(&arguments, &mut stdout, memory),
+        Command::Reproduce(arguments) => reproduce::run(&arguments, &mut stdout, resources),
         Command::Completions { shell } => {
             let mut script = Vec::new(); // generators panic if a writer fails
             clap_complete::generate(shell, &mut Arguments::command(), "gambeson", &mut script);

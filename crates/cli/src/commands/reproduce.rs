@@ -3,6 +3,7 @@
 use crate::args::{ObjectName, ReproduceArguments};
 use crate::ended::Ended;
 use crate::json;
+use crate::machine::Resources;
 use crate::progress::say;
 use crate::reproduce::experiment::load;
 use crate::reproduce::network::{NetworkExperiment, NetworkResults, PictureExperiment, PictureResults};
@@ -22,7 +23,7 @@ use std::path::PathBuf;
 pub(crate) fn run(
     arguments: &ReproduceArguments,
     stdout: &mut impl Write,
-    threads: usize,
+    resources: Resources,
 ) -> anyhow::Result<Ended> {
     if arguments.list {
         for value in ObjectName::value_variants().iter().filter_map(ValueEnum::to_possible_value) {
@@ -34,19 +35,19 @@ pub(crate) fn run(
     }
     let object = object(arguments.name.context("no table or figure named")?); // clap requires one
     let folder = arguments.experiments.as_deref();
-    let mut session = Session { name: object.name.name(), arguments, threads, stdout };
+    let mut session = Session { name: object.name.name(), arguments, resources, stdout };
     match object.family {
         Family::Sdp(render) => {
             session.has_no_sound()?;
-            let experiment: SdpExperiment = load(object.name.name(), object.toml, folder)?;
+            let experiment: SdpExperiment = load(object.name.name(), object.toml, folder, resources.memory)?;
             let scale = experiment.scale(arguments.scale);
             let peers = arguments.results.join("peers-sdp.jsonl");
-            let peers = if peers.exists() { read(&peers, PEERS)? } else { Vec::new() };
+            let peers = if peers.exists() { read(&peers, PEERS, resources.memory)? } else { Vec::new() };
             let plan = experiment.plan(scale);
             session.run(plan, |runs| render(&Results::new(&experiment, scale, runs, peers)))
         }
         Family::Fit(render) => {
-            let experiment: FitExperiment = load(object.name.name(), object.toml, folder)?;
+            let experiment: FitExperiment = load(object.name.name(), object.toml, folder, resources.memory)?;
             if !experiment.has_sound() {
                 session.has_no_sound()?;
             }
@@ -55,18 +56,21 @@ pub(crate) fn run(
         }
         Family::Spectrum(render) => {
             session.has_no_sound()?;
-            let experiment: SpectrumExperiment = load(object.name.name(), object.toml, folder)?;
+            let experiment: SpectrumExperiment =
+                load(object.name.name(), object.toml, folder, resources.memory)?;
             session.run(experiment.plan(), |runs| render(&SpectrumResults { experiment: &experiment, runs }))
         }
         Family::Networks(render) => {
             session.has_no_sound()?;
-            let experiment: NetworkExperiment = load(object.name.name(), object.toml, folder)?;
+            let experiment: NetworkExperiment =
+                load(object.name.name(), object.toml, folder, resources.memory)?;
             let plan = experiment.plan(&arguments.runs);
             session.run(plan, |runs| render(&NetworkResults { experiment: &experiment, runs }))
         }
         Family::Pictures(render) => {
             session.has_no_sound()?;
-            let experiment: PictureExperiment = load(object.name.name(), object.toml, folder)?;
+            let experiment: PictureExperiment =
+                load(object.name.name(), object.toml, folder, resources.memory)?;
             let plan = experiment.plan(&arguments.runs);
             session.run(plan, |runs| render(&PictureResults { experiment: &experiment, runs }))
         }
@@ -78,7 +82,7 @@ struct Session<'a, W> {
     /// Of the table or figure.
     name: &'static str,
     arguments: &'a ReproduceArguments,
-    threads: usize,
+    resources: Resources,
     stdout: &'a mut W,
 }
 
@@ -104,16 +108,16 @@ impl<W: Write> Session<'_, W> {
         let path = file(&self.stem(), "jsonl");
         let (mut store, mut records): (_, Vec<RecordOf<P>>) = if arguments.render_only {
             ensure!(path.exists(), "{}: no records yet; run it without --render-only", path.display());
-            (None, read(&path, OWN)?)
+            (None, read(&path, OWN, self.resources.memory)?)
         } else {
             std::fs::create_dir_all(&arguments.results)
                 .with_context(|| format!("{}: cannot be created", arguments.results.display()))?;
-            let (store, records) = Store::open(&path)?;
+            let (store, records) = Store::open(&path, self.resources.memory)?;
             (Some(store), records)
         };
         // Means over two machines or versions would be of neither: a report is of one setup, this one if runs are made.
         let latest = records.last().filter(|_| arguments.render_only).map(|record| record.setup.clone());
-        let setup = latest.unwrap_or_else(|| Setup::here(self.threads));
+        let setup = latest.unwrap_or_else(|| Setup::here(self.resources.threads));
         let all = records.len();
         records.retain(|record| record.setup.goes_with(&setup, P::TIMES));
         if records.len() < all {

@@ -4,6 +4,7 @@
 //! TSV) or was written by another program needs `--force`.
 
 use crate::report::mark;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::projection::certificate::ProjectionCertificate;
 use gambeson_lowrank::safetensors;
 use gambeson_lowrank::sdp::certificate::CertificateFile;
@@ -55,13 +56,15 @@ impl Kind {
     }
 
     /// Whether a file may be overwritten unasked: it is of this kind, empty, or not there.
-    pub(super) fn may_replace(self, path: &Path) -> std::io::Result<bool> {
+    pub(super) fn may_replace(self, path: &Path, memory: MemoryLimit) -> std::io::Result<bool> {
         if self == Self::Compared || !path.is_file() {
             return Ok(true); // there is nothing to be lost
         }
         let mut head = Vec::new();
         std::fs::File::open(path)?.take(HEAD).read_to_end(&mut head)?;
-        let certificate = || CertificateFile::read(path).is_ok() || ProjectionCertificate::read(path).is_ok();
+        let certificate = || {
+            CertificateFile::read(path, memory).is_ok() || ProjectionCertificate::read(path, memory).is_ok()
+        };
         Ok(head.is_empty()
             || match self {
                 Self::Begins(start) => head.starts_with(start.as_bytes()),

@@ -20,6 +20,7 @@ use gambeson_learn::train::checkpoint::{CHECKPOINT, NEW, PREVIOUS};
 use gambeson_learn::train::load::found_beside;
 use gambeson_learn::train::run::{METRICS, NETWORK, SPEC};
 use gambeson_learn::train::setup::PROJECTION;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::projection::certificate::{certificate_path, previous_path};
 use gambeson_smooth::analysis::find_logs;
 use identity::Identity;
@@ -27,8 +28,8 @@ use kind::Kind;
 use std::path::{Path, PathBuf};
 
 /// What a command reads and writes.
-#[derive(Default)]
 struct Files {
+    memory: MemoryLimit,
     inputs: Vec<Named>,
     outputs: Vec<(Named, Kind)>,
 }
@@ -42,14 +43,14 @@ struct Named {
 }
 
 /// Refuses a command that would destroy what it reads, or a file of another kind.
-pub(crate) fn guard(command: &Command, force: bool) -> anyhow::Result<()> {
-    Files::of(command).check(force)
+pub(crate) fn guard(command: &Command, force: bool, memory: MemoryLimit) -> anyhow::Result<()> {
+    Files::of(command, memory).check(force)
 }
 
 impl Files {
     /// Everything a command reads and writes, files that it finds by itself included.
-    fn of(command: &Command) -> Self {
-        let mut files = Self::default();
+    fn of(command: &Command, memory: MemoryLimit) -> Self {
+        let mut files = Self { memory, inputs: Vec::new(), outputs: Vec::new() };
         match command {
             Command::Bound(bound) => {
                 files.read("the matrix", bound.matrix.input.as_ref());
@@ -145,7 +146,7 @@ impl Files {
 
     /// The folder of a run may hold the spec it was begun with, under the name that the run gives it.
     fn of_training(&mut self, train: &TrainArguments) {
-        let Ok(TrainRequest { spec, out }) = train.request() else { return }; // refused by the command
+        let Ok(TrainRequest { spec, out }) = train.request(self.memory) else { return }; // refused by the command
         if train.dry_run {
             return;
         }
@@ -253,7 +254,7 @@ impl Files {
     /// A network's file with those its graph refers to.
     fn read_network(&mut self, name: &'static str, path: &Path) {
         self.read(name, Some(&path.to_owned()));
-        let referred = gambeson_learn::onnx::external_files(path).unwrap_or_default();
+        let referred = gambeson_learn::onnx::external_files(path, self.memory).unwrap_or_default();
         referred.iter().for_each(|path| self.read("a file of the network", Some(path)));
     }
 
@@ -294,7 +295,7 @@ impl Files {
             if !made {
                 writable(&output.path)?; // rather than lose long work at its end
             }
-            if !force && !kind.may_replace(&output.path).with_context(|| path.to_string())? {
+            if !force && !kind.may_replace(&output.path, self.memory).with_context(|| path.to_string())? {
                 match kind {
                     Kind::Unmarked => {
                         bail!(

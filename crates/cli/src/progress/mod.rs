@@ -5,6 +5,7 @@
 
 mod line;
 
+use crate::hints::explained;
 use crate::screen;
 use gambeson::{Context, Event};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -53,7 +54,7 @@ pub(crate) fn say(message: &str) {
 /// Takes the live line off the screen and prints the error that ends the program.
 pub(crate) fn fail(error: &anyhow::Error) {
     clear();
-    let text = screen::shown_lines(&format!("{error:#}"));
+    let text = screen::shown_lines(&explained(error));
     print(&screen::message(&format!("{} {text}", screen::error())));
 }
 

@@ -2,6 +2,7 @@
 
 use crate::report::table::latex_letter;
 use anyhow::{Context, bail, ensure};
+use gambeson_lowrank::MemoryLimit;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
@@ -12,7 +13,12 @@ pub(crate) trait Experiment: DeserializeOwned {
 }
 
 /// The experiment in `folder` if there is one, otherwise the built-in one.
-pub(crate) fn load<E: Experiment>(name: &str, built_in: &str, folder: Option<&Path>) -> anyhow::Result<E> {
+pub(crate) fn load<E: Experiment>(
+    name: &str,
+    built_in: &str,
+    folder: Option<&Path>,
+    memory: MemoryLimit,
+) -> anyhow::Result<E> {
     let file = format!("{name}.toml");
     let Some(folder) = folder else {
         return parse(built_in, &format!("experiments/{file} (built in)"));
@@ -20,9 +26,9 @@ pub(crate) fn load<E: Experiment>(name: &str, built_in: &str, folder: Option<&Pa
     ensure!(folder.is_dir(), "{}: is not a folder", folder.display());
     let path = folder.join(file);
     let place = || path.display().to_string();
-    match gambeson_lowrank::file::read_file(&path) {
+    match memory.read_file(&path) {
         Ok(bytes) => parse(&String::from_utf8(bytes).with_context(place)?, &place()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => load(name, built_in, None),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => load(name, built_in, None, memory),
         Err(error) => Err(error).with_context(place),
     }
 }

@@ -3,6 +3,7 @@
 use crate::machine::cpu_model;
 use crate::progress::say;
 use anyhow::{Context, bail};
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::file::{broken_off, without_mark};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -124,8 +125,12 @@ fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8], start: &[u8]) -> anyhow
 }
 
 /// Reads records that begin with `start`, without changing the file; a last line that was cut off is reported and ignored.
-pub(crate) fn read<T: DeserializeOwned>(path: &Path, start: &[u8]) -> anyhow::Result<Vec<T>> {
-    let bytes = gambeson_lowrank::file::read_file(path).with_context(|| path.display().to_string())?;
+pub(crate) fn read<T: DeserializeOwned>(
+    path: &Path,
+    start: &[u8],
+    memory: MemoryLimit,
+) -> anyhow::Result<Vec<T>> {
+    let bytes = memory.read_file(path).with_context(|| path.display().to_string())?;
     let lines = parse(path, &bytes, start)?;
     if let Some(line) = lines.broken {
         say(&format!("{}, line {line}: cut off, ignored", path.display()));
@@ -141,14 +146,17 @@ pub(crate) struct Store {
 
 impl Store {
     /// Opens or creates the file, locked for this process, and removes a last line that was cut off.
-    pub(crate) fn open<R: DeserializeOwned>(path: &Path) -> anyhow::Result<(Self, Vec<R>)> {
+    pub(crate) fn open<R: DeserializeOwned>(
+        path: &Path,
+        memory: MemoryLimit,
+    ) -> anyhow::Result<(Self, Vec<R>)> {
         let name = || path.display().to_string();
         let mut file =
             OpenOptions::new().read(true).append(true).create(true).open(path).with_context(name)?;
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             bail!("{}: another process is adding to it", name());
         } // some file systems have no locks, which is all right
-        let bytes = gambeson_lowrank::file::read_to_limit(&mut file).with_context(name)?;
+        let bytes = memory.read_to_end(&mut file).with_context(name)?;
         let lines: Lines<R> = parse(path, &bytes, OWN)?;
         if let Some(line) = lines.broken {
             say(&format!("{}, line {line}: cut off and removed; that run is made again", name()));

@@ -44,7 +44,7 @@ pub enum DownloadProblem {
     /// curl could not be started.
     #[error(
         "curl, which downloads files, could not be run ({reason}): install it (`apt install curl`, `brew install curl`), \
-         or download the file in another way and use --from FILE"
+         or download the file in another way"
     )]
     NoCurl {
         /// What the system said.
@@ -89,7 +89,7 @@ fn kept(received: u64) -> String {
 #[non_exhaustive]
 pub enum NpmProblem {
     /// npm could not be started.
-    #[error("npm could not be run ({reason}): install Node.js, or use --source official or --from FILE")]
+    #[error("npm could not be run ({reason}): install Node.js, or take another provider")]
     NotFound {
         /// What the system said.
         reason: io::Error,
@@ -111,7 +111,7 @@ pub enum NpmProblem {
         package: &'static str,
     },
     /// The package does not hold the set.
-    #[error("{name} has no npm package: use --source official or --from FILE")]
+    #[error("{name} has no npm package: take another provider")]
     NoPackage {
         /// Name of the set.
         name: &'static str,

@@ -318,7 +318,7 @@ pub enum DataError {
         entry: PathBuf,
     },
     /// An imported set of this name exists.
-    #[error("{} exists: choose another name, or replace it with --replace", path.display())]
+    #[error("{} exists: choose another name, or replace it", path.display())]
     Exists {
         /// Its file.
         path: PathBuf,

@@ -5,6 +5,7 @@ use crate::file::{report, write_error};
 use crate::format::cifar::KnownFile;
 use crate::format::images::decode_png;
 use crate::progress::{LoadProgress, Stage};
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::file::sha256;
 use gambeson_lowrank::observe::Observer;
 use rayon::prelude::*;
@@ -83,7 +84,7 @@ pub(super) fn convert(
 /// red, green and blue planes. Errors are what was found and what was expected.
 pub fn convert_png(png: &[u8], labels: &[u8]) -> Result<Vec<u8>, (String, String)> {
     let expected = || format!("a PNG file of {} x {PLANE} red, green, blue pixels", labels.len());
-    let image = decode_png(png).map_err(|error| (error.to_string(), expected()))?;
+    let image = decode_png(png, MemoryLimit::NONE).map_err(|error| (error.to_string(), expected()))?;
     if (image.channels, image.height, image.width) != (3, labels.len(), PLANE) || labels.is_empty() {
         let found = format!("{} x {} pixels of {} channels", image.height, image.width, image.channels);
         return Err((found, expected()));

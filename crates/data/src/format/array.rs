@@ -9,7 +9,7 @@ use crate::dataset::{Dataset, Parts, Shape, SourceFile, Values};
 use crate::error::{ArrayProblem, DataError};
 use crate::file::{CHUNK, base_name, read_error, report};
 use crate::progress::{LoadProgress, Stage};
-use gambeson_lowrank::file::memory_limit;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::matrix_file::ParseError;
 use gambeson_lowrank::matrix_file::npy::{self, Header};
 use gambeson_lowrank::observe::Observer;
@@ -50,17 +50,21 @@ pub fn recognises(start: &[u8]) -> bool {
     start.starts_with(b"\x93NUMPY") || start.starts_with(b"PK\x03\x04")
 }
 
-/// Reads an `.npy` or `.npz` file.
-pub fn load(path: &Path, observer: &mut dyn Observer<LoadProgress>) -> Result<Dataset, DataError> {
+/// Reads an `.npy` or `.npz` file whose arrays are within `memory`.
+pub fn load(
+    path: &Path,
+    memory: MemoryLimit,
+    observer: &mut dyn Observer<LoadProgress>,
+) -> Result<Dataset, DataError> {
     let mut file = BufReader::new(File::open(path).map_err(read_error(path))?);
     let length = file.get_ref().metadata().map_err(read_error(path))?.len();
     let mut magic = [0; 2];
     file.read_exact(&mut magic).and_then(|()| file.seek_relative(-2)).map_err(read_error(path))?;
     let (array, labels) = if &magic == b"PK" {
-        from_archive(file, observer).map_err(|failure| failure.at(path))?
+        from_archive(file, memory, observer).map_err(|failure| failure.at(path))?
     } else {
-        let array = samples(&mut file, length, observer).map_err(|failure| failure.at(path))?;
-        let labels = labels_beside(path).map(|path| read_labels(&path)).transpose()?;
+        let array = samples(&mut file, length, memory, observer).map_err(|failure| failure.at(path))?;
+        let labels = labels_beside(path).map(|path| read_labels(&path, memory)).transpose()?;
         (array, labels)
     };
     let (shape, values) = array;
@@ -82,16 +86,17 @@ pub fn labels_beside(path: &Path) -> Option<PathBuf> {
     labels.is_file().then_some(labels)
 }
 
-fn read_labels(path: &Path) -> Result<Vec<u16>, DataError> {
+fn read_labels(path: &Path, memory: MemoryLimit) -> Result<Vec<u16>, DataError> {
     let mut file = BufReader::new(File::open(path).map_err(read_error(path))?);
     let length = file.get_ref().metadata().map_err(read_error(path))?.len();
-    labels(&mut file, length).map_err(|failure| failure.at(path))
+    labels(&mut file, length, memory).map_err(|failure| failure.at(path))
 }
 
 type Array = (Shape, Values);
 
 fn from_archive(
     file: BufReader<File>,
+    memory: MemoryLimit,
     observer: &mut dyn Observer<LoadProgress>,
 ) -> Result<(Array, Option<Vec<u16>>), Failure> {
     let zip_error = |reason| Failure::Parse(ParseError::Zip { reason });
@@ -105,13 +110,13 @@ fn from_archive(
     };
     let mut member = archive.by_index(index).map_err(zip_error)?;
     let length = member.size();
-    let array = samples(&mut member, length, observer)?;
+    let array = samples(&mut member, length, memory, observer)?;
     finish(&mut member, length)?;
     drop(member);
     let Some(index) = of_labels else { return Ok((array, None)) };
     let mut member = archive.by_index(index).map_err(zip_error)?;
     let length = member.size();
-    let labels = labels(&mut member, length)?;
+    let labels = labels(&mut member, length, memory)?;
     finish(&mut member, length)?;
     Ok((array, Some(labels)))
 }
@@ -125,13 +130,13 @@ fn finish(member: &mut dyn Read, expected: u64) -> Result<(), ParseError> {
 }
 
 /// The labels of an array of `length` bytes.
-fn labels(mut reader: &mut dyn Read, length: u64) -> Result<Vec<u16>, Failure> {
+fn labels(mut reader: &mut dyn Read, length: u64, memory: MemoryLimit) -> Result<Vec<u16>, Failure> {
     let header = Header::read(&mut reader, length)?;
     if header.shape.len() != 1 || !matches!(header.descr.as_bytes().get(1), Some(b'i' | b'u')) {
         let problem = ArrayProblem::NotLabels { descr: header.descr, shape: header.shape };
         return Err(Failure::Problem(problem));
     }
-    let values = npy::values(&mut reader, &header, length, RESERVE)?;
+    let values = npy::values(&mut reader, &header, length, RESERVE, memory)?;
     let label = |(index, value)| {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range by the test")]
         if (0.0..=65535.0).contains(&value) {
@@ -147,13 +152,14 @@ fn labels(mut reader: &mut dyn Read, length: u64) -> Result<Vec<u16>, Failure> {
 fn samples(
     reader: &mut impl Read,
     length: u64,
+    memory: MemoryLimit,
     observer: &mut dyn Observer<LoadProgress>,
 ) -> Result<Array, Failure> {
     let header = Header::read(reader, length)?;
     let shape = shape_of(&header).map_err(Failure::Problem)?;
     let (order, element) = header.descr.split_at_checked(1).unwrap_or_default();
     let big_endian = order == ">";
-    let mut source = Elements { reader, header: &header, length, big_endian, observer };
+    let mut source = Elements { reader, header: &header, length, memory, big_endian, observer };
     let values = match (order, element) {
         ("|" | "<" | ">", "u1") => Values::U8(source.read(|[byte]| byte)?),
         ("<" | ">", "i2") => Values::I16(source.read(i16::from_le_bytes)?),
@@ -184,6 +190,7 @@ struct Elements<'a> {
     reader: &'a mut dyn Read,
     header: &'a Header,
     length: u64,
+    memory: MemoryLimit,
     big_endian: bool,
     observer: &'a mut dyn Observer<LoadProgress>,
 }
@@ -194,12 +201,12 @@ impl Elements<'_> {
         let count = self.header.count()?;
         self.header.check_length(count, N, self.length)?;
         let mut values = Vec::new();
-        let memory = |_| ParseError::OutOfMemory { entries: count };
+        let over = || ParseError::OutOfMemory { entries: count, memory: self.memory };
         // In room that doubles, or as a copy in another order.
-        if (count as u64).saturating_mul(2 * size_of::<T>() as u64) > memory_limit() {
-            return Err(ParseError::OutOfMemory { entries: count }.into());
+        if !self.memory.allows((count as u64).saturating_mul(2 * size_of::<T>() as u64)) {
+            return Err(over().into());
         }
-        values.try_reserve_exact(count.min(RESERVE)).map_err(memory)?;
+        values.try_reserve_exact(count.min(RESERVE)).map_err(|_| over())?;
         let mut buffer = vec![0; CHUNK.min(count.saturating_mul(N))];
         while values.len() < count {
             let wanted = (count - values.len()).min(CHUNK / N);
@@ -208,7 +215,7 @@ impl Elements<'_> {
             if self.big_endian {
                 elements.iter_mut().for_each(|element| element.reverse());
             }
-            values.try_reserve(elements.len()).map_err(memory)?;
+            values.try_reserve(elements.len()).map_err(|_| over())?;
             values.extend(elements.iter().map(|&element| convert(element)));
             let done = (values.len() * N) as u64;
             report(self.observer, Stage::Read, done, Some((count * N) as u64)).map_err(Failure::Stopped)?;

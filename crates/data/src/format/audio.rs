@@ -16,7 +16,7 @@ use crate::dataset::{Dataset, Parts, Shape, SourceFile, Values};
 use crate::error::{AudioProblem, DataError};
 use crate::file::{base_name, read_error, report};
 use crate::progress::{LoadProgress, Stage};
-use gambeson_lowrank::file::memory_limit;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::observe::Observer;
 use rayon::prelude::*;
 use std::fs::File;
@@ -105,9 +105,10 @@ pub fn list(path: &Path) -> Result<Vec<PathBuf>, DataError> {
 pub fn load_files(
     files: &[PathBuf],
     params: &FrameParams,
+    memory: MemoryLimit,
     observer: &mut dyn Observer<LoadProgress>,
 ) -> Result<Dataset, DataError> {
-    load_below(Path::new(""), files, params, observer)
+    load_below(Path::new(""), files, params, memory, observer)
 }
 
 /// The same; files below the folder `base` are named relative to it.
@@ -115,6 +116,7 @@ pub(crate) fn load_below(
     base: &Path,
     files: &[PathBuf],
     params: &FrameParams,
+    memory: MemoryLimit,
     observer: &mut dyn Observer<LoadProgress>,
 ) -> Result<Dataset, DataError> {
     let (Some(first), Some(last)) = (files.first(), files.last()) else {
@@ -125,7 +127,7 @@ pub(crate) fn load_below(
     let mut sounds: Vec<Sound> = Vec::with_capacity(files.len());
     // In portions, so that the observer, which belongs to one thread, is asked in between.
     for portion in files.chunks(4 * rayon::current_num_threads()) {
-        let decoded: Vec<_> = portion.par_iter().map(|path| decode(path)).collect();
+        let decoded: Vec<_> = portion.par_iter().map(|path| decode(path, memory)).collect();
         for (sound, path) in decoded.into_iter().zip(portion) {
             let sound = sound?;
             if let Some(known) = sounds.first().filter(|known| known.rate != sound.rate) {
@@ -174,15 +176,15 @@ pub(crate) fn load_below(
     Dataset::new(parts).map_err(|reason| DataError::Content { path: last.clone(), reason })
 }
 
-/// Decodes a mono file.
-pub fn decode(path: &Path) -> Result<Sound, DataError> {
+/// Decodes a mono file whose sound is within `memory`.
+pub fn decode(path: &Path, memory: MemoryLimit) -> Result<Sound, DataError> {
     let file = File::open(path).map_err(read_error(path))?;
     let length = file.metadata().map_err(read_error(path))?.len();
-    let decoded = if length == 0 { Err(AudioProblem::Empty) } else { decode_file(file, path) };
+    let decoded = if length == 0 { Err(AudioProblem::Empty) } else { decode_file(file, path, memory) };
     decoded.map_err(|reason| DataError::Audio { path: path.to_owned(), reason })
 }
 
-fn decode_file(file: File, path: &Path) -> Result<Sound, AudioProblem> {
+fn decode_file(file: File, path: &Path, memory: MemoryLimit) -> Result<Sound, AudioProblem> {
     let stream =
         MediaSourceStream::new(Box::new(file), symphonia::core::io::MediaSourceStreamOptions::default());
     let mut hint = Hint::new();
@@ -219,7 +221,7 @@ fn decode_file(file: File, path: &Path) -> Result<Sound, AudioProblem> {
         rate = rate.or(Some(buffer.spec().rate()));
         append(&mut samples, &buffer)?;
         // In room that doubles, and then as frames that overlap.
-        let limit = memory_limit();
+        let limit = memory.limit();
         if samples.len() as u64 > limit / 16 {
             return Err(AudioProblem::TooLarge { samples: samples.len(), limit });
         }

@@ -9,6 +9,7 @@ use crate::dataset::{Dataset, Parts, Shape, SourceFile, Split, Values};
 use crate::error::{DataError, IdxProblem};
 use crate::file::unxz;
 use crate::format::idx::{self, Idx};
+use gambeson_lowrank::MemoryLimit;
 use std::path::Path;
 
 /// IDX files, compressed with xz; made by `data/make_fashion.py`.
@@ -57,5 +58,5 @@ pub fn load(split: Split) -> Result<Dataset, DataError> {
 }
 
 fn unpack(bytes: &[u8], dimensions: u8) -> Result<Idx, IdxProblem> {
-    idx::parse(&mut unxz(Box::new(bytes), false), dimensions)
+    idx::parse(&mut unxz(Box::new(bytes), false), dimensions, MemoryLimit::NONE)
 }

@@ -10,7 +10,7 @@ use crate::dataset::{Dataset, Parts, Shape, SourceFile, Split, Values};
 use crate::error::{DataError, IdxProblem};
 use crate::file::{base_name, gunzip, read_whole};
 use crate::progress::{LoadProgress, Stage};
-use gambeson_lowrank::file::memory_limit;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::observe::Observer;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -29,8 +29,8 @@ pub fn recognises(start: &[u8]) -> bool {
     matches!(start, [0, 0, 8, 1 | 3, ..])
 }
 
-/// Reads an IDX file of bytes with this number of dimensions.
-pub fn parse(reader: &mut dyn Read, dimensions: u8) -> Result<Idx, IdxProblem> {
+/// Reads an IDX file of bytes with this number of dimensions, if it is within `memory`.
+pub fn parse(reader: &mut dyn Read, dimensions: u8, memory: MemoryLimit) -> Result<Idx, IdxProblem> {
     let failed = |error: std::io::Error| IdxProblem::Gzip { kind: error.kind() };
     let header_bytes = 4 + 4 * u64::from(dimensions);
     let mut header = Vec::new();
@@ -49,7 +49,7 @@ pub fn parse(reader: &mut dyn Read, dimensions: u8) -> Result<Idx, IdxProblem> {
     let sizes: Vec<u32> = sizes.iter().map(|&size| u32::from_be_bytes(size)).collect();
     let count = sizes.iter().fold(1, |count: u64, &size| count.saturating_mul(size.into()));
     // Memory grows with what is read, not with what is claimed, and in room that doubles.
-    let (limit, most) = (memory_limit(), memory_limit() / 2);
+    let (limit, most) = (memory.limit(), memory.limit() / 2);
     let mut elements = Vec::new();
     reader.take(count.min(most).saturating_add(1)).read_to_end(&mut elements).map_err(failed)?;
     if elements.len() as u64 > most {
@@ -63,9 +63,14 @@ pub fn parse(reader: &mut dyn Read, dimensions: u8) -> Result<Idx, IdxProblem> {
 }
 
 /// Reads images, and the labels beside them if there are any.
-pub fn load(path: &Path, observer: &mut dyn Observer<LoadProgress>) -> Result<Dataset, DataError> {
-    let images = read(path, 3, observer)?;
-    let labels = labels_beside(path).map(|labels| Ok((read(&labels, 1, observer)?, labels))).transpose()?;
+pub fn load(
+    path: &Path,
+    memory: MemoryLimit,
+    observer: &mut dyn Observer<LoadProgress>,
+) -> Result<Dataset, DataError> {
+    let images = read(path, 3, memory, observer)?;
+    let labels =
+        labels_beside(path).map(|labels| Ok((read(&labels, 1, memory, observer)?, labels))).transpose()?;
     let (labels, path_of_both) = match labels {
         Some((labels, path)) => (Some(labels.elements), path),
         None => (None, path.to_owned()),
@@ -85,12 +90,17 @@ pub fn load(path: &Path, observer: &mut dyn Observer<LoadProgress>) -> Result<Da
     Dataset::new(parts).map_err(|reason| DataError::Content { path: path_of_both, reason })
 }
 
-fn read(path: &Path, dimensions: u8, observer: &mut dyn Observer<LoadProgress>) -> Result<Idx, DataError> {
+fn read(
+    path: &Path,
+    dimensions: u8,
+    memory: MemoryLimit,
+    observer: &mut dyn Observer<LoadProgress>,
+) -> Result<Idx, DataError> {
     let bytes = read_whole(path, Stage::Read, observer)?;
     let parsed = if bytes.starts_with(&[0x1f, 0x8b]) {
-        parse(&mut gunzip(Box::new(bytes.as_slice())), dimensions)
+        parse(&mut gunzip(Box::new(bytes.as_slice())), dimensions, memory)
     } else {
-        parse(&mut bytes.as_slice(), dimensions)
+        parse(&mut bytes.as_slice(), dimensions, memory)
     };
     parsed.map_err(|reason| DataError::Idx { path: path.to_owned(), reason })
 }

@@ -9,7 +9,7 @@ use crate::dataset::{Dataset, Parts, Shape, Values};
 use crate::error::{DataError, ImageProblem};
 use crate::file::{base_name, read_error, report, walk};
 use crate::progress::{LoadProgress, Stage};
-use gambeson_lowrank::file::memory_limit;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::observe::Observer;
 use rayon::prelude::*;
 use std::io::Cursor;
@@ -33,8 +33,12 @@ pub struct Image {
     pub pixels: Vec<u8>,
 }
 
-/// Reads a folder with one sub-folder of images per class. Images are decoded in parallel.
-pub fn load(folder: &Path, observer: &mut dyn Observer<LoadProgress>) -> Result<Dataset, DataError> {
+/// Reads a folder with one sub-folder of images per class. Images are decoded in parallel; one beyond `memory` is refused.
+pub fn load(
+    folder: &Path,
+    memory: MemoryLimit,
+    observer: &mut dyn Observer<LoadProgress>,
+) -> Result<Dataset, DataError> {
     let mut files = walk(folder)?;
     files.retain(|file| has_image_name(file));
     let of_image = |path: &Path, reason| DataError::Image { path: path.to_owned(), reason };
@@ -56,7 +60,7 @@ pub fn load(folder: &Path, observer: &mut dyn Observer<LoadProgress>) -> Result<
     let Some(first) = files.first() else {
         return Err(DataError::EmptyFolder { path: folder.to_owned() });
     };
-    let (shape, pixels) = pixels(first, &files, observer)?;
+    let (shape, pixels) = pixels(first, &files, memory, observer)?;
     let parts = Parts {
         name: base_name(folder),
         shape,
@@ -72,6 +76,7 @@ pub fn load(folder: &Path, observer: &mut dyn Observer<LoadProgress>) -> Result<
 fn pixels(
     first: &Path,
     files: &[PathBuf],
+    memory: MemoryLimit,
     observer: &mut dyn Observer<LoadProgress>,
 ) -> Result<(Shape, Vec<u8>), DataError> {
     let total = Some(files.len() as u64);
@@ -79,7 +84,7 @@ fn pixels(
     let (mut shape, mut pixels, mut done) = (None, Vec::new(), 0);
     // In portions, so that the observer, which belongs to one thread, is asked in between.
     for portion in files.chunks(64 * rayon::current_num_threads()) {
-        let images: Vec<_> = portion.par_iter().map(|path| read(path)).collect();
+        let images: Vec<_> = portion.par_iter().map(|path| read(path, memory)).collect();
         for (image, path) in images.into_iter().zip(portion) {
             let image = image?;
             let known = *shape.get_or_insert(image.shape);
@@ -100,17 +105,17 @@ fn pixels(
 }
 
 /// Reads a PNG or JPEG file.
-pub fn read(path: &Path) -> Result<Image, DataError> {
-    let bytes = gambeson_lowrank::file::read_file(path).map_err(read_error(path))?;
-    decode(&bytes).map_err(|reason| DataError::Image { path: path.to_owned(), reason })
+pub fn read(path: &Path, memory: MemoryLimit) -> Result<Image, DataError> {
+    let bytes = memory.read_file(path).map_err(read_error(path))?;
+    decode(&bytes, memory).map_err(|reason| DataError::Image { path: path.to_owned(), reason })
 }
 
 /// Decodes a PNG or JPEG file.
-pub fn decode(bytes: &[u8]) -> Result<Image, ImageProblem> {
+pub fn decode(bytes: &[u8], memory: MemoryLimit) -> Result<Image, ImageProblem> {
     match bytes {
-        [0x89, b'P', b'N', b'G', ..] => decode_png(bytes)?.planes(),
+        [0x89, b'P', b'N', b'G', ..] => decode_png(bytes, memory)?.planes(),
         [0xff, 0xd8, 0xff, ..] => {
-            decode_jpeg(bytes).map_err(|reason| ImageProblem::Jpeg { reason })?.planes()
+            decode_jpeg(bytes, memory).map_err(|reason| ImageProblem::Jpeg { reason })?.planes()
         }
         _ => Err(ImageProblem::UnknownFormat),
     }
@@ -157,11 +162,11 @@ fn has_broken_palette(bytes: &[u8]) -> bool {
 }
 
 /// A PNG file as 8-bit pixels with 1 to 4 channels.
-pub(crate) fn decode_png(bytes: &[u8]) -> Result<Interleaved, ImageProblem> {
+pub(crate) fn decode_png(bytes: &[u8], memory: MemoryLimit) -> Result<Interleaved, ImageProblem> {
     if has_broken_palette(bytes) {
         return Err(ImageProblem::Palette);
     }
-    let limit = memory_limit();
+    let limit = memory.limit();
     let damaged = |reason| match reason {
         png::DecodingError::LimitsExceeded => ImageProblem::TooLarge { limit },
         reason => ImageProblem::Png { reason },
@@ -181,14 +186,14 @@ pub(crate) fn decode_png(bytes: &[u8]) -> Result<Interleaved, ImageProblem> {
     Ok(Interleaved { channels: info.color_type.samples(), height, width, pixels })
 }
 
-fn decode_jpeg(bytes: &[u8]) -> Result<Interleaved, zune_jpeg::errors::DecodeErrors> {
+fn decode_jpeg(bytes: &[u8], memory: MemoryLimit) -> Result<Interleaved, zune_jpeg::errors::DecodeErrors> {
     let mut decoder = zune_jpeg::JpegDecoder::new(ZCursor::new(bytes));
     decoder.decode_headers()?;
     let grey = decoder.input_colorspace() == Some(ColorSpace::Luma);
     let space = if grey { ColorSpace::Luma } else { ColorSpace::RGB };
     decoder.set_options(DecoderOptions::default().jpeg_set_out_colorspace(space));
     let (width, height) = decoder.dimensions().unwrap_or((0, 0));
-    if (width as u64).saturating_mul(height as u64).saturating_mul(3) > memory_limit() / 2 {
+    if (width as u64).saturating_mul(height as u64).saturating_mul(3) > memory.limit() / 2 {
         return Err(zune_jpeg::errors::DecodeErrors::FormatStatic("larger than the memory limit"));
     }
     let pixels = decoder.decode()?;

@@ -1,6 +1,7 @@
 use crate::support::{f32s, folder, npy, quiet, says, write};
 use gambeson_data::dataset::{Shape, Values};
 use gambeson_data::format::array::load;
+use gambeson_lowrank::MemoryLimit;
 use std::io::Write;
 use std::path::Path;
 
@@ -23,18 +24,24 @@ fn shapes_and_types_are_read() {
     for (text, expected) in
         [("(2, 12)", shape(1, 1, 12)), ("(2, 3, 4)", shape(1, 3, 4)), ("(2, 3, 2, 2)", shape(3, 2, 2))]
     {
-        let data =
-            load(&write(home.path(), "u.npy", npy("|u1", false, text, &bytes)), &mut quiet).expect("data");
+        let data = load(
+            &write(home.path(), "u.npy", npy("|u1", false, text, &bytes)),
+            MemoryLimit::NONE,
+            &mut quiet,
+        )
+        .expect("data");
         assert_eq!((data.shape(), data.values()), (expected, &Values::U8(bytes.clone())));
     }
     let numbers: [i16; 4] = [1, -2, 300, i16::MIN];
     let big: Vec<u8> = numbers.iter().flat_map(|number| number.to_be_bytes()).collect();
     let data =
-        load(&write(home.path(), "i.npy", npy(">i2", false, "(2, 2)", &big)), &mut quiet).expect("data");
+        load(&write(home.path(), "i.npy", npy(">i2", false, "(2, 2)", &big)), MemoryLimit::NONE, &mut quiet)
+            .expect("data");
     assert_eq!(data.values(), &Values::I16(numbers.to_vec()));
     let wide: Vec<u8> = [0.1_f64, -2.5, 1e-3, 4.0].iter().flat_map(|number| number.to_le_bytes()).collect();
     let data =
-        load(&write(home.path(), "f.npy", npy("<f8", false, "(2, 2)", &wide)), &mut quiet).expect("data");
+        load(&write(home.path(), "f.npy", npy("<f8", false, "(2, 2)", &wide)), MemoryLimit::NONE, &mut quiet)
+            .expect("data");
     assert_eq!(data.values(), &Values::F32(vec![0.1, -2.5, 1e-3, 4.0]));
 }
 
@@ -63,8 +70,12 @@ fn fortran_order_is_turned() {
             }
         }
     }
-    let data = load(&write(home.path(), "f.npy", npy("|u1", true, "(2, 3, 2, 5)", &fortran)), &mut quiet)
-        .expect("data");
+    let data = load(
+        &write(home.path(), "f.npy", npy("|u1", true, "(2, 3, 2, 5)", &fortran)),
+        MemoryLimit::NONE,
+        &mut quiet,
+    )
+    .expect("data");
     assert_eq!(data.values(), &Values::U8(plain));
 }
 
@@ -75,14 +86,16 @@ fn labels_come_from_beside_or_inside() {
     let labels: Vec<u8> = [2_i64, 0, 1].iter().flat_map(|label| label.to_le_bytes()).collect();
     let y = npy("<i8", false, "(3,)", &labels);
     write(home.path(), "set.labels.npy", &y);
-    let beside = load(&write(home.path(), "set.npy", &x), &mut quiet).expect("data");
+    let beside = load(&write(home.path(), "set.npy", &x), MemoryLimit::NONE, &mut quiet).expect("data");
     assert_eq!(beside.labels(), Some([2, 0, 1].as_slice()));
     for (names, deflate) in [(["x", "y"], true), (["images", "labels"], false), (["data", "y"], true)] {
         let members = [(names[0], x.clone()), (names[1], y.clone())];
-        let inside = load(&npz(home.path(), "set.npz", &members, deflate), &mut quiet).expect("data");
+        let inside = load(&npz(home.path(), "set.npz", &members, deflate), MemoryLimit::NONE, &mut quiet)
+            .expect("data");
         assert_eq!(inside.sha256(), beside.sha256(), "one content, one hash");
     }
-    let alone = load(&npz(home.path(), "alone.npz", &[("x", x)], true), &mut quiet).expect("data");
+    let alone =
+        load(&npz(home.path(), "alone.npz", &[("x", x)], true), MemoryLimit::NONE, &mut quiet).expect("data");
     assert!(alone.labels().is_none());
 }
 
@@ -90,7 +103,10 @@ fn labels_come_from_beside_or_inside() {
 fn bad_arrays_are_refused() {
     let home = folder();
     let refused = |name: &str, bytes: Vec<u8>, words: &[&str]| {
-        says(load(&write(home.path(), name, bytes), &mut quiet), &[&[name], words].concat());
+        says(
+            load(&write(home.path(), name, bytes), MemoryLimit::NONE, &mut quiet),
+            &[&[name], words].concat(),
+        );
     };
     let mut values = [0.0; 8];
     values[5] = f32::NAN;
@@ -109,16 +125,16 @@ fn bad_arrays_are_refused() {
     refused("wide.npy", npy("|u1", false, "(9999999999, 9999999999)", &[]), &["too large"]);
     write(home.path(), "l.labels.npy", npy("<f4", false, "(1,)", &f32s(&[1.0])));
     let path = write(home.path(), "l.npy", npy("|u1", false, "(1, 2)", &[0, 1]));
-    says(load(&path, &mut quiet), &["l.labels.npy", "integers"]);
+    says(load(&path, MemoryLimit::NONE, &mut quiet), &["l.labels.npy", "integers"]);
     write(home.path(), "l.labels.npy", npy("<i2", false, "(1,)", &[0xff, 0xff]));
-    says(load(&path, &mut quiet), &["l.labels.npy", "-1"]);
+    says(load(&path, MemoryLimit::NONE, &mut quiet), &["l.labels.npy", "-1"]);
     write(home.path(), "l.labels.npy", npy("<i2", false, "(2,)", &[0; 4]));
-    says(load(&path, &mut quiet), &["2 labels", "1 samples"]);
+    says(load(&path, MemoryLimit::NONE, &mut quiet), &["2 labels", "1 samples"]);
     let other = npz(home.path(), "other.npz", &[("weights", npy("|u1", false, "(1, 2)", &[0, 1]))], false);
-    says(load(&other, &mut quiet), &["other.npz", "weights"]);
+    says(load(&other, MemoryLimit::NONE, &mut quiet), &["other.npz", "weights"]);
     let good = npz(home.path(), "good.npz", &[("x", npy("|u1", false, "(1, 200)", &[9; 200]))], false);
     let mut bytes = std::fs::read(&good).expect("just written");
     let at = bytes.windows(20).position(|window| window == [9; 20]).expect("the values");
     bytes[at] ^= 1;
-    says(load(&write(home.path(), "flipped.npz", bytes), &mut quiet), &["flipped.npz"]);
+    says(load(&write(home.path(), "flipped.npz", bytes), MemoryLimit::NONE, &mut quiet), &["flipped.npz"]);
 }

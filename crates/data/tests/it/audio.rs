@@ -1,6 +1,7 @@
 use crate::support::{folder, quiet, says, stop, wav, wav16, write};
 use gambeson_data::dataset::Values;
 use gambeson_data::format::audio::{FrameParams, decode, list, load_files};
+use gambeson_lowrank::MemoryLimit;
 use std::path::Path;
 
 /// A tone of 440 Hz at half of full scale, 0.1 s at 48 kHz, as LAME and flac encoded it; see `make_audio.sh` there.
@@ -24,7 +25,7 @@ fn frames_overlap_and_never_straddle_files() {
         write(home.path(), "c.wav", wav16(1000, &b)),
     ];
     let params = FrameParams { window_ms: 7.0, hop_ms: 3.0 };
-    let data = load_files(&files, &params, &mut quiet).expect("frames");
+    let data = load_files(&files, &params, MemoryLimit::NONE, &mut quiet).expect("frames");
     let mut expected = Vec::new();
     let mut counts = Vec::new();
     for file in [a.as_slice(), &short, &b] {
@@ -57,7 +58,7 @@ fn sixteen_bits_are_exact_and_others_rounded() {
     let home = folder();
     let all: Vec<i16> = (i16::MIN..=i16::MAX).collect();
     let path = write(home.path(), "all.wav", wav16(48_000, &all));
-    assert_eq!(decode(&path).expect("sound").samples, all);
+    assert_eq!(decode(&path, MemoryLimit::NONE).expect("sound").samples, all);
 
     // 24 bits: a value of 16 bits, half a step less one, half a step; the top is clipped.
     let cases: [(i32, i16); 6] = [
@@ -70,7 +71,7 @@ fn sixteen_bits_are_exact_and_others_rounded() {
     ];
     let data: Vec<u8> = cases.iter().flat_map(|(sample, _)| sample.to_le_bytes()[..3].to_vec()).collect();
     let path = write(home.path(), "24.wav", wav(1, 1, 8000, 24, &data));
-    assert_eq!(decode(&path).expect("sound").samples, cases.map(|(_, expected)| expected));
+    assert_eq!(decode(&path, MemoryLimit::NONE).expect("sound").samples, cases.map(|(_, expected)| expected));
 
     let cases: [(f32, i16); 6] = [
         (0.5, 16384),
@@ -82,10 +83,10 @@ fn sixteen_bits_are_exact_and_others_rounded() {
     ];
     let data: Vec<u8> = cases.iter().flat_map(|(sample, _)| sample.to_le_bytes()).collect();
     let path = write(home.path(), "float.wav", wav(3, 1, 8000, 32, &data));
-    assert_eq!(decode(&path).expect("sound").samples, cases.map(|(_, expected)| expected));
+    assert_eq!(decode(&path, MemoryLimit::NONE).expect("sound").samples, cases.map(|(_, expected)| expected));
 
     let path = write(home.path(), "8.wav", wav(1, 1, 8000, 8, &[0, 128, 255]));
-    assert_eq!(decode(&path).expect("sound").samples, [i16::MIN, 0, 127 * 256]);
+    assert_eq!(decode(&path, MemoryLimit::NONE).expect("sound").samples, [i16::MIN, 0, 127 * 256]);
 }
 
 #[test]
@@ -94,14 +95,14 @@ fn flac_and_mp3_hold_the_tone() {
         .map(|k| 0.5 * (2.0 * std::f64::consts::PI * 440.0 * f64::from(k) / 48_000.0).sin())
         .collect();
     // FLAC loses nothing; sox rounds and adds no dither.
-    let flac = decode(&fixture("tone.flac")).expect("sound");
+    let flac = decode(&fixture("tone.flac"), MemoryLimit::NONE).expect("sound");
     assert_eq!((flac.rate, flac.samples.len()), (48_000, 4800));
     for (sample, value) in flac.samples.iter().zip(&tone) {
         assert!((f64::from(*sample) - 32768.0 * value).abs() <= 1.0, "{sample} for {value}");
     }
     // MP3 loses some, but neither length nor place: delay and padding are cut off. What this file lost is 0.0252 at most
     // by ffmpeg's decoder too; one sample off would be 0.0377.
-    let mp3 = decode(&fixture("tone.mp3")).expect("sound");
+    let mp3 = decode(&fixture("tone.mp3"), MemoryLimit::NONE).expect("sound");
     assert_eq!((mp3.rate, mp3.samples.len()), (48_000, 4800));
     for (k, (sample, value)) in mp3.samples.iter().zip(&tone).enumerate().skip(600).take(3600) {
         assert!((f64::from(*sample) / 32768.0 - value).abs() < 0.03, "sample {k}: {sample} for {value}");
@@ -112,8 +113,9 @@ fn flac_and_mp3_hold_the_tone() {
 fn bad_files_are_refused_by_name() {
     let home = folder();
     let good = write(home.path(), "good.wav", wav16(48_000, &ramp(2000)));
-    let load =
-        |path: &Path| load_files(&[good.clone(), path.to_owned()], &FrameParams::default(), &mut quiet);
+    let load = |path: &Path| {
+        load_files(&[good.clone(), path.to_owned()], &FrameParams::default(), MemoryLimit::NONE, &mut quiet)
+    };
 
     let stereo = write(home.path(), "stereo.wav", wav(1, 2, 48_000, 16, &[1; 400]));
     says(load(&stereo), &["stereo.wav", "2 channels", "mono", "sox"]);
@@ -141,9 +143,9 @@ fn bad_files_are_refused_by_name() {
     let cut = write(home.path(), "cut.flac", &flac[..flac.len() - 20]);
     says(load(&cut), &["cut.flac"]);
     let short = write(home.path(), "short.wav", wav16(48_000, &ramp(1199)));
-    says(load_files(&[short], &FrameParams::default(), &mut quiet), &["1200"]);
+    says(load_files(&[short], &FrameParams::default(), MemoryLimit::NONE, &mut quiet), &["1200"]);
     says(load(Path::new("no/such.wav")), &["no/such.wav"]);
-    says(load_files(&[], &FrameParams::default(), &mut quiet), &["no audio files"]);
+    says(load_files(&[], &FrameParams::default(), MemoryLimit::NONE, &mut quiet), &["no audio files"]);
     let nan = write(home.path(), "nan.wav", wav(3, 1, 48_000, 32, &crate::support::f32s(&[0.0, f32::NAN])));
     says(load(&nan), &["nan.wav", "sample 1"]);
 }
@@ -164,6 +166,6 @@ fn folders_are_searched_and_sorted() {
 fn the_observer_stops_it() {
     let home = folder();
     let file = write(home.path(), "good.wav", wav16(48_000, &ramp(2000)));
-    let stopped = load_files(&[file], &FrameParams::default(), &mut stop);
+    let stopped = load_files(&[file], &FrameParams::default(), MemoryLimit::NONE, &mut stop);
     assert!(matches!(stopped, Err(gambeson_data::error::DataError::Stopped)));
 }

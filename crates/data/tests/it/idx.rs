@@ -2,6 +2,7 @@ use crate::support::{folder, idx, quiet, says, write};
 use gambeson_data::dataset::{Shape, Split, Values};
 use gambeson_data::format::idx::load;
 use gambeson_data::{format::fashion, source};
+use gambeson_lowrank::MemoryLimit;
 use std::io::Write;
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -15,9 +16,9 @@ fn images_find_their_labels() {
     let home = folder();
     let pixels: Vec<u8> = (0..24).collect();
     let images = write(home.path(), "train-images-idx3-ubyte", idx(&[4, 2, 3], &pixels));
-    assert!(load(&images, &mut quiet).expect("images").labels().is_none());
+    assert!(load(&images, MemoryLimit::NONE, &mut quiet).expect("images").labels().is_none());
     write(home.path(), "train-labels-idx1-ubyte.gz", gzip(&idx(&[4], &[0, 2, 1, 2])));
-    let data = load(&images, &mut quiet).expect("images");
+    let data = load(&images, MemoryLimit::NONE, &mut quiet).expect("images");
     assert_eq!(data.shape(), Shape { channels: 1, height: 2, width: 3 });
     assert_eq!((data.labels(), data.classes().len()), (Some([0, 2, 1, 2].as_slice()), 3));
     assert_eq!(data.values(), &Values::U8(pixels.clone()));
@@ -37,7 +38,7 @@ fn damaged_files_are_refused() {
     let good = idx(&[2, 2, 2], &[7; 8]);
     let refused = |name: &str, bytes: &[u8], words: &[&str]| {
         let path = write(home.path(), name, bytes);
-        says(load(&path, &mut quiet), &[&[name], words].concat());
+        says(load(&path, MemoryLimit::NONE, &mut quiet), &[&[name], words].concat());
     };
     refused("cut", &good[..20], &["24", "20"]);
     refused("head", &good[..9], &["16", "9"]);
@@ -50,12 +51,12 @@ fn damaged_files_are_refused() {
     refused("packed", &packed[..packed.len() - 9], &["gzip"]);
     write(home.path(), "x-labels-idx1-ubyte", idx(&[3], &[0; 3]));
     let path = write(home.path(), "x-images-idx3-ubyte", &good);
-    says(load(&path, &mut quiet), &["x-labels-idx1-ubyte", "3 labels", "2 samples"]);
+    says(load(&path, MemoryLimit::NONE, &mut quiet), &["x-labels-idx1-ubyte", "3 labels", "2 samples"]);
     for at in 0..good.len() {
         let mut flipped = good.clone();
         flipped[at] ^= 0x40;
         let path = write(home.path(), "flipped", flipped);
-        let _ = load(&path, &mut quiet); // data or an error, but no panic
+        let _ = load(&path, MemoryLimit::NONE, &mut quiet); // data or an error, but no panic
     }
 }
 

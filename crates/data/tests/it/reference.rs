@@ -5,6 +5,7 @@ use gambeson_data::format::audio::{FrameParams, decode, list, load_files};
 use gambeson_data::format::cifar::{Cifar, coarse_classes, coarse_labels};
 use gambeson_data::source::{LoadOptions, data_dir, load};
 use gambeson_data::statistics::channel_statistics;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_testing::{reference_data, skipped};
 use std::process::Command;
 
@@ -13,11 +14,11 @@ use std::process::Command;
 fn speech_is_decoded_exactly() {
     let Some(home) = reference_data("") else { return };
     let files = list(&home.join("speech")).expect("files");
-    let data = load_files(&files, &FrameParams::default(), &mut quiet).expect("frames");
+    let data = load_files(&files, &FrameParams::default(), MemoryLimit::NONE, &mut quiet).expect("frames");
     assert_eq!((files.len(), data.shape().width), (820, 1200));
     assert_eq!(data.len(), data.sources().iter().map(|source| source.samples).sum::<usize>());
     for path in files.iter().step_by(97) {
-        let sound = decode(path).expect("sound");
+        let sound = decode(path, MemoryLimit::NONE).expect("sound");
         assert_eq!(sound.rate, 48_000);
         let raw = Command::new("ffmpeg")
             .args(["-loglevel", "error", "-i"])

@@ -2,6 +2,7 @@ use gambeson::{
     BoundParams, Context, ContextParams, DataParams, Error, Event, FitParams, RandomKind, bound, fit,
     open_data, open_matrix, random_matrix,
 };
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::projection::fit::Target;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-fn context(threads: usize, memory_limit: Option<u64>) -> Context {
+fn context(threads: usize, memory_limit: MemoryLimit) -> Context {
     Context::new(ContextParams { threads: NonZeroUsize::new(threads), memory_limit }).expect("threads")
 }
 
@@ -21,7 +22,7 @@ fn contexts_know_nothing_of_each_other() {
     let entries = (1..=2000).map(|i| format!("{i} {i} 1.5\n")).collect::<Vec<_>>().concat();
     let text = format!("%%MatrixMarket matrix coordinate real symmetric\n2000 2000 2000\n{entries}");
     std::fs::write(&path, text).expect("written");
-    let (small, large) = (context(1, Some(10_000)), context(3, None));
+    let (small, large) = (context(1, MemoryLimit::bytes(10_000)), context(3, MemoryLimit::NONE));
     std::thread::scope(|scope| {
         let refused = scope.spawn(|| open_matrix(&small, &path).map(|_| ()));
         let read = scope.spawn(|| open_matrix(&large, &path).map(|_| ()));
@@ -49,7 +50,7 @@ fn contexts_know_nothing_of_each_other() {
 fn interrupted(after: Duration, work: impl FnOnce(&Context)) -> Duration {
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stop);
-    let context = context(2, None).with_interrupt(move || asked.load(Ordering::SeqCst));
+    let context = context(2, MemoryLimit::NONE).with_interrupt(move || asked.load(Ordering::SeqCst));
     std::thread::scope(|scope| {
         let timer = scope.spawn(|| {
             std::thread::sleep(after);
@@ -77,7 +78,7 @@ fn an_interrupt_ends_a_bound_with_what_is_proven() {
 
 #[test]
 fn an_interrupt_ends_a_fit_with_what_is_proven() {
-    let data = open_data(&context(2, None), "fashion", &DataParams::train()).expect("built in");
+    let data = open_data(&context(2, MemoryLimit::NONE), "fashion", &DataParams::train()).expect("built in");
     let spent = interrupted(Duration::from_millis(1500), |context| {
         match fit(context, &data, &FitParams::new(Target::Error(0.004))) {
             Ok(found) => assert!(found.stopped && found.record().kappa >= 1.0),
@@ -89,7 +90,7 @@ fn an_interrupt_ends_a_fit_with_what_is_proven() {
 
 #[test]
 fn errors_name_fields() {
-    let context = context(1, None);
+    let context = context(1, MemoryLimit::NONE);
     let matrix = random_matrix(&context, RandomKind::QuadraticProgram, 5, 1).expect("a matrix");
     let params = BoundParams { gap: Some(-1.0), ..BoundParams::default() };
     let error = bound(&context, matrix, &params).expect_err("no gap");

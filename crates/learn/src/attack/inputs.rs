@@ -11,6 +11,7 @@ use crate::net::plan::Choice;
 use crate::view::View;
 use crate::weights::network::Network;
 use gambeson_data::dataset::Shape;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::observe::Observer;
 use thiserror::Error;
 
@@ -30,6 +31,8 @@ pub struct AttackParams {
     pub draws: usize,
     /// Of noise and random starts.
     pub seed: u64,
+    /// What the images that are attacked together may take in memory.
+    pub memory: MemoryLimit,
 }
 
 /// An input to attack.
@@ -119,7 +122,7 @@ pub fn attack_inputs(
     victims: &[Victim],
     observer: &mut dyn Observer<Done>,
 ) -> Result<Vec<Adversarial>, AttackError> {
-    let AttackParams { pgd: climb, frame, sigma, draws, seed } = params;
+    let AttackParams { pgd: climb, frame, sigma, draws, seed, memory } = params;
     climb.validate()?;
     if !(*sigma >= 0.0 && sigma.is_finite() && (1..=MOST_DRAWS).contains(draws)) {
         return Err(AttackError::Noise { sigma: *sigma, draws: *draws });
@@ -140,7 +143,7 @@ pub fn attack_inputs(
         return Err(AttackError::Victim { index, values: values.len(), epsilon, class });
     }
     let rows = TOGETHER * draws;
-    let mut pass = Pass::new(&network.architecture, rows, Choice::ByShape, Isa::detect())?;
+    let mut pass = Pass::new(&network.architecture, rows, Choice::ByShape, Isa::detect(), *memory)?;
     pass.load(&network.weights);
     let (mut noisy, mut perturbed) = (Noisy::default(), Perturbed::default());
     let dim = frame.dim(view);

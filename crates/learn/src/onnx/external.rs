@@ -10,6 +10,7 @@ use super::schema::{ATTRIBUTE_TENSOR, ENTRY_KEY, ENTRY_VALUE, GRAPH_INITIALIZER,
 use super::schema::{NODE_ATTRIBUTE, TENSOR_NAME, TENSOR_RAW};
 use super::wire::{Message, Value, WireError, bytes_field};
 use crate::weights::format::WeightsFormat;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::file::sha256;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -39,7 +40,7 @@ pub(crate) struct WholeGraph {
 }
 
 /// Reads what a graph refers to. `bytes` are those of the file at `path`.
-pub(crate) fn whole_graph(path: &Path, bytes: Vec<u8>) -> Result<WholeGraph, OnnxError> {
+pub(crate) fn whole_graph(path: &Path, bytes: Vec<u8>, memory: MemoryLimit) -> Result<WholeGraph, OnnxError> {
     let own = sha256(&bytes);
     let locations =
         locations(&bytes).map_err(|reason| OnnxError::Broken { path: path.to_path_buf(), reason })?;
@@ -50,7 +51,8 @@ pub(crate) fn whole_graph(path: &Path, bytes: Vec<u8>) -> Result<WholeGraph, Onn
     let mut all = own;
     for location in locations {
         let file = place(path, &location)?;
-        let content = read_regular(&file).map_err(|reason| OnnxError::Read { path: file.clone(), reason })?;
+        let content =
+            read_regular(&file, memory).map_err(|reason| OnnxError::Read { path: file.clone(), reason })?;
         all.push('\n');
         all.push_str(&sha256(location.as_bytes()));
         all.push_str(&sha256(&content));
@@ -66,20 +68,20 @@ pub(crate) fn whole_graph(path: &Path, bytes: Vec<u8>) -> Result<WholeGraph, Onn
 }
 
 /// Weights are read from files only: a pipe may have no end.
-fn read_regular(path: &Path) -> std::io::Result<Vec<u8>> {
+fn read_regular(path: &Path, memory: MemoryLimit) -> std::io::Result<Vec<u8>> {
     if !path.metadata()?.is_file() {
         return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "is not a file"));
     }
-    gambeson_lowrank::file::read_file(path)
+    memory.read_file(path)
 }
 
 /// The files that the graph at a path refers to; none where it is no graph or refers to none.
-pub fn external_files(path: &Path) -> Result<Vec<PathBuf>, OnnxError> {
+pub fn external_files(path: &Path, memory: MemoryLimit) -> Result<Vec<PathBuf>, OnnxError> {
     let failed = |reason| OnnxError::Read { path: path.to_path_buf(), reason };
     if is_other_format(path).map_err(failed)? {
         return Ok(Vec::new());
     }
-    let bytes = read_regular(path).map_err(failed)?;
+    let bytes = read_regular(path, memory).map_err(failed)?;
     let locations = locations(&bytes).unwrap_or_default();
     locations.iter().map(|location| place(path, location)).collect()
 }

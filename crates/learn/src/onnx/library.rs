@@ -5,6 +5,9 @@
 //!
 //! **Before opening.** That the file is a shared library of its full length, and its version. Wrong files have made
 //! loaders crash or hang, and then no message can be given.
+//!
+//! **Once per process.** ONNX Runtime can be loaded once, with one environment, and stays: the one piece of process-wide state
+//! of these libraries. Who asks first decides which file it is; [`VARIABLE`] is read then and never again.
 
 use super::error::{LibraryProblem, OnnxError};
 use ort::environment::Environment;
@@ -17,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The variable that names the library.
 pub const VARIABLE: &str = "ORT_DYLIB_PATH";
 
-/// One environment per process: a rule of the library.
+/// The environment, shared by all who use ONNX Runtime in this process: the library allows no second one.
 static STARTED: Mutex<Option<Environment>> = Mutex::new(None);
 
 /// The environment, started with the library that is found when first asked for.

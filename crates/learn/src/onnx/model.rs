@@ -8,6 +8,7 @@ use super::library::environment;
 use super::normalisation::Normalisation;
 use super::precision::in_single_precision;
 use gambeson_data::dataset::Shape;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::classifier::{Classifier, highest};
 use gambeson_smooth::input_map::{Affine, InputMap, InputMapError, Layout};
 use ort::session::Session;
@@ -52,7 +53,7 @@ fn near(ours: &[f32], exact: &[f32]) -> bool {
 }
 
 impl OnnxModel {
-    /// Loads a file, with a session for each of `threads` threads.
+    /// Loads a file within `memory`, with a session for each of `threads` threads.
     ///
     /// `data` is the shape of the samples. The network may take smaller images with as many channels, which
     /// [`shape`](Self::shape) then tells: something has to make them (a projection can).
@@ -60,15 +61,16 @@ impl OnnxModel {
         path: &Path,
         data: Shape,
         normalisation: Option<Normalisation>,
+        memory: MemoryLimit,
         threads: usize,
     ) -> Result<Self, OnnxError> {
-        let bytes = gambeson_lowrank::file::read_file(path)
-            .map_err(|reason| OnnxError::Read { path: path.to_path_buf(), reason })?;
+        let bytes =
+            memory.read_file(path).map_err(|reason| OnnxError::Read { path: path.to_path_buf(), reason })?;
         let broken = |reason| OnnxError::Broken { path: path.to_path_buf(), reason };
         if !has_graph(&bytes).map_err(broken)? {
             return Err(OnnxError::NotOnnx { path: path.to_path_buf() });
         }
-        let WholeGraph { bytes, sha256 } = whole_graph(path, bytes)?;
+        let WholeGraph { bytes, sha256 } = whole_graph(path, bytes, memory)?;
         let bytes = in_single_precision(&bytes).map_err(broken)?.unwrap_or(bytes);
         let session = open(path, &bytes)?;
         let (name, dims) = input_of(path, &session)?;

@@ -13,6 +13,7 @@ use crate::onnx::{
 };
 use crate::weights::network::{Network, NetworkError};
 use gambeson_data::dataset::Shape;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::file::sha256;
 use gambeson_smooth::classifier::Classifier;
 use gambeson_smooth::input_map::{Affine, InputMap, Layout};
@@ -30,6 +31,8 @@ pub struct LoadParams {
     pub runtime: RuntimeChoice,
     /// Threads that will ask at the same time.
     pub threads: usize,
+    /// What a file may take in memory, and the values of the images that go through the network together.
+    pub memory: MemoryLimit,
 }
 
 /// A network, ready to be asked.
@@ -49,10 +52,12 @@ pub struct LoadedModel {
 
 /// Loads a gambeson network, a state dict of PyTorch, or an ONNX graph; the format is detected from the content.
 pub fn load(path: &Path, params: &LoadParams) -> Result<LoadedModel, ModelError> {
-    let bytes = gambeson_lowrank::file::read_file(path)
+    let bytes = params
+        .memory
+        .read_file(path)
         .map_err(|reason| ModelError::Onnx(OnnxError::Read { path: path.to_path_buf(), reason }))?;
     let loaded = match NetworkFormat::detect(path, &bytes) {
-        Ok(NetworkFormat::Onnx) => graph(path, whole_graph(path, bytes)?, params)?,
+        Ok(NetworkFormat::Onnx) => graph(path, whole_graph(path, bytes, params.memory)?, params)?,
         Ok(_) if params.runtime == RuntimeChoice::Onnx => {
             return Err(ModelError::NotGraph { path: path.to_path_buf() });
         }
@@ -80,7 +85,8 @@ fn network(path: &Path, bytes: &[u8], params: &LoadParams) -> Result<LoadedModel
         (None, Some(given)) => Some(given.maps()),
         (Some(own), None) => Some(maps_of(own)),
     };
-    let model = own(path, &network.architecture, &network.weights, maps, Layout::ChannelsFirst)?;
+    let model =
+        own(path, &network.architecture, &network.weights, maps, Layout::ChannelsFirst, params.memory)?;
     let model = NetworkModel::Own(Box::new(model));
     Ok(LoadedModel { model, sha256, shape: taken, unsupported: None, not_compared: None })
 }
@@ -88,7 +94,8 @@ fn network(path: &Path, bytes: &[u8], params: &LoadParams) -> Result<LoadedModel
 /// An ONNX graph.
 fn graph(path: &Path, whole: WholeGraph, params: &LoadParams) -> Result<LoadedModel, ModelError> {
     let WholeGraph { bytes, sha256 } = whole;
-    let onnx = || OnnxModel::load(path, params.data, params.normalisation.clone(), params.threads);
+    let onnx =
+        || OnnxModel::load(path, params.data, params.normalisation.clone(), params.memory, params.threads);
     let by_onnx = |model: OnnxModel, unsupported| LoadedModel {
         sha256: model.sha256().to_owned(),
         shape: model.shape(),
@@ -125,10 +132,10 @@ fn graph(path: &Path, whole: WholeGraph, params: &LoadParams) -> Result<LoadedMo
     // Rows in the order of the graph: noise is drawn in that order, so both runtimes get the same draws.
     let plain = || vec![Affine::IDENTITY; imported.architecture.input.channels];
     let maps = if layout == Layout::ChannelsLast { maps.or_else(|| Some(plain())) } else { maps };
-    let model = own(path, &imported.architecture, &imported.weights, maps, layout)?;
+    let model = own(path, &imported.architecture, &imported.weights, maps, layout, params.memory)?;
     let mut not_compared = None;
     if params.runtime == RuntimeChoice::Auto {
-        match OnnxModel::load(path, params.data, params.normalisation.clone(), 1) {
+        match OnnxModel::load(path, params.data, params.normalisation.clone(), params.memory, 1) {
             Ok(other) => compare(path, &model, inner.as_deref(), &other)?,
             // Nothing to compare with.
             Err(OnnxError::NoLibrary | OnnxError::Library { .. }) => {}
@@ -179,10 +186,11 @@ fn own(
     weights: &Weights,
     maps: Option<Vec<Affine>>,
     layout: Layout,
+    memory: MemoryLimit,
 ) -> Result<OwnModel, ModelError> {
     let Shape { height, width, .. } = architecture.input;
     let map = maps.map(|maps| InputMap::new(maps, height * width, layout)).transpose();
     let map = map.map_err(|reason| ModelError::InputMap { path: path.to_path_buf(), reason })?;
-    OwnModel::new(architecture, weights, map)
+    OwnModel::new(architecture, weights, map, memory)
         .map_err(|reason| ModelError::Architecture { path: path.to_path_buf(), reason })
 }

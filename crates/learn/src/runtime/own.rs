@@ -11,6 +11,7 @@ use crate::net::parameters::Weights;
 use crate::onnx::affine;
 use crate::weights::network::Network;
 use gambeson_data::dataset::Shape;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::classifier::{Classifier, highest};
 use gambeson_smooth::input_map::{InputMap, InputMapError, Layout};
 use std::convert::Infallible;
@@ -46,25 +47,26 @@ impl std::fmt::Debug for OwnModel {
 }
 
 impl OwnModel {
-    /// The map is for images of the architecture's input.
+    /// The map is for images of the architecture's input. Refused where images that go together take more than `memory`.
     pub fn new(
         architecture: &Architecture,
         weights: &Weights,
         input_map: Option<InputMap>,
+        memory: MemoryLimit,
     ) -> Result<Self, ArchitectureError> {
         let rows = input_map.as_ref().map_or(Layout::ChannelsFirst, InputMap::layout);
-        let inference = Inference::of_rows(architecture, weights, Isa::detect(), rows)?;
+        let inference = Inference::of_rows(architecture, weights, Isa::detect(), rows, memory)?;
         Ok(Self { inference, input_map, idle: Mutex::new(Vec::new()) })
     }
 
     /// A network with its own normalisation, or none.
-    pub fn of_network(network: &Network) -> Result<Self, OwnModelError> {
+    pub fn of_network(network: &Network, memory: MemoryLimit) -> Result<Self, OwnModelError> {
         let Shape { height, width, .. } = network.architecture.input;
         let map = network.normalisation.as_ref().map(|(mean, std)| {
             let maps = mean.iter().zip(std).map(|(mean, std)| affine(*mean, *std)).collect();
             InputMap::new(maps, height * width, Layout::ChannelsFirst)
         });
-        Ok(Self::new(&network.architecture, &network.weights, map.transpose()?)?)
+        Ok(Self::new(&network.architecture, &network.weights, map.transpose()?, memory)?)
     }
 
     /// Shape of the images it takes.

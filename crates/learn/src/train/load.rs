@@ -6,6 +6,7 @@ use gambeson_data::DataError;
 use gambeson_data::dataset::{Dataset, Split};
 use gambeson_data::progress::LoadProgress;
 use gambeson_data::source::{LoadOptions, find};
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::observe::Observer;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -23,11 +24,12 @@ pub enum PrepareError {
 }
 
 /// Reads the data and puts everything together. Data sets live in `data_dir`; a projection's file with a relative name is
-/// looked for in `beside` first, where the spec is.
+/// looked for in `beside` first, where the spec is. What takes more than `memory` is refused, here and in training.
 pub fn prepare(
     spec: &TrainSpec,
     beside: Option<&Path>,
     data_dir: &Path,
+    memory: MemoryLimit,
     threads: usize,
     observer: &mut dyn Observer<LoadProgress>,
 ) -> Result<Setup, PrepareError> {
@@ -35,10 +37,11 @@ pub fn prepare(
     if let Some(file) = spec.projection.as_mut().and_then(|projection| projection.file.as_mut()) {
         *file = found_beside(file, beside);
     }
-    let (train, test) = both_parts(&spec.data.name, data_dir, observer)?;
+    let (train, test) = both_parts(&spec.data.name, data_dir, memory, observer)?;
     let train = samples(&spec, train);
-    let projection = projection(&spec, &train, threads).map_err(Box::new)?;
-    Ok(Setup::new(&spec, train, test, projection).map_err(Box::new)?)
+    let projection = projection(&spec, &train, memory, threads).map_err(Box::new)?;
+    let setup = Setup::new(&spec, train, test, projection).map_err(Box::new)?;
+    Ok(Setup { memory, ..setup })
 }
 
 /// A file that a spec names: a relative one in the folder of the spec if it is there, else as it is.
@@ -51,10 +54,11 @@ pub fn found_beside(file: &Path, folder: Option<&Path>) -> PathBuf {
 pub fn both_parts(
     name: &str,
     data_dir: &Path,
+    memory: MemoryLimit,
     observer: &mut dyn Observer<LoadProgress>,
 ) -> Result<(Dataset, Option<Dataset>), DataError> {
     let source = find(name, data_dir)?;
-    let options = |split| LoadOptions { split, ..LoadOptions::new(data_dir.to_path_buf()) };
+    let options = |split| LoadOptions { split, memory, ..LoadOptions::new(data_dir.to_path_buf()) };
     let train = source.load(&options(Split::Train), observer)?;
     let test = source.has_parts().then(|| source.load(&options(Split::Test), observer)).transpose()?;
     Ok((train, test))

@@ -8,6 +8,7 @@ use crate::view::{View, ViewError};
 use gambeson_data::dataset::{Dataset, Shape, Values};
 use gambeson_data::energies::{DataEnergies, DataEnergiesError, EnergyParams};
 use gambeson_data::statistics::channel_statistics;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::file::sha256;
 use gambeson_lowrank::projection::certificate::{ProjectionCertificate, certificate_path};
 use gambeson_lowrank::projection::fit::{FitMethod, FitProjectionError, Target, fit_projection};
@@ -39,6 +40,8 @@ pub struct Setup {
     pub sigma: f64,
     /// Between which values attacks on values stay: those of pixels, where the data are bytes.
     pub range: Option<(f32, f32)>,
+    /// What a batch may take in memory, with everything that training keeps. No limit unless the caller sets one.
+    pub memory: MemoryLimit,
 }
 
 /// A projection and, where it is at hand, the certificate of its κ.
@@ -191,7 +194,8 @@ impl Setup {
             *file = PathBuf::from(PROJECTION);
         }
         let range = value_range(&train);
-        Ok(Self { spec, train, test, projection, view, normalisation, architecture, sigma, range })
+        let memory = MemoryLimit::NONE;
+        Ok(Self { spec, train, test, projection, view, normalisation, architecture, sigma, range, memory })
     }
 
     /// The spec as a run keeps it: with hashes of data and projection, so that a run goes on with these only.
@@ -230,21 +234,28 @@ pub fn samples(spec: &TrainSpec, train: Dataset) -> Dataset {
 pub fn projection(
     spec: &TrainSpec,
     train: &Dataset,
+    memory: MemoryLimit,
     threads: usize,
 ) -> Result<Option<UsedProjection>, SetupError> {
     let Some(ProjectionSpec { file, fit, .. }) = &spec.projection else { return Ok(None) };
     if let Some(path) = file {
-        let projection = Projection::read(path)?;
+        let projection = Projection::read(path, memory)?;
         let certificate = Some(certificate_path(path)).filter(|path| path.exists());
-        let certificate =
-            certificate.map(|path| ProjectionCertificate::read_for(&projection, &path)).transpose()?;
+        let certificate = certificate
+            .map(|path| ProjectionCertificate::read_for(&projection, &path, memory))
+            .transpose()?;
         return Ok(Some(UsedProjection { projection, certificate }));
     }
-    fit.as_ref().map(|fit| fitted(fit, train, threads)).transpose()
+    fit.as_ref().map(|fit| fitted(fit, train, memory, threads)).transpose()
 }
 
-fn fitted(fit: &FitSpec, train: &Dataset, threads: usize) -> Result<UsedProjection, SetupError> {
-    let params = EnergyParams { basis: fit.basis, grid: fit.grid, centre: false };
+fn fitted(
+    fit: &FitSpec,
+    train: &Dataset,
+    memory: MemoryLimit,
+    threads: usize,
+) -> Result<UsedProjection, SetupError> {
+    let params = EnergyParams { basis: fit.basis, grid: fit.grid, centre: false, memory };
     let energies = DataEnergies::new(train, &params, &mut ())?;
     let method = match fit.method {
         FitMethodName::Robust => FitMethod::Robust,

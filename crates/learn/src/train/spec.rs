@@ -4,7 +4,7 @@
 //! seed = 0                      # order, augmentation, noise, first weights
 //!
 //! [data]
-//! name = "cifar10"              # as for --data
+//! name = "cifar10"              # a known name, or a path
 //! crop = 4                      # augmentation: shift by up to 4 pixels, zeros come in
 //! flip = true                   # and mirror half of the images
 //!

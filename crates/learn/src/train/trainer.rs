@@ -65,7 +65,7 @@ impl State {
 /// Room for the passes of a step.
 fn room(setup: &Setup) -> Result<Pass, ArchitectureError> {
     let rows = setup.spec.optimiser.batch * setup.spec.objective.draws();
-    Pass::new(&setup.architecture, rows, Choice::ByShape, Isa::detect())
+    Pass::new(&setup.architecture, rows, Choice::ByShape, Isa::detect(), setup.memory)
 }
 
 /// What a step did.

@@ -13,6 +13,7 @@ use crate::net::architecture::{Architecture, ArchitectureError};
 use crate::net::layer::norm::EPSILON;
 use crate::net::parameters::{Place, Places, Weights};
 use gambeson_data::dataset::Shape;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::file::{sha256, write_file};
 use gambeson_lowrank::safetensors::{Content, SafetensorsProblem, Tensor, Tensors, View};
 use std::collections::BTreeSet;
@@ -209,9 +210,9 @@ impl Network {
     }
 
     /// Reads a file: ours, or a state dict of a network for images of the shape `input`. Also its hash.
-    pub fn read(path: &Path, input: Shape) -> Result<(Self, String), NetworkError> {
+    pub fn read(path: &Path, input: Shape, memory: MemoryLimit) -> Result<(Self, String), NetworkError> {
         let problem = |problem| NetworkError { path: path.to_path_buf(), problem: Box::new(problem) };
-        let bytes = gambeson_lowrank::file::read_file(path).map_err(|reason| problem(reason.into()))?;
+        let bytes = memory.read_file(path).map_err(|reason| problem(reason.into()))?;
         let network = Self::parse(&bytes, Some(input)).map_err(problem)?;
         Ok((network, sha256(&bytes)))
     }

@@ -10,6 +10,7 @@ use gambeson_learn::onnx::library::{find, preflight};
 use gambeson_learn::onnx::{
     Batching, LibraryProblem, Normalisation, NormalisationError, OnnxError, OnnxModel,
 };
+use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::classifier::{Classifier, NONE};
 use gambeson_smooth::input_map::Layout;
 use gambeson_smooth::noise::{Draw, Noise};
@@ -71,14 +72,14 @@ fn fixed_batches_are_rewritten_where_that_changes_nothing() {
         ("reshape_constant", Batching::Rewritten),
         ("mixing", Batching::Fixed(1)),
     ] {
-        let model = OnnxModel::load(&fixture(name), SMALL, None, 2).expect("a model");
+        let model = OnnxModel::load(&fixture(name), SMALL, None, MemoryLimit::NONE, 2).expect("a model");
         assert_eq!((model.batching(), model.classes(), model.dim()), (batching, 4, 12), "{name}");
         assert_eq!(answers(&model, &batch), expected, "{name}");
         assert!(answers(&model, &[]).is_empty());
     }
     // Three at a time, where each depends on the others: draws of one batch would not be independent.
     for name in ["mixing_three", "mixing_free"] {
-        let error = OnnxModel::load(&fixture(name), SMALL, None, 1).expect_err("refused");
+        let error = OnnxModel::load(&fixture(name), SMALL, None, MemoryLimit::NONE, 1).expect_err("refused");
         assert!(matches!(error, OnnxError::RowsMix { .. }), "{name}: {error}");
     }
 }
@@ -89,7 +90,8 @@ fn images_are_normalised_and_reordered() {
         return;
     }
     let batch = rows(9);
-    let turned = OnnxModel::load(&fixture("channels_last"), SMALL, None, 1).expect("a model");
+    let turned =
+        OnnxModel::load(&fixture("channels_last"), SMALL, None, MemoryLimit::NONE, 1).expect("a model");
     assert_eq!((turned.layout(), turned.batching()), (Layout::ChannelsLast, Batching::Free));
     let expected: Vec<u32> = batch.chunks_exact(12).map(|row| best(scores(row))).collect();
     assert_eq!(answers(&turned, &batch), expected, "back in the order of the weights");
@@ -101,11 +103,13 @@ fn images_are_normalised_and_reordered() {
     let other: Vec<u32> = batch.chunks_exact(12).map(normalised).collect();
     assert_ne!(expected, other);
     for name in ["channels_last", "reshape_raw"] {
-        let model = OnnxModel::load(&fixture(name), SMALL, Some(normalisation.clone()), 1).expect("a model");
+        let model = OnnxModel::load(&fixture(name), SMALL, Some(normalisation.clone()), MemoryLimit::NONE, 1)
+            .expect("a model");
         assert_eq!(answers(&model, &batch), other, "{name}");
     }
     let beyond = Normalisation::new(&[0.5], &[1e-42], 2).expect("numbers");
-    let error = OnnxModel::load(&fixture("reshape_raw"), SMALL, Some(beyond), 1).expect_err("refused");
+    let error = OnnxModel::load(&fixture("reshape_raw"), SMALL, Some(beyond), MemoryLimit::NONE, 1)
+        .expect_err("refused");
     assert!(matches!(error, OnnxError::InputMap { .. }), "{error}");
     assert_eq!(Normalisation::new(&[0.5], &[0.2], 2), Normalisation::new(&[0.5, 0.5], &[0.2, 0.2], 2));
     let counts = Normalisation::new(&[0.5, 0.5, 0.5], &[0.2], 2);
@@ -140,7 +144,8 @@ fn smoothed_networks_answer_as_plain_arithmetic_does() {
     }
     assert!(expected.iter().filter(|&&count| count > draws / 50).count() > 2, "{expected:?}");
     for name in ["channels_last", "reshape_raw"] {
-        let model = OnnxModel::load(&fixture(name), SMALL, Some(normalisation.clone()), 1).expect("a model");
+        let model = OnnxModel::load(&fixture(name), SMALL, Some(normalisation.clone()), MemoryLimit::NONE, 1)
+            .expect("a model");
         let space = Space::identity(12);
         let params = SmoothingParams {
             selection: 1,
@@ -166,7 +171,7 @@ fn a_score_that_is_no_number_is_no_class() {
     if !runtime() {
         return;
     }
-    let model = OnnxModel::load(&fixture("nan"), SMALL, None, 1).expect("a model");
+    let model = OnnxModel::load(&fixture("nan"), SMALL, None, MemoryLimit::NONE, 1).expect("a model");
     let batch = rows(40);
     let expected: Vec<u32> = batch
         .chunks_exact(12)
@@ -181,7 +186,9 @@ fn files_that_are_no_such_network_are_refused() {
     if !runtime() {
         return;
     }
-    let refused = |path: &std::path::Path, shape| OnnxModel::load(path, shape, None, 1).expect_err("refused");
+    let refused = |path: &std::path::Path, shape| {
+        OnnxModel::load(path, shape, None, MemoryLimit::NONE, 1).expect_err("refused")
+    };
     let home = folder();
     let whole = std::fs::read(fixture("reshape_raw")).expect("the file");
     for cut in [0, 3, whole.len() / 2, whole.len() - 1] {
@@ -252,7 +259,7 @@ fn public_networks_run_in_batches() {
     let images = options.and_then(|options| load("cifar10", &options, &mut quiet).ok());
     for (name, batching, normalisation) in networks {
         let path = home.join(format!("models/{name}.onnx"));
-        let model = OnnxModel::load(&path, CIFAR, normalisation, 2).expect("a model");
+        let model = OnnxModel::load(&path, CIFAR, normalisation, MemoryLimit::NONE, 2).expect("a model");
         assert_eq!((model.batching(), model.classes(), model.shape()), (batching, 10, CIFAR), "{name}");
         let Some(images) = &images else { continue };
         let mut batch = vec![0.0; 200 * CIFAR.len()];

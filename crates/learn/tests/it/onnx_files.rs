@@ -7,6 +7,7 @@ use crate::support::{folder, write};
 use gambeson_data::dataset::Shape;
 use gambeson_learn::onnx::{OnnxError, external_files, library};
 use gambeson_learn::runtime::{LoadParams, LoadedModel, ModelError, RuntimeChoice, load};
+use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::clean::classify_inputs;
 use gambeson_smooth::space::Space;
 use gambeson_testing::skipped;
@@ -19,7 +20,10 @@ fn fixture(name: &str) -> PathBuf {
 }
 
 fn by(path: &Path, runtime: RuntimeChoice) -> Result<LoadedModel, ModelError> {
-    load(path, &LoadParams { data: SMALL, normalisation: None, runtime, threads: 1 })
+    load(
+        path,
+        &LoadParams { data: SMALL, normalisation: None, runtime, threads: 1, memory: MemoryLimit::NONE },
+    )
 }
 
 fn images() -> Vec<Vec<f64>> {
@@ -99,7 +103,10 @@ fn weights_beside_the_graph_belong_to_it() {
         assert!(library::find().inspect_err(skipped).is_err());
         return;
     };
-    assert_eq!(external_files(&graph).expect("a list").as_slice(), std::slice::from_ref(&weights));
+    assert_eq!(
+        external_files(&graph, MemoryLimit::NONE).expect("a list").as_slice(),
+        std::slice::from_ref(&weights)
+    );
     assert_eq!(whole, hash(&fixture("beside.onnx")).expect("loaded"), "the folder does not matter");
     // Another weight, another network.
     let mut bytes = std::fs::read(&weights).expect("read");
@@ -133,7 +140,7 @@ fn weights_outside_the_folder_are_refused() {
         let mut changed = bytes.clone();
         changed[at..at + 14].copy_from_slice(other);
         let path = write(&home.path().join("deep"), "out.onnx", &changed);
-        let error = external_files(&path).expect_err("refused");
+        let error = external_files(&path, MemoryLimit::NONE).expect_err("refused");
         assert!(matches!(&error, OnnxError::Outside { .. }), "{error}");
         assert!(by(&path, RuntimeChoice::Auto).is_err());
     }

@@ -10,6 +10,7 @@ use gambeson_learn::onnx::export::export;
 use gambeson_learn::onnx::{Normalisation, OnnxError, library};
 use gambeson_learn::runtime::{LoadParams, LoadedModel, ModelError, Runtime, RuntimeChoice, load};
 use gambeson_learn::weights::network::Network;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::classifier::{Classifier, highest};
 use gambeson_smooth::clean::classify_inputs;
 use gambeson_smooth::space::Space;
@@ -28,7 +29,7 @@ fn network(normalisation: Option<(Vec<f64>, Vec<f64>)>) -> Network {
 }
 
 fn params(runtime: RuntimeChoice) -> LoadParams {
-    LoadParams { data: IMAGE, normalisation: None, runtime, threads: 2 }
+    LoadParams { data: IMAGE, normalisation: None, runtime, threads: 2, memory: MemoryLimit::NONE }
 }
 
 /// Pixels of some images.
@@ -59,7 +60,8 @@ fn a_network_answers_as_its_scores_say_after_normalisation() {
     own.write(&path).expect("written");
     let loaded = load(&path, &params(RuntimeChoice::Auto)).expect("loaded");
     assert_eq!((loaded.model.runtime(), loaded.shape, loaded.model.classes()), (Runtime::Own, IMAGE, 10));
-    let inference = Inference::new(&own.architecture, &own.weights, Isa::detect()).expect("a network");
+    let inference =
+        Inference::new(&own.architecture, &own.weights, Isa::detect(), MemoryLimit::NONE).expect("a network");
     let expected: Vec<u32> = images(20)
         .iter()
         .map(|image| {

@@ -3,8 +3,9 @@
 //! Two storages and nothing more: row-major dense, and compressed sparse rows with sorted, unique
 //! columns. Both are what the checker borrows, so nothing is copied on the way to a proof.
 
-use crate::file::{hex, memory_limit};
+use crate::file::hex;
 use crate::linalg::exact_sum::ExactSum;
+use crate::memory::MemoryLimit;
 use gambeson_checker::rounding::add_up;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
@@ -78,18 +79,22 @@ pub enum MatrixError {
         value: f64,
     },
     /// More memory than there is.
-    #[error("a dense {rows} x {columns} matrix {}", over(8.0 * *rows as f64 * *columns as f64))]
+    #[error("a dense {rows} x {columns} matrix {}", over(8.0 * *rows as f64 * *columns as f64, *memory))]
     TooLarge {
         /// Number of rows.
         rows: usize,
         /// Number of columns.
         columns: usize,
+        /// What one matrix may take.
+        memory: MemoryLimit,
     },
     /// More entries than there is memory for.
-    #[error("more than {entries} entries, which is more than the memory limit of {:.2} GB allows", memory_limit() as f64 / 1e9)]
+    #[error("more than {entries} entries, which is more than the memory limit of {:.2} GB allows", memory.gigabytes())]
     TooManyEntries {
         /// How many were read.
         entries: usize,
+        /// What one matrix may take.
+        memory: MemoryLimit,
     },
     /// Entries at one place whose sum no f64 equals.
     #[error("no f64 equals the sum of what is given for entry ({row}, {column}) (counting from 0)")]
@@ -211,9 +216,9 @@ impl SparseMatrix {
         (0..self.rows).flat_map(move |i| self.row(i).map(move |(j, value)| (i, j, value)))
     }
 
-    /// The same matrix with every entry stored.
-    pub fn to_dense(&self) -> Result<DenseMatrix, MatrixError> {
-        let mut entries = zeros(self.rows, self.columns)?;
+    /// The same matrix with every entry stored; refused beyond `memory`.
+    pub fn to_dense(&self, memory: MemoryLimit) -> Result<DenseMatrix, MatrixError> {
+        let mut entries = zeros(self.rows, self.columns, memory)?;
         for (i, j, value) in self.triplets() {
             entries[i * self.columns + j] = value;
         }
@@ -222,10 +227,9 @@ impl SparseMatrix {
 }
 
 /// What is wrong with a number of bytes.
-fn over(bytes: f64) -> String {
-    let limit = memory_limit() as f64;
-    if bytes > limit {
-        format!("takes {:.1} GB, more than the memory limit of {:.1} GB", bytes / 1e9, limit / 1e9)
+fn over(bytes: f64, memory: MemoryLimit) -> String {
+    if bytes > memory.limit() as f64 {
+        format!("takes {:.1} GB, more than the memory limit of {:.1} GB", bytes / 1e9, memory.gigabytes())
     } else {
         "does not fit into memory".to_owned()
     }
@@ -297,10 +301,10 @@ impl Sums {
 }
 
 /// rows · columns zeros, or an error where memory does not suffice.
-pub(crate) fn zeros(rows: usize, columns: usize) -> Result<Vec<f64>, MatrixError> {
-    let too_large = MatrixError::TooLarge { rows, columns };
+pub(crate) fn zeros(rows: usize, columns: usize, memory: MemoryLimit) -> Result<Vec<f64>, MatrixError> {
+    let too_large = MatrixError::TooLarge { rows, columns, memory };
     let Some(length) = rows.checked_mul(columns) else { return Err(too_large) };
-    if length as u64 > memory_limit() / 8 {
+    if length as u64 > memory.limit() / 8 {
         return Err(too_large);
     }
     let mut entries = Vec::new();

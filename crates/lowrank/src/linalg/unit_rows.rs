@@ -49,14 +49,21 @@ impl UnitRows {
 
     /// Raises ⟨M, VVᵀ⟩ by V ← rows of (M + Diag(s))·V brought to length one. That never lowers the value where
     /// M + Diag(s) ⪰ 0; s = 0 is tried first, and `weights` (a dual solution) where that fails. Stops after `most`
-    /// steps, at the value `enough`, or when steps gain nothing any more. Returns the value reached.
-    pub fn ascend(&mut self, operator: &Operator<'_>, weights: &[f64], most: usize, enough: f64) -> f64 {
+    /// steps, at the value `enough`, where `stop` says so, or when steps gain nothing any more. Returns the value reached.
+    pub fn ascend(
+        &mut self,
+        operator: &Operator<'_>,
+        weights: &[f64],
+        most: usize,
+        enough: f64,
+        stop: &dyn Fn() -> bool,
+    ) -> f64 {
         let k = self.columns;
         let mut image = operator.apply_block(&self.entries, k);
         let mut value = dot(&self.entries, &image);
         let mut shifted = false;
         for _ in 0..most {
-            if value >= enough {
+            if value >= enough || stop() {
                 break;
             }
             let mut next = UnitRows { entries: image.clone(), columns: k };

@@ -2,8 +2,8 @@
 
 use super::decimal::Decimal;
 use super::error::ParseError;
-use crate::file::memory_limit;
 use crate::linalg::matrix::{DenseMatrix, Matrix, MatrixError, Sums};
+use crate::memory::MemoryLimit;
 use gambeson_checker::rounding::{add_up, div_up, mul_up};
 
 /// What a reader returns.
@@ -20,14 +20,19 @@ impl Enclosed {
 }
 
 /// Entries of a sparse matrix as they come; those at one place add up.
-#[derive(Default)]
 pub(super) struct Triplets {
+    memory: MemoryLimit,
     entries: Vec<(usize, usize, f64)>,
     rests: Vec<(usize, usize, f64)>,
     error: f64,
 }
 
 impl Triplets {
+    /// None yet.
+    pub(super) fn new(memory: MemoryLimit) -> Self {
+        Self { memory, entries: Vec::new(), rests: Vec::new(), error: 0.0 }
+    }
+
     /// Adds `sign` times the number to the entry, `sign` 1 or −1.
     pub(super) fn add(
         &mut self,
@@ -36,7 +41,7 @@ impl Triplets {
         number: &Decimal,
         sign: f64,
     ) -> Result<(), ParseError> {
-        make_room(&mut self.entries)?;
+        make_room(&mut self.entries, self.memory)?;
         self.entries.push((row, column, sign * number.nearest));
         for rest in number.rest.iter().filter(|&&rest| rest != 0.0) {
             self.add_rest(row, column, sign * rest)?;
@@ -47,7 +52,7 @@ impl Triplets {
 
     /// Adds what a value given before lacks.
     pub(super) fn add_rest(&mut self, row: usize, column: usize, rest: f64) -> Result<(), ParseError> {
-        make_room(&mut self.rests)?;
+        make_room(&mut self.rests, self.memory)?;
         self.rests.push((row, column, rest));
         Ok(())
     }
@@ -70,14 +75,14 @@ impl Triplets {
 
 /// Room for one more, if there is memory for twice as many as now, and for as much again to sort them: what a file announces
 /// is not believed.
-pub(super) fn make_room<T>(list: &mut Vec<T>) -> Result<(), ParseError> {
+pub(super) fn make_room<T>(list: &mut Vec<T>, memory: MemoryLimit) -> Result<(), ParseError> {
     if list.len() < list.capacity() {
         return Ok(());
     }
     let more = list.len().max(1 << 10);
     let bytes = 2 * (list.len() + more) as u64 * size_of::<T>() as u64;
-    if bytes > memory_limit() || list.try_reserve_exact(more).is_err() {
-        return Err(MatrixError::TooManyEntries { entries: list.len() }.into());
+    if !memory.allows(bytes) || list.try_reserve_exact(more).is_err() {
+        return Err(MatrixError::TooManyEntries { entries: list.len(), memory }.into());
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use zip::result::ZipError;
 
 use super::problem::{BannerProblem, HeaderProblem, LineProblem, MaxCutProblem, SparseProblem};
 use crate::linalg::matrix::MatrixError;
+use crate::memory::MemoryLimit;
 
 /// Why a file could not be read as a matrix. Displayed as `PATH: reason`.
 #[derive(Debug, Error)]
@@ -107,11 +108,13 @@ pub enum ParseError {
     #[error(
         "{entries} entries take {:.1} GB, more than the memory limit of {:.1} GB",
         8.0 * *entries as f64 / 1e9,
-        crate::file::memory_limit() as f64 / 1e9
+        memory.gigabytes()
     )]
     OutOfMemory {
         /// Number of entries of the matrix.
         entries: usize,
+        /// What one array may take.
+        memory: MemoryLimit,
     },
     /// A sparse matrix claims a size that its file is too short for.
     #[error("a size of {size} is not plausible for so short a file (at most {limit})")]

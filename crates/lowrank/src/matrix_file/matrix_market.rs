@@ -10,6 +10,7 @@ use super::limits::check_sparse_size;
 use super::problem::{BannerProblem, LineProblem};
 use super::text::{Fields, clip, numbered_lines};
 use crate::linalg::matrix::{DenseMatrix, MatrixError, zeros};
+use crate::memory::MemoryLimit;
 
 /// How every Matrix Market file starts, in any case.
 pub(super) const BANNER: &str = "%%MatrixMarket";
@@ -38,7 +39,7 @@ struct Banner {
 }
 
 /// The matrix, sparse from the coordinate format and dense from the array format.
-pub(super) fn parse(text: &str) -> Result<Enclosed, ParseError> {
+pub(super) fn parse(text: &str, memory: MemoryLimit) -> Result<Enclosed, ParseError> {
     let banner =
         Banner::parse(text.lines().next().unwrap_or("")).map_err(|problem| ParseError::Banner { problem })?;
     // The banner is a comment line as well.
@@ -58,10 +59,10 @@ pub(super) fn parse(text: &str) -> Result<Enclosed, ParseError> {
         let count = fields.count("the number of entries")?;
         fields.end()?;
         check_sparse_size(rows, columns, text.len())?;
-        banner.coordinate_matrix(lines, (rows, columns), count)
+        banner.coordinate_matrix(lines, (rows, columns), count, memory)
     } else {
         fields.end()?;
-        banner.array_matrix(lines, (rows, columns), text.len())
+        banner.array_matrix(lines, (rows, columns), text.len(), memory)
     }
 }
 
@@ -113,8 +114,9 @@ impl Banner {
         lines: impl Iterator<Item = (usize, &'a str)>,
         (rows, columns): (usize, usize),
         count: usize,
+        memory: MemoryLimit,
     ) -> Result<Enclosed, ParseError> {
-        let mut triplets = Triplets::default();
+        let mut triplets = Triplets::new(memory);
         let mut found = 0;
         for (number, line) in lines {
             let mut fields = Fields::new(number, line.split_ascii_whitespace());
@@ -151,6 +153,7 @@ impl Banner {
         lines: impl Iterator<Item = (usize, &'a str)>,
         (rows, columns): (usize, usize),
         bytes: usize,
+        memory: MemoryLimit,
     ) -> Result<Enclosed, ParseError> {
         let area = rows
             .checked_mul(columns)
@@ -171,7 +174,7 @@ impl Banner {
             }
             let value = self.value(&mut fields)?;
             error = total(error, value.distance(), copies);
-            make_room(&mut values)?;
+            make_room(&mut values, memory)?;
             values.push(value.nearest);
             fields.end()?;
         }
@@ -182,7 +185,7 @@ impl Banner {
             // Column by column is row by row of the transpose.
             return Ok(Enclosed::dense(DenseMatrix::new(columns, rows, values)?.transposed(), error));
         }
-        let mut entries = zeros(rows, columns)?;
+        let mut entries = zeros(rows, columns, memory)?;
         let mut values = values.into_iter();
         for column in 0..columns {
             let first = if self.symmetry == Symmetry::Skew { column + 1 } else { column };

@@ -27,8 +27,8 @@ use std::path::Path;
 pub use error::{InputError, ParseError};
 pub use problem::{BannerProblem, HeaderProblem, LineProblem, MaxCutProblem, SparseProblem};
 
-use crate::file::read_to_limit;
 use crate::linalg::matrix::Matrix;
+use crate::memory::MemoryLimit;
 use crate::sdp::problem::{Norm, Reading};
 use enclosed::Enclosed;
 use gambeson_checker::Domain;
@@ -108,26 +108,26 @@ impl Format {
     }
 }
 
-/// Opens the file, recognises its format, and reads it.
-pub fn read(path: &Path) -> Result<Input, InputError> {
+/// Opens the file, recognises its format, and reads it. Matrices beyond `memory` are refused.
+pub fn read(path: &Path, memory: MemoryLimit) -> Result<Input, InputError> {
     let mut file = File::open(path).map_err(|reason| InputError::Open { path: path.to_owned(), reason })?;
     let parsed =
-        parse_file(&mut file).map_err(|reason| InputError::Read { path: path.to_owned(), reason })?;
+        parse_file(&mut file, memory).map_err(|reason| InputError::Read { path: path.to_owned(), reason })?;
     parsed.map_err(|reason| InputError::Parse { path: path.to_owned(), reason })
 }
 
-/// Recognises the format of the bytes and reads them.
-pub fn parse(bytes: &[u8]) -> Result<Input, ParseError> {
+/// Recognises the format of the bytes and reads them. Matrices beyond `memory` are refused.
+pub fn parse(bytes: &[u8], memory: MemoryLimit) -> Result<Input, ParseError> {
     match Format::of_binary(bytes) {
-        Some(Format::Npy) => plain(npy::parse(bytes, bytes.len() as u64)),
-        Some(_) => plain(npz::parse(io::Cursor::new(bytes))),
-        None => parse_text(bytes),
+        Some(Format::Npy) => plain(npy::parse(bytes, bytes.len() as u64, memory)),
+        Some(_) => plain(npz::parse(io::Cursor::new(bytes), memory)),
+        None => parse_text(bytes, memory),
     }
 }
 
 /// Streams the binary formats, so that a large array is held in memory once, as its matrix. The outer
 /// error is of reading, the inner one of parsing.
-fn parse_file(file: &mut File) -> io::Result<Result<Input, ParseError>> {
+fn parse_file(file: &mut File, memory: MemoryLimit) -> io::Result<Result<Input, ParseError>> {
     let metadata = file.metadata()?;
     // Only a regular file has a length known beforehand, and can be rewound.
     if metadata.is_file() {
@@ -136,24 +136,24 @@ fn parse_file(file: &mut File) -> io::Result<Result<Input, ParseError>> {
         file.rewind()?;
         match Format::of_binary(&start) {
             Some(Format::Npy) => {
-                return Ok(plain(npy::parse(file, metadata.len())));
+                return Ok(plain(npy::parse(file, metadata.len(), memory)));
             }
-            Some(_) => return Ok(plain(npz::parse(BufReader::new(file)))),
+            Some(_) => return Ok(plain(npz::parse(BufReader::new(file), memory))),
             None => {}
         }
     }
-    let bytes = read_to_limit(file)?;
-    Ok(parse(&bytes))
+    let bytes = memory.read_to_end(file)?;
+    Ok(parse(&bytes, memory))
 }
 
-fn parse_text(bytes: &[u8]) -> Result<Input, ParseError> {
+fn parse_text(bytes: &[u8], memory: MemoryLimit) -> Result<Input, ParseError> {
     // Comments may be in any encoding; a replaced character in a number is reported with its line.
     let content = String::from_utf8_lossy(bytes);
     let content = content.strip_prefix('\u{feff}').unwrap_or(&content);
     match Format::of_text(content) {
-        Some(Format::MatrixMarket) => plain(matrix_market::parse(content)),
-        Some(Format::Rudy) => max_cut(rudy::parse(content)),
-        Some(_) => max_cut(sdpa::parse(content)),
+        Some(Format::MatrixMarket) => plain(matrix_market::parse(content, memory)),
+        Some(Format::Rudy) => max_cut(rudy::parse(content, memory)),
+        Some(_) => max_cut(sdpa::parse(content, memory)),
         None if content.trim_ascii().is_empty() => Err(ParseError::EmptyFile),
         None => {
             Err(ParseError::UnknownFormat { start: bytes[..bytes.len().min(16)].escape_ascii().to_string() })

@@ -10,8 +10,8 @@ use super::enclosed::{Enclosed, total};
 use super::error::ParseError;
 use super::problem::HeaderProblem;
 use super::text::clip;
-use crate::file::memory_limit;
 use crate::linalg::matrix::DenseMatrix;
+use crate::memory::MemoryLimit;
 use crate::safetensors::Element;
 
 const MAGIC: [u8; 6] = *b"\x93NUMPY";
@@ -23,9 +23,9 @@ const LONGEST_HEADER: u32 = 1 << 16;
 const CHUNK: usize = 1 << 18;
 
 /// The matrix of a two-dimensional array. `length` is the number of bytes that `reader` has.
-pub(super) fn parse(mut reader: impl Read, length: u64) -> Result<Enclosed, ParseError> {
+pub(super) fn parse(mut reader: impl Read, length: u64, memory: MemoryLimit) -> Result<Enclosed, ParseError> {
     let header = Header::read(&mut reader, length)?;
-    matrix(&mut reader, &header, length, usize::MAX)
+    matrix(&mut reader, &header, length, usize::MAX, memory)
 }
 
 /// The matrix of a two-dimensional array whose header has been read; `reserve` as for [`values`].
@@ -34,11 +34,12 @@ pub(super) fn matrix(
     header: &Header,
     length: u64,
     reserve: usize,
+    memory: MemoryLimit,
 ) -> Result<Enclosed, ParseError> {
     let &[rows, columns] = header.shape.as_slice() else {
         return Err(ParseError::WrongDimensions { ndim: header.shape.len(), expected: 2 });
     };
-    let (entries, rests) = nearest_values(reader, header, length, reserve)?;
+    let (entries, rests) = nearest_values(reader, header, length, reserve, memory)?;
     let error = rests.iter().fold(0.0, |sum, (_, rest)| total(sum, rest.abs(), 1.0));
     if header.fortran_order && rows > 0 && columns > 0 {
         // Checked after transposing, so that an error names the entry as the array has it.
@@ -57,8 +58,9 @@ pub fn values(
     header: &Header,
     length: u64,
     reserve: usize,
+    memory: MemoryLimit,
 ) -> Result<Vec<f64>, ParseError> {
-    let (values, rests) = nearest_values(reader, header, length, reserve)?;
+    let (values, rests) = nearest_values(reader, header, length, reserve, memory)?;
     match rests.first() {
         None => Ok(values),
         Some(&(position, rest)) => {
@@ -78,6 +80,7 @@ pub(super) fn nearest_values(
     header: &Header,
     length: u64,
     reserve: usize,
+    memory: MemoryLimit,
 ) -> Result<Nearest, ParseError> {
     let unsupported = || ParseError::UnsupportedDtype { descr: header.descr.clone() };
     let (order, element) = header.descr.split_at_checked(1).ok_or_else(unsupported)?;
@@ -86,7 +89,7 @@ pub(super) fn nearest_values(
         ">" => true,
         _ => return Err(unsupported()),
     };
-    let elements = Elements { reader, header, length, reserve, big_endian };
+    let elements = Elements { reader, header, length, reserve, memory, big_endian };
     match element {
         "f8" => elements.decode(f64::from_le_bytes, |_| None),
         "f4" => elements.decode(|bytes| f64::from(f32::from_le_bytes(bytes)), |_| None),
@@ -122,6 +125,7 @@ struct Elements<'a> {
     header: &'a Header,
     length: u64,
     reserve: usize,
+    memory: MemoryLimit,
     big_endian: bool,
 }
 
@@ -134,12 +138,13 @@ impl Elements<'_> {
     ) -> Result<Nearest, ParseError> {
         let count = self.header.count()?;
         self.header.check_length(count, N, self.length)?;
-        if count as u64 > memory_limit() / 8 {
-            return Err(ParseError::OutOfMemory { entries: count });
+        let over = || ParseError::OutOfMemory { entries: count, memory: self.memory };
+        if count as u64 > self.memory.limit() / 8 {
+            return Err(over());
         }
         let (mut values, mut rests) = (Vec::new(), Vec::new());
         let reserved = count.min(self.reserve);
-        values.try_reserve_exact(reserved).map_err(|_| ParseError::OutOfMemory { entries: count })?;
+        values.try_reserve_exact(reserved).map_err(|_| over())?;
         let mut buffer = vec![0; CHUNK.min(count.saturating_mul(N))];
         while values.len() < count {
             let wanted = (count - values.len()).min(CHUNK / N);

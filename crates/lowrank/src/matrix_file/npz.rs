@@ -15,48 +15,50 @@ use super::limits::check_sparse_size;
 use super::npy::{self, Header};
 use super::problem::SparseProblem;
 use super::text::clip;
-use crate::file::memory_limit;
 use crate::linalg::matrix::DenseMatrix;
+use crate::memory::MemoryLimit;
 
 /// Elements allocated before they have been inflated.
 const RESERVE: usize = 1 << 16;
 
 /// The matrix in the archive: dense from a plain array, sparse from scipy's arrays.
-pub(super) fn parse(reader: impl Read + Seek) -> Result<Enclosed, ParseError> {
+pub(super) fn parse(reader: impl Read + Seek, memory: MemoryLimit) -> Result<Enclosed, ParseError> {
     let mut archive = ZipArchive::new(reader).map_err(|reason| ParseError::Zip { reason })?;
     if archive.index_for_name("format.npy").is_some() {
-        return sparse(&mut archive);
+        return sparse(&mut archive, memory);
     }
     if archive.len() != 1 {
         return Err(ParseError::ArrayCount { found: archive.len() });
     }
-    member(&mut archive, 0, npy::matrix)
+    member(&mut archive, 0, |reader, header, length, reserve| {
+        npy::matrix(reader, header, length, reserve, memory)
+    })
 }
 
-fn sparse(archive: &mut ZipArchive<impl Read + Seek>) -> Result<Enclosed, ParseError> {
+fn sparse(archive: &mut ZipArchive<impl Read + Seek>, memory: MemoryLimit) -> Result<Enclosed, ParseError> {
     let format = named(archive, "format.npy", format_name)?;
     if !matches!(format.as_str(), "csr" | "csc" | "coo") {
         return Err(ParseError::UnsupportedSparse { format: clip(&format) });
     }
-    let shape = indices(archive, "shape.npy", "shape")?;
+    let shape = indices(archive, "shape.npy", "shape", memory)?;
     let &[rows, columns] = shape.as_slice() else {
         return Err(ParseError::WrongDimensions { ndim: shape.len(), expected: 2 });
     };
     let (data, rests) = named(archive, "data.npy", |reader, header, length, reserve| {
         check_vector(header)?;
-        npy::nearest_values(reader, header, length, reserve)
+        npy::nearest_values(reader, header, length, reserve, memory)
     })?;
     // Values, indices, and both once more as triplets, which are sorted.
-    if (data.len() as u64).saturating_mul(12 * 8) > memory_limit() {
-        return Err(ParseError::OutOfMemory { entries: data.len() });
+    if !memory.allows((data.len() as u64).saturating_mul(12 * 8)) {
+        return Err(ParseError::OutOfMemory { entries: data.len(), memory });
     }
     let mut numbers = data.len().saturating_mul(3);
     let (row_indices, column_indices) = if format == "coo" {
-        coordinates(archive)?
+        coordinates(archive, memory)?
     } else {
-        let offsets = indices(archive, "indptr.npy", "indptr")?;
+        let offsets = indices(archive, "indptr.npy", "indptr", memory)?;
         numbers = numbers.saturating_add(offsets.len());
-        let minor = indices(archive, "indices.npy", "indices")?;
+        let minor = indices(archive, "indices.npy", "indices", memory)?;
         let lines = if format == "csr" { rows } else { columns };
         let major = expand(&offsets, lines, minor.len())?;
         if format == "csr" { (major, minor) } else { (minor, major) }
@@ -66,7 +68,7 @@ fn sparse(archive: &mut ZipArchive<impl Read + Seek>) -> Result<Enclosed, ParseE
     check_range("row indices", &row_indices, rows)?;
     check_range("column indices", &column_indices, columns)?;
     check_sparse_size(rows, columns, numbers.saturating_mul(size_of::<f64>()))?;
-    let mut triplets = Triplets::default();
+    let mut triplets = Triplets::new(memory);
     for ((&i, &j), &value) in row_indices.iter().zip(&column_indices).zip(&data) {
         triplets.add(i, j, &Decimal::exact(value), 1.0)?;
     }
@@ -77,16 +79,22 @@ fn sparse(archive: &mut ZipArchive<impl Read + Seek>) -> Result<Enclosed, ParseE
 }
 
 /// Row and column of each entry: two arrays, or one of shape (2, entries), which scipy plans to write.
-fn coordinates(archive: &mut ZipArchive<impl Read + Seek>) -> Result<(Vec<usize>, Vec<usize>), ParseError> {
+fn coordinates(
+    archive: &mut ZipArchive<impl Read + Seek>,
+    memory: MemoryLimit,
+) -> Result<(Vec<usize>, Vec<usize>), ParseError> {
     if archive.index_for_name("coords.npy").is_none() {
-        return Ok((indices(archive, "row.npy", "row")?, indices(archive, "col.npy", "col")?));
+        return Ok((
+            indices(archive, "row.npy", "row", memory)?,
+            indices(archive, "col.npy", "col", memory)?,
+        ));
     }
     let (mut rows, shape) = named(archive, "coords.npy", |reader, header, length, reserve| {
         check_integers("coords", header)?;
         let &[rows, columns] = header.shape.as_slice() else {
             return Err(ParseError::WrongDimensions { ndim: header.shape.len(), expected: 2 });
         };
-        let entries = npy::values(reader, header, length, reserve)?;
+        let entries = npy::values(reader, header, length, reserve, memory)?;
         if header.fortran_order && rows > 0 && columns > 0 {
             let transposed = DenseMatrix { rows: columns, columns: rows, entries }.transposed();
             return Ok((transposed.entries, (rows, columns)));
@@ -148,10 +156,11 @@ fn indices(
     archive: &mut ZipArchive<impl Read + Seek>,
     member: &'static str,
     array: &'static str,
+    memory: MemoryLimit,
 ) -> Result<Vec<usize>, ParseError> {
     let numbers = named(archive, member, |reader, header, length, reserve| {
         check_integers(array, header)?;
-        vector(reader, header, length, reserve)
+        vector(reader, header, length, reserve, memory)
     })?;
     natural(array, numbers)
 }
@@ -171,9 +180,10 @@ fn vector(
     header: &Header,
     length: u64,
     reserve: usize,
+    memory: MemoryLimit,
 ) -> Result<Vec<f64>, ParseError> {
     check_vector(header)?;
-    npy::values(reader, header, length, reserve)
+    npy::values(reader, header, length, reserve, memory)
 }
 
 fn check_vector(header: &Header) -> Result<(), ParseError> {

@@ -8,6 +8,7 @@ use super::limits::check_sparse_size;
 use super::problem::LineProblem;
 use super::text::{Fields, numbered_lines};
 use crate::linalg::matrix::MatrixError;
+use crate::memory::MemoryLimit;
 
 /// Whether the first line is exactly two counts.
 pub(super) fn recognises(text: &str) -> bool {
@@ -19,7 +20,7 @@ pub(super) fn recognises(text: &str) -> bool {
 
 /// L/4 of the graph, n x n, both triangles; the diagonal is stored for vertices with an edge. Weights and degrees are
 /// summed exactly.
-pub(super) fn parse(text: &str) -> Result<Enclosed, ParseError> {
+pub(super) fn parse(text: &str, memory: MemoryLimit) -> Result<Enclosed, ParseError> {
     let mut lines = numbered_lines(text);
     let (number, line) = lines.next().ok_or(ParseError::EmptyFile)?;
     let mut header = Fields::new(number, line.split_ascii_whitespace());
@@ -31,7 +32,7 @@ pub(super) fn parse(text: &str) -> Result<Enclosed, ParseError> {
     }
     check_sparse_size(vertices, vertices, text.len())?;
 
-    let mut triplets = Triplets::default();
+    let mut triplets = Triplets::new(memory);
     let mut found = 0;
     // The first edge: its line, and whether it has a weight.
     let mut first: Option<(usize, bool)> = None;

@@ -10,6 +10,7 @@ use super::error::ParseError;
 use super::problem::{LineProblem, MaxCutProblem};
 use super::text::{Fields, numbered_lines};
 use crate::linalg::matrix::MatrixError;
+use crate::memory::MemoryLimit;
 
 /// How far the rows of a Laplacian written in decimals may be from summing to zero, relative to the sum of
 /// their absolute values: files with five significant digits pass.
@@ -25,7 +26,7 @@ pub(super) fn recognises(text: &str) -> bool {
 }
 
 /// L/4, both triangles; entries are stored as the file has them.
-pub(super) fn parse(text: &str) -> Result<Enclosed, ParseError> {
+pub(super) fn parse(text: &str, memory: MemoryLimit) -> Result<Enclosed, ParseError> {
     let mut lines = content_lines(text);
     let size = size(&mut lines)?;
     let mut last_line = right_hand_side(&mut lines, size)?;
@@ -68,7 +69,7 @@ pub(super) fn parse(text: &str) -> Result<Enclosed, ParseError> {
         let why = MaxCutProblem::MissingConstraint { constraint: missing + 1 };
         return Err(ParseError::NotMaxCut { line: last_line, why });
     }
-    quarter_laplacian(size, objective)
+    quarter_laplacian(size, objective, memory)
 }
 
 /// An entry of the objective in its upper triangle, indices from 0, line number from 1.
@@ -137,7 +138,11 @@ fn right_hand_side<'a>(
     }
 }
 
-fn quarter_laplacian(size: usize, mut entries: Vec<Entry>) -> Result<Enclosed, ParseError> {
+fn quarter_laplacian(
+    size: usize,
+    mut entries: Vec<Entry>,
+    memory: MemoryLimit,
+) -> Result<Enclosed, ParseError> {
     // Stable, so that of repeated entries the later line is the one reported.
     entries.sort_by_key(|entry| (entry.i, entry.j));
     // Solvers disagree on whether repeated entries add up or replace each other.
@@ -149,7 +154,7 @@ fn quarter_laplacian(size: usize, mut entries: Vec<Entry>) -> Result<Enclosed, P
         }
     }
     let mut rows = vec![RowSum::default(); size];
-    let mut triplets = Triplets::default();
+    let mut triplets = Triplets::new(memory);
     for &Entry { i, j, value, line } in &entries {
         rows[i].add(value.nearest, line);
         triplets.add(i, j, &value, 1.0)?;

@@ -5,6 +5,7 @@
 
 use crate::file::{followed, prepare_file, without_mark, write_file};
 use crate::linalg::matrix::{DenseMatrix, Matrix};
+use crate::memory::MemoryLimit;
 use crate::projection::Projection;
 use crate::projection::kappa::problem;
 use crate::sdp::certificate::{CertificateFile, CertificateFileError, VERSION};
@@ -139,8 +140,9 @@ impl ProjectionCertificate {
     }
 
     /// Reads a file.
-    pub fn read(path: &Path) -> Result<Self, CertificateFileError> {
-        let bytes = crate::file::read_file(path)
+    pub fn read(path: &Path, memory: MemoryLimit) -> Result<Self, CertificateFileError> {
+        let bytes = memory
+            .read_file(path)
             .map_err(|reason| CertificateFileError::File { path: path.to_path_buf(), reason })?;
         let file: Self = serde_json::from_slice(without_mark(&bytes))
             .map_err(|reason| CertificateFileError::Malformed { path: path.to_path_buf(), reason })?;
@@ -152,12 +154,17 @@ impl ProjectionCertificate {
 
     /// Reads the certificate of a projection. Where the file is about another one, which a pair is for a moment while it is
     /// replaced, the one it took the place of serves.
-    pub fn read_for(projection: &Projection, path: &Path) -> Result<Self, CertificateFileError> {
-        let own = Self::read(path)?;
+    pub fn read_for(
+        projection: &Projection,
+        path: &Path,
+        memory: MemoryLimit,
+    ) -> Result<Self, CertificateFileError> {
+        let own = Self::read(path, memory)?;
         if own.is_for(projection) {
             return Ok(own);
         }
-        let previous = Self::read(&previous_path(path)).ok().filter(|previous| previous.is_for(projection));
+        let previous =
+            Self::read(&previous_path(path), memory).ok().filter(|previous| previous.is_for(projection));
         Ok(previous.unwrap_or(own))
     }
 
@@ -193,6 +200,7 @@ impl ProjectionCertificate {
         path: &Path,
         projection: &Projection,
         out: &Path,
+        memory: MemoryLimit,
     ) -> Result<(), CertificateFileError> {
         let failed = |path: &Path| {
             let path = path.to_path_buf();
@@ -201,18 +209,18 @@ impl ProjectionCertificate {
         let certificate = prepare_file(path, &self.to_bytes(path)?).map_err(failed(path))?;
         let basis = prepare_file(out, &projection.to_bytes()).map_err(failed(out))?;
         let previous = previous_path(path);
-        let replaced = Projection::read(out).ok();
+        let replaced = Projection::read(out, memory).ok();
         let is_of_replaced =
             |file: &Self| replaced.as_ref().is_some_and(|projection| file.is_for(projection));
-        if Self::read(path).is_ok_and(|file| is_of_replaced(&file)) {
-            let old = crate::file::read_file(path).map_err(failed(path))?;
+        if Self::read(path, memory).is_ok_and(|file| is_of_replaced(&file)) {
+            let old = memory.read_file(path).map_err(failed(path))?;
             write_file(&previous, &old).map_err(failed(&previous))?;
         }
         certificate.put().map_err(failed(path))?;
         basis.put().map_err(failed(out))?;
         // Of no use any more; often there is none, and what is something else is not ours to remove.
         if std::fs::symlink_metadata(&previous).is_ok_and(|file| file.is_file())
-            && Self::read(&previous).is_ok()
+            && Self::read(&previous, memory).is_ok()
         {
             let _ = std::fs::remove_file(&previous);
         }

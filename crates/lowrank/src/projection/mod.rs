@@ -18,6 +18,7 @@ pub mod proven;
 pub mod representation;
 
 use crate::linalg::matrix::{DenseMatrix, MatrixError};
+use crate::memory::MemoryLimit;
 use crate::projection::representation::{EmptyGrid, Representation};
 use crate::safetensors::{SafetensorsError, Tensor, Tensors};
 use crate::shape::Shape;
@@ -237,8 +238,8 @@ impl Projection {
     }
 
     /// Reads a file.
-    pub fn read(path: &Path) -> Result<Self, ProjectionError> {
-        Self::from_tensors(path, Tensors::read(path)?)
+    pub fn read(path: &Path, memory: MemoryLimit) -> Result<Self, ProjectionError> {
+        Self::from_tensors(path, Tensors::read(path, memory)?)
     }
 
     /// Reads the bytes of a file; `path` names it in errors.

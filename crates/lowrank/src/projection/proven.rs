@@ -12,6 +12,7 @@
 
 use crate::file::{sha256, sha256_of_numbers};
 use crate::linalg::matrix::DenseMatrix;
+use crate::memory::MemoryLimit;
 use crate::projection::certificate::{
     ProjectionBound, ProjectionCertificate, ProjectionRejected, certificate_path,
 };
@@ -113,13 +114,14 @@ impl ProvenProjection {
         path: &Path,
         certificate: Option<&Path>,
         levels: Option<&[f64]>,
+        memory: MemoryLimit,
         threads: usize,
     ) -> Result<Self, OpenError> {
         let failed = |reason| SafetensorsError::File { path: path.to_path_buf(), reason };
-        let bytes = crate::file::read_file(path).map_err(|reason| ProjectionError::File(failed(reason)))?;
+        let bytes = memory.read_file(path).map_err(|reason| ProjectionError::File(failed(reason)))?;
         let projection = Projection::parse(path, &bytes)?;
         let certificate = certificate.map_or_else(|| certificate_path(path), Path::to_path_buf);
-        let evidence = ProjectionCertificate::read_for(&projection, &certificate)?;
+        let evidence = ProjectionCertificate::read_for(&projection, &certificate, memory)?;
         Self::prove(projection, sha256(&bytes), &evidence, levels, threads)
             .map_err(|reason| OpenError::Unproven { projection: path.to_path_buf(), certificate, reason })
     }

@@ -18,6 +18,7 @@ pub use crate::safetensors::element::Element;
 pub use crate::safetensors::error::{SafetensorsError, SafetensorsProblem};
 
 use crate::file::write_file;
+use crate::memory::MemoryLimit;
 use safetensors::tensor::{SafeTensorError, SafeTensors, TensorInfo};
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value, json};
@@ -293,8 +294,9 @@ impl<T: Element> Tensors<T> {
     }
 
     /// Reads a file.
-    pub fn read(path: &Path) -> Result<Self, SafetensorsError> {
-        let bytes = crate::file::read_file(path)
+    pub fn read(path: &Path, memory: MemoryLimit) -> Result<Self, SafetensorsError> {
+        let bytes = memory
+            .read_file(path)
             .map_err(|reason| SafetensorsError::File { path: path.to_path_buf(), reason })?;
         Self::parse(&bytes).map_err(|problem| SafetensorsError::Content { path: path.to_path_buf(), problem })
     }

@@ -18,18 +18,20 @@
 
 use crate::linalg::operator::Operator;
 use crate::linalg::unit_rows::UnitRows;
+use crate::memory::MemoryLimit;
 use crate::observe::Observer;
 use crate::sdp::burer_monteiro::BurerMonteiroParams;
 pub use crate::sdp::outcome::{BoundError, Bracket};
-pub use crate::sdp::params::{BoundParams, GRACE, Solver};
+pub use crate::sdp::params::{BoundParams, Solver};
 use crate::sdp::plan::ProofLimits;
 pub use crate::sdp::plan::{Paid, ProofCost, ProofPlan};
 use crate::sdp::problem::{Norm, PowerOfTwoScale, Problem};
 pub use crate::sdp::progress::Stop;
-use crate::sdp::progress::{Progress, ResultUnits, RunMonitor, StopReason, relative_gap};
+use crate::sdp::progress::{Progress, StopReason, relative_gap};
 use crate::sdp::steps::attempt::{Solved, Totals, columns_within, solve};
 use crate::sdp::steps::budget::TimeBudget;
 use crate::sdp::steps::lower::{lower_ends, rounded};
+use crate::sdp::steps::monitor::{ResultUnits, RunMonitor};
 use crate::sdp::steps::reduce::ReducedProblem;
 use crate::sdp::steps::repair::repaired;
 use crate::sdp::steps::trivial::is_trivial;
@@ -77,10 +79,10 @@ fn solve_and_prove(
 ) -> Result<Bracket, BoundError> {
     // Plan.
     let mut budget = TimeBudget::start(params);
-    let bytes = params.memory_limit.map(|limit| limit.saturating_sub(problem.bytes()));
-    let limits = ProofLimits { seconds: budget.for_proof(), bytes };
+    let limits = ProofLimits { seconds: budget.for_proof(), bytes: bytes_beside(problem, params) };
     let plan = ProofPlan::within(problem, &limits, params.threads, &|| budget.planning_is_over())?;
     budget.expect_proof(plan.cost.seconds);
+    let budget = &budget;
     // Reduce.
     let reduced = ReducedProblem::planned(problem, &plan);
     let solved_for = reduced.problem(problem);
@@ -110,6 +112,12 @@ fn solve_and_prove(
     run.finish(ends)
 }
 
+/// What may be taken besides the matrix itself; `None` without a limit.
+fn bytes_beside(problem: &Problem, params: &BoundParams) -> Option<u64> {
+    let limit = params.memory_limit;
+    (limit != MemoryLimit::NONE).then(|| limit.limit().saturating_sub(problem.bytes()))
+}
+
 /// The parameters with as many steps and columns as are worthwhile and fit.
 fn affordable(
     params: &BoundParams,
@@ -122,12 +130,14 @@ fn affordable(
     if plan.is_long() && own.max_iterations == BurerMonteiroParams::default().max_iterations {
         own.max_iterations = LONG_ENOUGH;
     }
-    if let Some(limit) = params.memory_limit
+    if let Some(bytes) = bytes_beside(problem, &params)
         && params.solver == Solver::BurerMonteiro
     {
-        let columns = columns_within(own, solved_for, limit.saturating_sub(problem.bytes()));
+        let columns = columns_within(&params.burer_monteiro, solved_for, bytes);
+        let limit = params.memory_limit.limit();
         let needed = |bytes: u64| bytes.saturating_add(problem.bytes());
-        own.columns = Some(columns.map_err(|bytes| BoundError::Memory { needed: needed(bytes), limit })?);
+        params.burer_monteiro.columns =
+            Some(columns.map_err(|bytes| BoundError::Memory { needed: needed(bytes), limit })?);
     }
     Ok(params)
 }
@@ -152,7 +162,7 @@ struct Run<'a> {
     problem: &'a Problem,
     params: &'a BoundParams,
     plan: &'a ProofPlan,
-    budget: TimeBudget,
+    budget: &'a TimeBudget,
     reduced: &'a ReducedProblem,
     /// Of the reduced and scaled problem; weights and points of solvers belong to it.
     operator: &'a Operator<'a>,
@@ -172,7 +182,7 @@ impl<'a> Run<'a> {
         problem: &'a Problem,
         params: &'a BoundParams,
         plan: &'a ProofPlan,
-        budget: TimeBudget,
+        budget: &'a TimeBudget,
         reduced: &'a ReducedProblem,
         (operator, scale): (&'a Operator<'a>, PowerOfTwoScale),
         observer: &'a mut dyn Observer<Progress>,
@@ -186,7 +196,7 @@ impl<'a> Run<'a> {
             budget,
             reduced,
             operator,
-            monitor: RunMonitor::new(observer, units),
+            monitor: RunMonitor::new(observer, units, budget),
             rng: ChaCha8Rng::seed_from_u64(params.seed),
             ambitions: params.solver.ambitions().iter(),
             start: params.start.as_ref().map(|start| reduced.part_of(start)),
@@ -236,6 +246,7 @@ impl<'a> Run<'a> {
             && self.ambitions.len() > 0
             && self.total.iterations < self.params.burer_monteiro.max_iterations
             && !self.budget.is_over()
+            && !self.budget.is_interrupted()
     }
 
     /// Proves what the weights can. What an earlier round proved stays, whatever this one comes to.
@@ -246,8 +257,9 @@ impl<'a> Run<'a> {
         // After an early stop a margin as small as the requested gap would be wasted effort.
         let gap = self.monitor.reached.clamp(self.params.gap.min(LARGEST_MARGIN), LARGEST_MARGIN);
         let stop = || self.budget.ends_proof();
-        let found =
-            certificate_with_proof(self.problem, self.plan, &weights, gap, self.params.threads, &stop)?;
+        let nothing = ProofPlan { paid: Paid::All, ..ProofPlan::default() };
+        let plan = if self.budget.excludes_proof() { &nothing } else { self.plan };
+        let found = certificate_with_proof(self.problem, plan, &weights, gap, self.params.threads, &stop)?;
         self.total.seconds_check += started.elapsed().as_secs_f64();
         Ok(match &self.earlier {
             Some(Ends { upper, .. }) if upper.upper.value() <= found.upper.value() => upper.clone(),
@@ -259,8 +271,10 @@ impl<'a> Run<'a> {
     fn raise(&mut self, found: Solved, upper: CertifiedUpper) -> Result<Ends, BoundError> {
         let Solved { mut point, weights, .. } = found;
         let enough = self.monitor.units.solver_value(upper.upper.value(), 1.0 + RAISED_TO * self.params.gap);
-        let worthwhile = !self.total.in_a_hurry() && !self.reduced.drops_entries;
-        point.ascend(self.operator, &weights, if worthwhile { ASCENT_STEPS } else { 0 }, enough);
+        if !self.is_in_a_hurry() && !self.reduced.drops_entries {
+            let stop = || self.budget.is_interrupted();
+            point.ascend(self.operator, &weights, ASCENT_STEPS, enough, &stop);
+        }
         let point = self.reduced.whole_point(point);
         let (matrix, domain) = (self.problem.quadratic(), self.problem.domain);
         let lower = relaxation_value(matrix, domain, &point.entries, point.columns, self.params.threads)?;
@@ -268,6 +282,11 @@ impl<'a> Run<'a> {
             Some(earlier) if earlier.lower.value() >= lower.value() => Ends { upper, ..earlier },
             _ => Ends { upper, point, lower },
         })
+    }
+
+    /// Whether the caller is waiting for the result.
+    fn is_in_a_hurry(&self) -> bool {
+        matches!(self.total.stop, Stop::TimeLimit | Stop::Interrupted) || self.budget.is_interrupted()
     }
 
     fn reaches_gap(&self, ends: &Ends) -> bool {
@@ -279,6 +298,7 @@ impl<'a> Run<'a> {
     fn stop(&self, ends: &Ends) -> Stop {
         match self.total.stop {
             Stop::Gap if self.reaches_gap(ends) => Stop::Gap,
+            Stop::Gap if self.budget.is_interrupted() => Stop::Interrupted,
             Stop::Gap if ends.drops_entries() => Stop::Reduced,
             Stop::Gap => Stop::Solver(StopReason::Stalled), // the estimates were too optimistic
             other => other,
@@ -289,7 +309,7 @@ impl<'a> Run<'a> {
     fn finish(mut self, mut ends: Ends) -> Result<Bracket, BoundError> {
         let (problem, threads) = (self.problem, self.params.threads);
         let stop = self.stop(&ends);
-        let (zero, hurry) = (stop == Stop::Zero, self.total.in_a_hurry());
+        let (zero, hurry) = (stop == Stop::Zero, self.is_in_a_hurry());
         let trivial = !zero && !hurry && !ends.drops_entries() && {
             let working = (self.operator, self.monitor.units.scale);
             let stop = || self.budget.ends_proof();

@@ -1,6 +1,7 @@
 //! Certificates as files: JSON, one object, numbers as shortest decimals that read back exactly.
 
 use crate::file::write_file;
+use crate::memory::MemoryLimit;
 use crate::sdp::plan::Paid;
 use crate::sdp::problem::{Norm, Reading};
 use gambeson_checker::{Certificate, Domain};
@@ -100,8 +101,9 @@ impl CertificateFile {
     }
 
     /// Reads a file.
-    pub fn read(path: &Path) -> Result<Self, CertificateFileError> {
-        let bytes = crate::file::read_file(path)
+    pub fn read(path: &Path, memory: MemoryLimit) -> Result<Self, CertificateFileError> {
+        let bytes = memory
+            .read_file(path)
             .map_err(|reason| CertificateFileError::File { path: path.to_path_buf(), reason })?;
         let file: Self = serde_json::from_slice(crate::file::without_mark(&bytes))
             .map_err(|reason| CertificateFileError::Malformed { path: path.to_path_buf(), reason })?;

@@ -225,7 +225,8 @@ pub fn multiplicative_weights(
         } else {
             (params.eigen_tolerance, 60)
         };
-        let top = eigenspace.solve(operator, &smoothed, tolerance, most);
+        let drops = || observer.drops_step();
+        let top = eigenspace.solve_until(operator, &smoothed, tolerance, most, &drops);
         let eigenvalue = top.value; // λ
         let v: Vec<f64> = top.vector.iter().map(|x| x * (n as f64).sqrt()).collect();
         let squares: Vec<f64> = v.iter().map(|v| v * v).collect();
@@ -249,8 +250,17 @@ pub fn multiplicative_weights(
         update(&mut weights, &squares, params.step(n, round, largest - 1.0));
         let looking = (round + 1) % params.look_every == 0;
         if looking {
-            judge.look(operator, &mut eigenspace, &dual_sum, round + 1, LOOK_PRODUCTS, rng, &mut best);
-            let (value, rows) = primal.quick_point(operator, &best.weights);
+            judge.look(
+                operator,
+                &mut eigenspace,
+                &dual_sum,
+                round + 1,
+                LOOK_PRODUCTS,
+                rng,
+                &mut best,
+                &drops,
+            );
+            let (value, rows) = primal.quick_point(operator, &best.weights, &drops);
             if value > lower {
                 (lower, point) = (value, Some(rows));
             }
@@ -266,13 +276,14 @@ pub fn multiplicative_weights(
         }
     }
     let iterations = primal.len();
-    judge.look(operator, &mut eigenspace, &dual_sum, iterations, LOOK_PRODUCTS, rng, &mut best);
+    let drops = || observer.drops_step();
+    judge.look(operator, &mut eigenspace, &dual_sum, iterations, LOOK_PRODUCTS, rng, &mut best, &drops);
     // The value of the winner once more, and sharply: it decides at which scale the proof is attempted.
-    let warm = eigenspace.solve(operator, &best.weights, LAST_SHARP, LAST_PRODUCTS).value;
+    let warm = eigenspace.solve_until(operator, &best.weights, LAST_SHARP, LAST_PRODUCTS, &drops).value;
     let start = random_vector(n, rng);
-    let fresh = eigenspace.solve_afresh(operator, &best.weights, LAST_SHARP, LAST_PRODUCTS, start);
+    let fresh = eigenspace.solve_afresh(operator, &best.weights, LAST_SHARP, LAST_PRODUCTS, start, &drops);
     best.estimate = warm.max(fresh) * best.weights.iter().sum::<f64>();
-    let (value, rows) = primal.quick_point(operator, &best.weights);
+    let (value, rows) = primal.quick_point(operator, &best.weights, &drops);
     let point = point.filter(|_| value < lower).unwrap_or(rows);
     let averaged_dual = dual_sum.iter().map(|sum| sum / iterations as f64).collect();
     let products = eigenspace.products;
@@ -326,6 +337,7 @@ impl Judge {
         products: usize,
         rng: &mut impl Rng,
         best: &mut Best,
+        drops: &dyn Fn() -> bool,
     ) {
         let mut duals = vec![(DualChoice::Average, dual_sum.iter().map(|sum| sum / rounds as f64).collect())];
         if let Some((from, early)) = self.sums.iter().rfind(|(from, _)| 2 * from <= rounds) {
@@ -336,7 +348,7 @@ impl Judge {
         let averages = duals.into_iter().map(|(choice, dual): (_, Vec<f64>)| {
             // Weights must stay positive; late sums may cancel to zero.
             let dual: Vec<f64> = dual.into_iter().map(|y| y.max(f64::MIN_POSITIVE)).collect();
-            let top = eigenspace.solve(operator, &dual, SHARP, products);
+            let top = eigenspace.solve_until(operator, &dual, SHARP, products, drops);
             (top.value * dual.iter().sum::<f64>(), choice, dual)
         });
         let averages: Vec<_> = averages.collect();
@@ -345,8 +357,14 @@ impl Judge {
         if let Some((value, choice, dual)) = valued.min_by(|a, b| a.0.total_cmp(&b.0))
             && value < best.estimate
         {
-            let fresh =
-                eigenspace.solve_afresh(operator, &dual, SHARP, products, random_vector(dual.len(), rng));
+            let fresh = eigenspace.solve_afresh(
+                operator,
+                &dual,
+                SHARP,
+                products,
+                random_vector(dual.len(), rng),
+                drops,
+            );
             best.offer(value.max(fresh * dual.iter().sum::<f64>()), choice, &dual);
         }
         self.sums.push((rounds, dual_sum.to_vec()));

@@ -15,7 +15,6 @@ use crate::linalg::ordering::{Ordering, minimum_degree};
 use crate::sdp::problem::Problem;
 use gambeson_checker::rounding::add_up;
 use gambeson_checker::{CheckError, Domain, EliminationOrder, PreparedForm, Quadratic, Rejected};
-use std::sync::OnceLock;
 use std::time::Instant;
 
 /// Entries that are paid for on the diagonal instead of being factorised.
@@ -77,6 +76,10 @@ pub struct ProofPlan {
 
 /// Multiplications per second in the sparse part of a factorisation, where every one goes to another place in memory.
 const SPARSE_RATE: f64 = 2.5e8;
+/// Multiplications per second that are assumed of a dense factorisation where it is not measured.
+const DENSE_RATE: f64 = 1e10;
+/// Rows from which on the machine is measured: fewer are factorised in a fraction of a second in any case.
+const MEASURED_FROM: usize = 2000;
 /// Orders of elimination tried at most.
 const TRIALS: usize = 7;
 
@@ -96,7 +99,8 @@ impl ProofPlan {
         match (&paid, problem.quadratic()) {
             (Paid::Pairs(pairs), matrix @ Quadratic::Sparse { .. }) => {
                 let form = PreparedForm::new(matrix, problem.domain, threads)?.paying(pairs)?;
-                let (order, cost) = ordered(&Rows::of(&form), threads, stop);
+                let rows = Rows::of(&form);
+                let (order, cost) = rows.ordered(dense_rate(rows.kept.len(), threads), stop);
                 Ok(Self { paid, cost, full: cost, order: Some(order) })
             }
             // Only a sparse matrix has single entries to pay for.
@@ -117,15 +121,18 @@ impl ProofPlan {
             Quadratic::Gram { dim, rank, .. } => {
                 Ok(Self::all_or_nothing(gram_cost(dim, rank, threads), limits))
             }
-            Quadratic::Dense { dim, .. } => Ok(Self::all_or_nothing(dense_cost(dim, threads), limits)),
+            Quadratic::Dense { dim, .. } => {
+                Ok(Self::all_or_nothing(dense_cost(dim, dense_rate(dim, threads)), limits))
+            }
             matrix @ Quadratic::Sparse { .. } => {
                 let form = PreparedForm::new(matrix, problem.domain, threads)?;
                 let rows = Rows::of(&form);
-                let (order, full) = ordered(&rows, threads, stop);
+                let rate = dense_rate(rows.kept.len(), threads);
+                let (order, full) = rows.ordered(rate, stop);
                 if full.fits(limits) {
                     return Ok(Self { paid: Paid::Nothing, cost: full, full, order: Some(order) });
                 }
-                Ok(rows.reduced(limits, threads, stop).map_or(
+                Ok(rows.reduced(limits, rate, stop).map_or(
                     Self { paid: Paid::All, cost: ProofCost::default(), full, order: None },
                     |(paid, order, cost)| Self { paid, cost, full, order: Some(order) },
                 ))
@@ -210,7 +217,7 @@ impl Rows {
     fn reduced(
         &self,
         limits: &ProofLimits,
-        threads: usize,
+        rate: f64,
         stop: &dyn Fn() -> bool,
     ) -> Option<(Paid, EliminationOrder, ProofCost)> {
         let mut edges: Vec<(u32, u32, f64)> = Vec::new();
@@ -230,8 +237,7 @@ impl Rows {
                 entries[i as usize].push((j, size));
                 entries[j as usize].push((i, size));
             }
-            let (order, cost) = ordered(&Self { kept: Vec::new(), entries }, threads, stop);
-            (order, cost)
+            Self { kept: Vec::new(), entries }.ordered(rate, stop)
         };
         let (mut fits, mut too_many): (Option<(usize, EliminationOrder, ProofCost)>, usize) =
             (None, others.len());
@@ -252,6 +258,32 @@ impl Rows {
             let pair = |&(i, j, _): &(u32, u32, f64)| (self.kept[i as usize], self.kept[j as usize]);
             (Paid::Pairs(others[count..].iter().map(pair).collect()), order, cost)
         })
+    }
+
+    /// A good order with the best place to go over to a dense block, and what it takes at `rate` multiplications per second
+    /// there.
+    fn ordered(&self, rate: f64, stop: &dyn Fn() -> bool) -> (EliminationOrder, ProofCost) {
+        let neighbours: Vec<Vec<u32>> =
+            self.entries.iter().map(|row| row.iter().map(|&(j, _)| j).collect()).collect();
+        let Ordering { order, counts } = minimum_degree(&neighbours, stop);
+        let n = order.len();
+        let seconds = |sparse: f64, dense: usize| sparse / SPARSE_RATE + (dense as f64).powi(3) / 6.0 / rate;
+        let bytes = |entries: u64, dense: usize| 12 * entries + 4 * (dense as u64) * (dense as u64 + 400);
+        let (mut sparse, mut entries) = (0.0, 0_u64);
+        let mut best = (seconds(0.0, n), n, bytes(0, n));
+        for (k, &count) in counts.iter().enumerate() {
+            sparse += f64::from(count).powi(2) / 2.0;
+            entries += u64::from(count);
+            let dense = n - k - 1;
+            let time = seconds(sparse, dense);
+            if time <= best.0 {
+                best = (time, dense, bytes(entries, dense));
+            }
+        }
+        let (seconds, dense, bytes) = best;
+        // Rows of the matrix in the order of elimination, besides.
+        let bytes = bytes + 40 * self.entries.iter().map(|row| row.len() as u64 + 1).sum::<u64>();
+        (EliminationOrder { order, dense }, ProofCost { seconds, bytes })
     }
 }
 
@@ -279,58 +311,35 @@ impl Forest {
     }
 }
 
-/// A good order with the best place to go over to a dense block, and what it takes.
-fn ordered(rows: &Rows, threads: usize, stop: &dyn Fn() -> bool) -> (EliminationOrder, ProofCost) {
-    let neighbours: Vec<Vec<u32>> =
-        rows.entries.iter().map(|row| row.iter().map(|&(j, _)| j).collect()).collect();
-    let Ordering { order, counts } = minimum_degree(&neighbours, stop);
-    let (n, rate) = (order.len(), dense_rate(threads));
-    let seconds = |sparse: f64, dense: usize| sparse / SPARSE_RATE + (dense as f64).powi(3) / 6.0 / rate;
-    let bytes = |entries: u64, dense: usize| 12 * entries + 4 * (dense as u64) * (dense as u64 + 400);
-    let (mut sparse, mut entries) = (0.0, 0_u64);
-    let mut best = (seconds(0.0, n), n, bytes(0, n));
-    for (k, &count) in counts.iter().enumerate() {
-        sparse += f64::from(count).powi(2) / 2.0;
-        entries += u64::from(count);
-        let dense = n - k - 1;
-        let time = seconds(sparse, dense);
-        if time <= best.0 {
-            best = (time, dense, bytes(entries, dense));
-        }
-    }
-    let (seconds, dense, bytes) = best;
-    // Rows of the matrix in the order of elimination, besides.
-    let bytes = bytes + 40 * rows.entries.iter().map(|row| row.len() as u64 + 1).sum::<u64>();
-    (EliminationOrder { order, dense }, ProofCost { seconds, bytes })
-}
-
-fn dense_cost(n: usize, threads: usize) -> ProofCost {
+fn dense_cost(n: usize, rate: f64) -> ProofCost {
     let bytes = 4 * (n as u64) * (n as u64 + 400);
-    ProofCost { seconds: (n as f64).powi(3) / 6.0 / dense_rate(threads), bytes }
+    ProofCost { seconds: (n as f64).powi(3) / 6.0 / rate, bytes }
 }
 
 /// Of the smaller of UᵀU and UUᵀ: multiplied out, and factorised twice.
 fn gram_cost(dim: usize, rank: usize, threads: usize) -> ProofCost {
     let (small, long) = (rank.min(dim), rank.max(dim) as f64);
-    let one = dense_cost(small, threads);
-    let product = (small as f64).powi(2) * long / 2.0 / dense_rate(threads);
+    let rate = dense_rate(small, threads);
+    let one = dense_cost(small, rate);
+    let product = (small as f64).powi(2) * long / 2.0 / rate;
     ProofCost { seconds: product + 2.0 * one.seconds, bytes: one.bytes + 8 * (small as u64).pow(2) }
 }
 
-/// Multiplications per second in a dense factorisation on this machine, measured once.
-fn dense_rate(threads: usize) -> f64 {
-    static RATE: OnceLock<f64> = OnceLock::new();
-    *RATE.get_or_init(|| {
-        const N: usize = 768;
-        let mut entries = vec![1e-6; N * N];
-        (0..N).for_each(|i| entries[i * N + i] = 1.0);
-        let matrix = Quadratic::Dense { entries: &entries, dim: N };
-        let Ok(form) = PreparedForm::new(matrix, Domain::Cube, threads) else { return 1e10 };
-        let started = Instant::now();
-        let proven = form.bound(&vec![2.0; N]).is_ok();
-        let seconds = started.elapsed().as_secs_f64().max(1e-4);
-        if proven { (N as f64).powi(3) / 6.0 / seconds } else { 1e10 }
-    })
+/// Multiplications per second in a dense factorisation of so many rows on this machine. Measured in some ten milliseconds,
+/// once per plan, where they are many.
+fn dense_rate(rows: usize, threads: usize) -> f64 {
+    const N: usize = 768;
+    if rows < MEASURED_FROM {
+        return DENSE_RATE;
+    }
+    let mut entries = vec![1e-6; N * N];
+    (0..N).for_each(|i| entries[i * N + i] = 1.0);
+    let matrix = Quadratic::Dense { entries: &entries, dim: N };
+    let Ok(form) = PreparedForm::new(matrix, Domain::Cube, threads) else { return DENSE_RATE };
+    let started = Instant::now();
+    let proven = form.bound(&vec![2.0; N]).is_ok();
+    let seconds = started.elapsed().as_secs_f64().max(1e-4);
+    if proven { (N as f64).powi(3) / 6.0 / seconds } else { DENSE_RATE }
 }
 
 /// Rows are counted in 32 bits.

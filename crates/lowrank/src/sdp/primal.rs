@@ -90,9 +90,14 @@ impl PrimalCandidate {
     }
 
     /// A feasible point from the last few columns, improved by a few steps, and its value.
-    pub(crate) fn quick_point(&self, operator: &Operator<'_>, weights: &[f64]) -> (f64, UnitRows) {
+    pub(crate) fn quick_point(
+        &self,
+        operator: &Operator<'_>,
+        weights: &[f64],
+        stop: &dyn Fn() -> bool,
+    ) -> (f64, UnitRows) {
         let mut point = self.unit_rows(QUICK_COLUMNS);
-        let value = point.ascend(operator, weights, 3, f64::INFINITY);
+        let value = point.ascend(operator, weights, 3, f64::INFINITY, stop);
         (value, point)
     }
 }

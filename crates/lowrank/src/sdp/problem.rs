@@ -1,6 +1,7 @@
 //! What is asked of a matrix: which norm, on which domain, in which storage.
 
 use crate::linalg::matrix::{DenseMatrix, Matrix, MatrixError, SparseMatrix, zeros};
+use crate::memory::MemoryLimit;
 use gambeson_checker::rounding::add_up;
 use gambeson_checker::{Domain, MatrixProblem, Quadratic};
 use serde::{Deserialize, Serialize};
@@ -34,10 +35,7 @@ pub enum Reading {
 #[non_exhaustive]
 pub enum ProblemError {
     /// A quadratic form needs a square matrix.
-    #[error(
-        "a quadratic form needs a square matrix, this one is {rows} x {columns} (for its factor use --gram, for a \
-         norm --norm inf-to-two or inf-to-one)"
-    )]
+    #[error("a quadratic form needs a square matrix, this one is {rows} x {columns}")]
     NotSquare {
         /// Rows.
         rows: usize,
@@ -48,7 +46,7 @@ pub enum ProblemError {
     #[error("the domain `vertices` goes with quadratic forms only")]
     NotOnVertices,
     /// ∞→1 of a factor is not defined here.
-    #[error("a factor (--gram) gives a quadratic form or inf-to-two, not inf-to-one")]
+    #[error("a factor gives a quadratic form or inf-to-two, not inf-to-one")]
     GramInfToOne,
     /// The matrix is not one to ask about.
     #[error(transparent)]
@@ -102,7 +100,7 @@ enum Storage {
 }
 
 impl Problem {
-    /// Puts the question to the matrix and validates it.
+    /// Puts the question to the matrix and validates it, whatever memory it takes.
     pub fn new(
         matrix: Matrix,
         norm: Norm,
@@ -110,7 +108,7 @@ impl Problem {
         domain: Domain,
         threads: usize,
     ) -> Result<Self, ProblemError> {
-        Self::enclosing(matrix, 0.0, norm, reading, domain, threads)
+        Self::enclosing(matrix, 0.0, norm, reading, domain, MemoryLimit::NONE, threads)
     }
 
     /// The same question about every matrix whose entries are off those given by `error` at most, all together: what is
@@ -118,12 +116,15 @@ impl Problem {
     ///
     /// Rounding may have made a matrix a little unsymmetric, or a diagonal entry negative, that was not so before. Where
     /// the error explains that, it is taken back, and what that changes is added to the error.
+    ///
+    /// A question that needs the matrix stored in another way is refused where that takes more than `memory`.
     pub fn enclosing(
         matrix: Matrix,
         error: f64,
         norm: Norm,
         reading: Reading,
         domain: Domain,
+        memory: MemoryLimit,
         threads: usize,
     ) -> Result<Self, ProblemError> {
         let (rows, columns) = matrix.shape();
@@ -132,10 +133,10 @@ impl Problem {
             (_, Reading::Gram) | (Norm::InfToOne | Norm::InfToTwo, _) if domain == Domain::Vertices => {
                 return Err(ProblemError::NotOnVertices);
             }
-            (_, Reading::Gram) => Storage::Gram(into_dense(matrix)?),
-            (Norm::InfToTwo, Reading::Plain) => Storage::Gram(into_dense(matrix)?.transposed()),
+            (_, Reading::Gram) => Storage::Gram(into_dense(matrix, memory)?),
+            (Norm::InfToTwo, Reading::Plain) => Storage::Gram(into_dense(matrix, memory)?.transposed()),
             (Norm::InfToOne, Reading::Plain) => match matrix {
-                Matrix::Dense(dense) => Storage::Dense(dilation(&dense)?),
+                Matrix::Dense(dense) => Storage::Dense(dilation(&dense, memory)?),
                 Matrix::Sparse(sparse) => Storage::Sparse(sparse_dilation(&sparse)?),
             },
             (Norm::Quadratic, Reading::Plain) if rows != columns => {
@@ -320,17 +321,17 @@ impl Problem {
     }
 }
 
-fn into_dense(matrix: Matrix) -> Result<DenseMatrix, MatrixError> {
+fn into_dense(matrix: Matrix, memory: MemoryLimit) -> Result<DenseMatrix, MatrixError> {
     match matrix {
         Matrix::Dense(dense) => Ok(dense),
-        Matrix::Sparse(sparse) => sparse.to_dense(),
+        Matrix::Sparse(sparse) => sparse.to_dense(memory),
     }
 }
 
 /// [0 A; Aᵀ 0].
-fn dilation(a: &DenseMatrix) -> Result<DenseMatrix, MatrixError> {
+fn dilation(a: &DenseMatrix, memory: MemoryLimit) -> Result<DenseMatrix, MatrixError> {
     let dim = a.rows + a.columns;
-    let mut entries = zeros(dim, dim)?;
+    let mut entries = zeros(dim, dim, memory)?;
     for (i, row) in a.iter_rows().enumerate() {
         entries[i * dim + a.rows..][..a.columns].copy_from_slice(row);
         for (j, &value) in row.iter().enumerate() {

@@ -2,6 +2,7 @@
 
 use crate::support::{brute_force, form, normal_matrix, quadratic, signs};
 use gambeson_checker::{Certificate, Domain, Quadratic};
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::linalg::lanczos::TopEigenspace;
 use gambeson_lowrank::linalg::matrix::{DenseMatrix, Matrix, SparseMatrix};
 use gambeson_lowrank::linalg::operator::Operator;
@@ -44,8 +45,8 @@ fn brackets_hold_the_true_maximum() {
     for n in [1, 2, 3, 7, 12] {
         for seed in 0..4 {
             for matrix in [
-                instance::positive_semidefinite(n, seed, 1).expect("it fits"),
-                instance::quadratic_program(n, seed).expect("it fits"),
+                instance::positive_semidefinite(n, seed, MemoryLimit::NONE, 1).expect("it fits"),
+                instance::quadratic_program(n, seed, MemoryLimit::NONE).expect("it fits"),
             ] {
                 let best = brute_force(&matrix);
                 let found = solve(&quadratic(&matrix));
@@ -61,7 +62,7 @@ fn brackets_hold_the_true_maximum() {
 #[test]
 fn vertices_allow_a_negative_diagonal() {
     for seed in 0..5 {
-        let mut matrix = instance::quadratic_program(9, seed).expect("it fits");
+        let mut matrix = instance::quadratic_program(9, seed, MemoryLimit::NONE).expect("it fits");
         (0..9).for_each(|i| matrix.entries[i * 10] -= 3.0);
         let refused =
             Problem::new(Matrix::Dense(matrix.clone()), Norm::Quadratic, Reading::Plain, Domain::Cube, 1);
@@ -159,7 +160,7 @@ fn a_generic_projection_is_called_trivial() {
 #[test]
 fn operators_multiply_alike() {
     let n = 301;
-    let matrix = instance::quadratic_program(n, 1).expect("it fits");
+    let matrix = instance::quadratic_program(n, 1, MemoryLimit::NONE).expect("it fits");
     let factor = normal_matrix(n, 17, 2);
     let kept: Vec<(usize, usize, f64)> = (0..n * n)
         .map(|at| (at / n, at % n, matrix.entries[at]))
@@ -182,7 +183,7 @@ fn operators_multiply_alike() {
     let v = crate::support::normal(n * columns, 3);
     for (view, entries) in [
         (dense_view, matrix.entries.clone()),
-        (sparse_view, sparse.to_dense().expect("it fits").entries),
+        (sparse_view, sparse.to_dense(MemoryLimit::NONE).expect("it fits").entries),
         (gram_view, multiplied),
     ] {
         for domain in [Domain::Cube, Domain::Vertices] {
@@ -218,7 +219,7 @@ fn operators_multiply_alike() {
 #[test]
 fn the_warm_eigenspace_finds_the_top() {
     let n = 80;
-    let matrix = instance::quadratic_program(n, 6).expect("it fits");
+    let matrix = instance::quadratic_program(n, 6, MemoryLimit::NONE).expect("it fits");
     let operator = Operator::new(Quadratic::Dense { entries: &matrix.entries, dim: n }, Domain::Cube);
     let mut space = TopEigenspace::new(&operator, crate::support::normal(n, 1));
     let mut products = Vec::new();
@@ -253,7 +254,7 @@ fn published_values_lie_in_the_bracket() {
         let Some(path) = file.into_iter().find(|path| path.exists()).filter(|_| n <= 500) else { continue };
         let (known_lower, known_upper): (f64, f64) =
             (fields[3].parse().expect("a number"), fields[4].parse().expect("a number"));
-        let input = matrix_file::read(&path).expect("a graph");
+        let input = matrix_file::read(&path, MemoryLimit::NONE).expect("a graph");
         let domain = input.kind.natural_domain(Norm::Quadratic, Reading::Plain);
         assert_eq!(domain, Domain::Vertices);
         let problem = Problem::new(input.matrix, Norm::Quadratic, Reading::Plain, domain, 2);
@@ -275,7 +276,7 @@ fn published_values_lie_in_the_bracket() {
 #[test]
 fn rounding_beats_two_over_pi() {
     for seed in 0..5 {
-        let matrix = instance::positive_semidefinite(40, seed, 1).expect("it fits");
+        let matrix = instance::positive_semidefinite(40, seed, MemoryLimit::NONE, 1).expect("it fits");
         let found = solve(&quadratic(&matrix));
         assert!(found.lower.value() >= std::f64::consts::FRAC_2_PI * found.sdp_lower.value());
         let all_ones = form(&matrix, &vec![1.0; 40]);
@@ -286,7 +287,7 @@ fn rounding_beats_two_over_pi() {
 /// Squares of such entries overflow or vanish: the solvers get a copy of ordinary size.
 #[test]
 fn extreme_scales_lose_nothing() {
-    let ordinary = instance::quadratic_program(30, 4).expect("it fits");
+    let ordinary = instance::quadratic_program(30, 4, MemoryLimit::NONE).expect("it fits");
     for exponent in [-900, -600, -300, 300, 600, 1000] {
         let scale = 2_f64.powi(exponent);
         let entries = ordinary.entries.iter().map(|entry| entry * scale).collect();
@@ -309,7 +310,7 @@ fn extreme_scales_lose_nothing() {
 /// Any multiple of the weights proves the same bound.
 #[test]
 fn the_size_of_weights_does_not_matter() {
-    let matrix = instance::quadratic_program(12, 1).expect("it fits");
+    let matrix = instance::quadratic_program(12, 1, MemoryLimit::NONE).expect("it fits");
     let bound = |size: f64| {
         let certificate = Certificate { domain: Domain::Cube, weights: vec![size; 12], shift: None };
         prove(&quadratic(&matrix), &certificate, 1).expect("positive weights prove something").value()
@@ -330,12 +331,12 @@ fn impossible_sizes_are_refused() {
     let sparse = SparseMatrix::from_triplets(4_000_000, 4_000_000, vec![(0, 0, 1.0)]).expect("one entry");
     let refused = Problem::new(Matrix::Sparse(sparse), Norm::InfToTwo, Reading::Plain, Domain::Cube, 1);
     assert!(matches!(refused, Err(ProblemError::Entries(_))));
-    assert!(instance::quadratic_program(10_000_000, 1).is_err());
+    assert!(instance::quadratic_program(10_000_000, 1, MemoryLimit::NONE).is_err());
 }
 
 #[test]
 fn a_bracket_starts_from_the_point_of_another() {
-    let problem = quadratic(&instance::quadratic_program(300, 4).expect("it fits"));
+    let problem = quadratic(&instance::quadratic_program(300, 4, MemoryLimit::NONE).expect("it fits"));
     let cold = solve_by(&problem, Solver::BurerMonteiro, 1e-6);
     let params =
         BoundParams { threads: 1, gap: 1e-6, start: Some(cold.point.clone()), ..BoundParams::default() };

@@ -2,6 +2,7 @@
 
 use crate::support::normal_matrix;
 use gambeson_checker::{Certificate, Domain, Quadratic, relaxation_value};
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::linalg::matrix::{DenseMatrix, SparseMatrix};
 use gambeson_lowrank::linalg::operator::Operator;
 use gambeson_lowrank::linalg::unit_rows::UnitRows;
@@ -48,8 +49,8 @@ fn tiny_gaps_are_proven() {
         let factor = normal_matrix(n, 20, 5);
         let gram = Quadratic::Gram { factor: &factor.entries, dim: n, rank: 20 };
         let (psd, qp) = (
-            instance::positive_semidefinite(n, 2, 1).expect("it fits"),
-            instance::quadratic_program(n, 3).expect("it fits"),
+            instance::positive_semidefinite(n, 2, MemoryLimit::NONE, 1).expect("it fits"),
+            instance::quadratic_program(n, 3, MemoryLimit::NONE).expect("it fits"),
         );
         for (name, view, domain) in [
             ("psd", dense(&psd), Domain::Cube),
@@ -129,7 +130,7 @@ fn grids_need_newton_steps_and_get_them() {
 /// From one useful column there is no way but to add more.
 #[test]
 fn a_saddle_is_escaped() {
-    let matrix = instance::positive_semidefinite(60, 9, 1).expect("it fits");
+    let matrix = instance::positive_semidefinite(60, 9, MemoryLimit::NONE, 1).expect("it fits");
     let narrow = UnitRows { entries: vec![1.0; 60], columns: 1 };
     let solution =
         solve(dense(&matrix), Domain::Cube, &BurerMonteiroParams::default(), Some(&narrow), &mut ());
@@ -142,8 +143,8 @@ fn a_saddle_is_escaped() {
 #[test]
 fn a_warm_start_saves_steps() {
     let n = 400;
-    let matrix = instance::positive_semidefinite(n, 4, 1).expect("it fits");
-    let other = instance::positive_semidefinite(n, 5, 1).expect("it fits");
+    let matrix = instance::positive_semidefinite(n, 4, MemoryLimit::NONE, 1).expect("it fits");
+    let other = instance::positive_semidefinite(n, 5, MemoryLimit::NONE, 1).expect("it fits");
     let perturbed: Vec<f64> =
         matrix.entries.iter().zip(&other.entries).map(|(a, b)| a + 0.01 * (b - a)).collect();
     let perturbed = DenseMatrix { rows: n, columns: n, entries: perturbed };
@@ -157,7 +158,7 @@ fn a_warm_start_saves_steps() {
 
 #[test]
 fn threads_do_not_change_a_bit() {
-    let matrix = instance::quadratic_program(700, 3).expect("it fits");
+    let matrix = instance::quadratic_program(700, 3, MemoryLimit::NONE).expect("it fits");
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         let params = BurerMonteiroParams { gap: 1e-4, ..BurerMonteiroParams::default() };
@@ -169,7 +170,7 @@ fn threads_do_not_change_a_bit() {
 /// The bracket an observer sees never widens, and stopping at once still leaves weights.
 #[test]
 fn the_observer_sees_a_shrinking_bracket() {
-    let matrix = instance::quadratic_program(120, 8).expect("it fits");
+    let matrix = instance::quadratic_program(120, 8, MemoryLimit::NONE).expect("it fits");
     let (mut upper, mut lower) = (f64::INFINITY, f64::NEG_INFINITY);
     let mut widened = false;
     let mut watch = |progress: &Progress| {
@@ -200,7 +201,7 @@ fn parameters_are_validated() {
 
 #[test]
 fn a_start_of_the_wrong_shape_is_refused() {
-    let matrix = instance::quadratic_program(5, 8).expect("it fits");
+    let matrix = instance::quadratic_program(5, 8, MemoryLimit::NONE).expect("it fits");
     let operator = Operator::new(dense(&matrix), Domain::Cube);
     for (entries, columns) in [(vec![1.0; 4], 1), (vec![], 0), (vec![1.0; 5], 0), (vec![f64::NAN; 5], 1)] {
         let start = UnitRows { entries, columns };
@@ -223,7 +224,7 @@ fn hopeless_starts_are_left() {
     let cycle =
         DenseMatrix { rows: n, columns: n, entries: (0..n * n).map(|at| cycle(at / n, at % n)).collect() };
     let ones = UnitRows { entries: vec![1.0; n], columns: 1 };
-    let hollow = instance::quadratic_program(n, 2).expect("it fits");
+    let hollow = instance::quadratic_program(n, 2, MemoryLimit::NONE).expect("it fits");
     let hollow = DenseMatrix {
         entries: hollow
             .entries

@@ -1,6 +1,7 @@
 //! Certificate files: exact numbers, and clear words about broken ones.
 
 use gambeson_checker::{Certificate, Domain};
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::linalg::matrix::{DenseMatrix, Matrix, SparseMatrix};
 use gambeson_lowrank::sdp::certificate::{CertificateFile, CertificateFileError};
 use gambeson_lowrank::sdp::problem::{Norm, Reading};
@@ -16,7 +17,7 @@ fn numbers_survive_exactly() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("c.json");
     sample().write(&path).expect("written");
-    assert_eq!(CertificateFile::read(&path).expect("read"), sample());
+    assert_eq!(CertificateFile::read(&path, MemoryLimit::NONE).expect("read"), sample());
     let text = std::fs::read_to_string(&path).expect("text");
     for part in
         ["\"version\":1", "\"domain\":\"vertices\"", "\"norm\":\"inf-to-two\"", "\"gram\":true", "\"n\":6"]
@@ -34,7 +35,7 @@ fn broken_files_are_named() {
     let text = std::fs::read_to_string(&path).expect("text");
     let fails = |content: &str| {
         std::fs::write(&path, content).expect("written");
-        let error = CertificateFile::read(&path).expect_err("broken");
+        let error = CertificateFile::read(&path, MemoryLimit::NONE).expect_err("broken");
         assert!(error.to_string().contains("c.json"), "{error}");
         error
     };
@@ -49,7 +50,8 @@ fn broken_files_are_named() {
     assert!(matches!(fails(&newer), CertificateFileError::Version { found: 2, .. }));
     let nan = text.replace("0.1", "NaN");
     assert!(matches!(fails(&nan), CertificateFileError::Malformed { .. }), "JSON has no NaN");
-    let missing = CertificateFile::read(&folder.path().join("none.json")).expect_err("missing");
+    let missing =
+        CertificateFile::read(&folder.path().join("none.json"), MemoryLimit::NONE).expect_err("missing");
     assert!(matches!(missing, CertificateFileError::File { .. }));
 }
 

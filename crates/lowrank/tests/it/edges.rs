@@ -3,6 +3,7 @@
 use crate::bracket::solve_by;
 use crate::support::{normal_matrix, quadratic};
 use gambeson_checker::Domain;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::linalg::matrix::{DenseMatrix, Matrix, SparseMatrix};
 use gambeson_lowrank::sdp::bracket::{BoundParams, Solver, Stop, bracket};
 use gambeson_lowrank::sdp::burer_monteiro::BurerMonteiroParams;
@@ -15,7 +16,7 @@ use std::ops::ControlFlow;
 #[test]
 fn blocks_of_different_sizes_are_no_harder() {
     let (n, block) = (120, 30);
-    let part = instance::positive_semidefinite(block, 3, 1).expect("it fits");
+    let part = instance::positive_semidefinite(block, 3, MemoryLimit::NONE, 1).expect("it fits");
     let entry = |i: usize, j: usize| {
         let size = 1e-3_f64.powi(i32::try_from(i / block).expect("four blocks"));
         if i / block == j / block { size * part.entries[(i % block) * block + j % block] } else { 0.0 }
@@ -32,7 +33,7 @@ fn blocks_of_different_sizes_are_no_harder() {
 fn negative_values_are_bracketed_as_sharply_as_positive_ones() {
     let n = 80;
     let diagonal = |value: f64| {
-        let mut matrix = instance::quadratic_program(n, 6).expect("it fits");
+        let mut matrix = instance::quadratic_program(n, 6, MemoryLimit::NONE).expect("it fits");
         (0..n).for_each(|i| matrix.entries[i * n + i] = value);
         Problem::new(Matrix::Dense(matrix), Norm::Quadratic, Reading::Plain, Domain::Vertices, 1)
             .expect("valid")
@@ -59,7 +60,7 @@ fn gaps_out_of_reach_end() {
 /// Several attempts are one run to whoever watches.
 #[test]
 fn the_bracket_seen_never_widens() {
-    let problem = quadratic(&instance::quadratic_program(90, 5).expect("it fits"));
+    let problem = quadratic(&instance::quadratic_program(90, 5, MemoryLimit::NONE).expect("it fits"));
     let mut seen: Vec<(usize, f64, f64)> = Vec::new();
     let mut watch = |progress: &Progress| {
         seen.push((progress.iteration, progress.upper, progress.lower));
@@ -82,7 +83,7 @@ fn threads_do_not_change_a_certificate() {
         (0..n).flat_map(|i| [1, 7, 31].map(|step| (i, (i + step) % n, ((i * step) % 5) as f64 - 2.0)));
     let triplets: Vec<_> = triplets.flat_map(|(i, j, x)| [(i, j, x), (j, i, x)]).collect();
     let sparse = SparseMatrix::from_triplets(n, n, triplets).expect("in range");
-    let dense = instance::quadratic_program(n, 3).expect("it fits");
+    let dense = instance::quadratic_program(n, 3, MemoryLimit::NONE).expect("it fits");
     let factor = normal_matrix(n, 40, 2);
     for (matrix, reading) in [
         (Matrix::Dense(dense), Reading::Plain),

@@ -1,6 +1,7 @@
 //! Projections fitted to data: every method, every target, ended in the checker.
 
 use crate::support::normal;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::projection::energy::{Energy, EnergyError};
 use gambeson_lowrank::projection::fit::{
     FitData, FitError, FitMethod, FitProgress, FitProjectionError, Fitted, Target, fit_channel,
@@ -37,7 +38,7 @@ fn moments(samples: usize, seed: u64) -> Moments {
         #[allow(clippy::cast_possible_truncation)]
         values.extend(image.iter().map(|&x| x as f32 + 0.4));
     }
-    let mut sums = MomentsAccumulator::new(1, 64, 1.0).expect("sizes");
+    let mut sums = MomentsAccumulator::new(1, 64, 1.0, MemoryLimit::NONE).expect("sizes");
     sums.add(Samples::F32(&values)).expect("numbers");
     sums.finish().expect("samples").remove(0)
 }
@@ -264,7 +265,7 @@ fn wrong_questions_and_data_are_refused() {
     let result = fit_channel(&few, None, Target::Rank(6), &FitMethod::Pca, &bound(), &mut ());
     assert!(matches!(result, Err(FitError::FewSamples { rank: 6, samples: 5 })));
     // Constant images have no energy around their mean.
-    let mut sums = MomentsAccumulator::new(1, 64, 1.0 / 255.0).expect("sizes");
+    let mut sums = MomentsAccumulator::new(1, 64, 1.0 / 255.0, MemoryLimit::NONE).expect("sizes");
     sums.add(Samples::U8(&[77; 64 * 9])).expect("numbers");
     let constant = sums.finish().expect("samples").remove(0);
     let refused = Energy::new(&constant, &transform, true);

@@ -1,5 +1,6 @@
 //! Moments against sums of integers, against each other, and over threads.
 
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::projection::moments::{Moments, MomentsAccumulator, MomentsError, Samples};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -14,7 +15,7 @@ fn bytes(length: usize, seed: u64) -> Vec<u8> {
 }
 
 fn moments(channels: usize, dim: usize, parts: &[Samples<'_>]) -> Vec<Moments> {
-    let mut sums = MomentsAccumulator::new(channels, dim, SCALE).expect("a valid shape");
+    let mut sums = MomentsAccumulator::new(channels, dim, SCALE, MemoryLimit::NONE).expect("a valid shape");
     parts.iter().for_each(|&part| sums.add(part).expect("whole samples"));
     sums.finish().expect("there are samples")
 }
@@ -102,13 +103,14 @@ fn moments_of_floats_have_the_same_bits_on_any_number_of_threads_and_however_spl
 
 #[test]
 fn what_is_not_samples_is_refused() {
-    let new = |channels, dim, scale| MomentsAccumulator::new(channels, dim, scale).map(|_| ());
+    let new =
+        |channels, dim, scale| MomentsAccumulator::new(channels, dim, scale, MemoryLimit::NONE).map(|_| ());
     assert_eq!(new(0, 4, 1.0), Err(MomentsError::EmptyShape { channels: 0, dim: 4 }));
     assert_eq!(new(4, 0, 1.0), Err(MomentsError::EmptyShape { channels: 4, dim: 0 }));
     assert_eq!(new(1, 4, 0.0), Err(MomentsError::BadScale { scale: 0.0 }));
     assert!(matches!(new(1, 4, f64::NAN), Err(MomentsError::BadScale { .. })));
     assert!(matches!(new(3, usize::MAX / 4, 1.0), Err(MomentsError::TooLarge { .. })));
-    let mut sums = MomentsAccumulator::new(2, 3, 1.0).expect("a valid shape");
+    let mut sums = MomentsAccumulator::new(2, 3, 1.0, MemoryLimit::NONE).expect("a valid shape");
     assert_eq!(
         sums.add(Samples::U8(&[1; 7])),
         Err(MomentsError::PartialSample { found: 7, channels: 2, dim: 3 })
@@ -119,6 +121,6 @@ fn what_is_not_samples_is_refused() {
     let error = MomentsError::NotFinite { sample: 2, channel: 1, index: 1, value: f32::INFINITY };
     assert_eq!(sums.add(Samples::F32(&bad)), Err(error));
     assert_eq!(sums.finish().expect("one sample")[1].second, [1.0; 9]);
-    let none = MomentsAccumulator::new(2, 3, 1.0).and_then(MomentsAccumulator::finish);
+    let none = MomentsAccumulator::new(2, 3, 1.0, MemoryLimit::NONE).and_then(MomentsAccumulator::finish);
     assert_eq!(none, Err(MomentsError::NoSamples));
 }

@@ -2,6 +2,7 @@
 
 use crate::support::{normal_matrix, quadratic};
 use gambeson_checker::{Certificate, Domain, Quadratic, relaxation_value};
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::linalg::matrix::DenseMatrix;
 use gambeson_lowrank::linalg::operator::Operator;
 use gambeson_lowrank::sdp::bracket::{BoundParams, Solver, bracket};
@@ -32,8 +33,8 @@ fn small_matrices(n: usize) -> Vec<(&'static str, DenseMatrix)> {
     let mut corner = DenseMatrix { rows: n, columns: n, entries: vec![0.0; n * n] };
     corner.entries[0] = 1.0;
     vec![
-        ("psd", instance::positive_semidefinite(n, 3, 1).expect("it fits")),
-        ("qp", instance::quadratic_program(n, 4).expect("it fits")),
+        ("psd", instance::positive_semidefinite(n, 3, MemoryLimit::NONE, 1).expect("it fits")),
+        ("qp", instance::quadratic_program(n, 4, MemoryLimit::NONE).expect("it fits")),
         ("one entry", corner),
     ]
 }
@@ -70,7 +71,7 @@ fn the_theorem_holds_at_its_own_parameters() {
                 assert!((value - dual).abs() <= 1e-9 * dual, "{context}: {value} != {dual}");
                 let mut point = solution.primal.unit_rows(40);
                 let operator = Operator::new(view(&matrix), Domain::Cube);
-                point.ascend(&operator, &solution.weights, 500, f64::INFINITY);
+                point.ascend(&operator, &solution.weights, 500, f64::INFINITY, &|| false);
                 let optimum = relaxation_value(view(&matrix), Domain::Cube, &point.entries, point.columns, 1)
                     .expect("a feasible point")
                     .value();
@@ -84,7 +85,7 @@ fn the_theorem_holds_at_its_own_parameters() {
 
 #[test]
 fn the_primal_candidate_is_consistent() {
-    let matrix = instance::quadratic_program(12, 1).expect("it fits");
+    let matrix = instance::quadratic_program(12, 1, MemoryLimit::NONE).expect("it fits");
     let params = MwuParams { max_iterations: 30, eigen_tolerance: 1e-9, ..MwuParams::default() };
     let solution = solve(&matrix, &params);
     let x = solution.primal.matrix().expect("the whole factor is kept by default");
@@ -99,8 +100,8 @@ fn the_primal_candidate_is_consistent() {
 #[test]
 fn weights_and_estimate_belong_together() {
     for (name, matrix) in [
-        ("psd", instance::positive_semidefinite(60, 1, 1).expect("it fits")),
-        ("qp", instance::quadratic_program(60, 2).expect("it fits")),
+        ("psd", instance::positive_semidefinite(60, 1, MemoryLimit::NONE, 1).expect("it fits")),
+        ("qp", instance::quadratic_program(60, 2, MemoryLimit::NONE).expect("it fits")),
     ] {
         let solution = solve(&matrix, &MwuParams::default());
         let bound = proven(&matrix, &solution.weights);
@@ -112,7 +113,7 @@ fn weights_and_estimate_belong_together() {
 
 #[test]
 fn half_a_percent_on_a_random_psd_matrix() {
-    let matrix = instance::positive_semidefinite(300, 1, 2).expect("it fits");
+    let matrix = instance::positive_semidefinite(300, 1, MemoryLimit::NONE, 2).expect("it fits");
     let solver = Solver::MultiplicativeWeights;
     let params = BoundParams { threads: 2, solver, gap: 5e-3, ..BoundParams::default() };
     let found = bracket(&quadratic(&matrix), &params, &mut ()).expect("a bracket");
@@ -124,7 +125,7 @@ fn half_a_percent_on_a_random_psd_matrix() {
 fn every_stop_is_reached() {
     let ones = DenseMatrix { rows: 5, columns: 5, entries: vec![1.0; 25] };
     assert_eq!(solve(&ones, &MwuParams::default()).stop, StopReason::IterateFeasible);
-    let symmetric = instance::quadratic_program(20, 5).expect("it fits");
+    let symmetric = instance::quadratic_program(20, 5, MemoryLimit::NONE).expect("it fits");
     let coarse = MwuParams { accuracy: 0.2, width: Width::Fixed(4.0), stall: 0.0, ..MwuParams::default() };
     assert_eq!(solve(&symmetric, &coarse).stop, StopReason::AverageFeasible);
     let short = MwuParams { max_iterations: 3, ..MwuParams::default() };
@@ -166,7 +167,7 @@ fn parameters_are_validated() {
 #[test]
 fn threads_do_not_change_a_bit() {
     let factor = normal_matrix(700, 40, 9);
-    let matrix = instance::quadratic_program(700, 3).expect("it fits");
+    let matrix = instance::quadratic_program(700, 3, MemoryLimit::NONE).expect("it fits");
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         pool.install(|| {

@@ -1,6 +1,7 @@
 //! Projections and their files.
 
 use crate::support::{normal, normal_matrix, square};
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::file::{sha256, sha256_of_numbers};
 use gambeson_lowrank::linalg::matrix::DenseMatrix;
 use gambeson_lowrank::projection::certificate::{
@@ -99,11 +100,11 @@ fn files_come_back_bit_for_bit_and_are_checked() {
     for centred in [false, true] {
         let projection = example(5, centred);
         projection.write(&path).expect("written");
-        let again = Projection::read(&path).expect("read");
+        let again = Projection::read(&path, MemoryLimit::NONE).expect("read");
         assert_eq!(projection, again);
         let evidence = evidence(&projection);
         evidence.write(&evidence_path).expect("written");
-        let evidence = ProjectionCertificate::read(&evidence_path).expect("read");
+        let evidence = ProjectionCertificate::read(&evidence_path, MemoryLimit::NONE).expect("read");
         let proven = evidence.check(&again, 1).expect("proven");
         let truth: f64 =
             projection.channels().iter().map(|c| crate::support::brute_force(&square(&c.basis))).sum();
@@ -129,11 +130,12 @@ fn a_projection_is_opened_with_its_proof() {
     let projection = example(5, true);
     projection.write(&path).expect("written");
     let certificate = evidence(&projection);
-    let missing = ProvenProjection::open(&path, None, None, 1).expect_err("no certificate");
+    let missing =
+        ProvenProjection::open(&path, None, None, MemoryLimit::NONE, 1).expect_err("no certificate");
     assert!(matches!(missing, OpenError::Certificate(_)), "{missing}");
     certificate.write(&certificate_path(&path)).expect("written");
     assert_eq!(certificate_path(&path), folder.path().join("p.cert.json"));
-    let opened = ProvenProjection::open(&path, None, None, 1).expect("proven");
+    let opened = ProvenProjection::open(&path, None, None, MemoryLimit::NONE, 1).expect("proven");
     let bytes = std::fs::read(&path).expect("bytes");
     assert_eq!((opened.projection(), opened.sha256()), (&projection, sha256(&bytes).as_str()));
     assert_eq!(projection.to_bytes(), bytes);
@@ -146,7 +148,7 @@ fn a_projection_is_opened_with_its_proof() {
 
     // The columns divided by levels are another basis, with a proof of its own.
     let levels = [0.5, 1.0, 2.0, 4.0, 0.25, 1.0, 8.0];
-    let levelled = ProvenProjection::open(&path, None, Some(&levels), 1).expect("proven");
+    let levelled = ProvenProjection::open(&path, None, Some(&levels), MemoryLimit::NONE, 1).expect("proven");
     assert_eq!(levelled.sha256(), opened.sha256());
     assert_eq!(levelled.levels_sha256(), Some(sha256_of_numbers(&levels).as_str()));
     let mut truth = 0.0;
@@ -162,13 +164,14 @@ fn a_projection_is_opened_with_its_proof() {
     assert!(kappa >= truth.sqrt() && kappa < 1.3 * truth.sqrt(), "{kappa} {truth}");
     assert!((levelled.spectral().value() - 4.0).abs() < 1e-6, "1/.25, as the bases are orthonormal");
 
-    let unproven = |levels: &[f64]| match ProvenProjection::open(&path, None, Some(levels), 1) {
-        Err(OpenError::Unproven { projection, certificate, reason }) => {
-            assert_eq!((&projection, &certificate), (&path, &certificate_path(&path)));
-            reason
-        }
-        other => panic!("{other:?}"),
-    };
+    let unproven =
+        |levels: &[f64]| match ProvenProjection::open(&path, None, Some(levels), MemoryLimit::NONE, 1) {
+            Err(OpenError::Unproven { projection, certificate, reason }) => {
+                assert_eq!((&projection, &certificate), (&path, &certificate_path(&path)));
+                reason
+            }
+            other => panic!("{other:?}"),
+        };
     assert!(matches!(unproven(&levels[1..]), ProveError::LevelCount { expected: 7, found: 6 }));
     assert!(matches!(
         unproven(&[1.0, 1.0, f64::NAN, 1.0, 1.0, 1.0, 1.0]),
@@ -176,7 +179,8 @@ fn a_projection_is_opened_with_its_proof() {
     ));
     let other = folder.path().join("other.json");
     evidence(&example(6, true)).write(&other).expect("written");
-    let rejected = ProvenProjection::open(&path, Some(&other), None, 1).expect_err("another projection's");
+    let rejected = ProvenProjection::open(&path, Some(&other), None, MemoryLimit::NONE, 1)
+        .expect_err("another projection's");
     assert!(
         matches!(
             &rejected,
@@ -188,7 +192,7 @@ fn a_projection_is_opened_with_its_proof() {
         rejected.to_string().contains("p.safetensors with ") && rejected.to_string().contains("other.json")
     );
     let absent = folder.path().join("absent.safetensors");
-    let error = ProvenProjection::open(&absent, None, None, 1).expect_err("absent");
+    let error = ProvenProjection::open(&absent, None, None, MemoryLimit::NONE, 1).expect_err("absent");
     assert!(matches!(error, OpenError::Projection(_)) && error.to_string().contains("absent"), "{error}");
 }
 
@@ -222,7 +226,7 @@ fn damaged_files_are_told_apart() {
     let whole = std::fs::read(&path).expect("read");
     let said = |bytes: &[u8]| {
         std::fs::write(&path, bytes).expect("written");
-        Projection::read(&path).expect_err("damaged").to_string()
+        Projection::read(&path, MemoryLimit::NONE).expect_err("damaged").to_string()
     };
     for cut in [0, 4, 8, 20, whole.len() / 2, whole.len() - 1] {
         let message = said(&whole[..cut]);

@@ -1,6 +1,7 @@
 //! Files written here are read by the reference implementation, and files that two readers might read differently are
 //! refused.
 
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::safetensors::{Content, SafetensorsProblem, Tensor, Tensors, header};
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ fn what_is_written_is_read_here_and_by_the_reference() {
     let path = folder.path().join("x.safetensors");
     let tensors = example();
     tensors.write(&path).expect("written");
-    assert_eq!(Tensors::<f32>::read(&path).expect("read"), tensors);
+    assert_eq!(Tensors::<f32>::read(&path, MemoryLimit::NONE).expect("read"), tensors);
     let bytes = std::fs::read(&path).expect("read");
     let (_, metadata) = safetensors::SafeTensors::read_metadata(&bytes).expect("read");
     assert_eq!(metadata.metadata().iter().flatten().count(), 3);

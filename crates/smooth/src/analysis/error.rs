@@ -65,21 +65,20 @@ pub enum LogError {
         problem: LineProblem,
     },
     /// Counts without a noise level.
-    #[error("{}: votes without a noise level: give it with --sigma", path.display())]
+    #[error("{}: votes without a noise level: sigma is missing", path.display())]
     NoSigma {
         /// Which file.
         path: PathBuf,
     },
     /// Counts without a failure probability.
-    #[error("{}: votes without a failure probability: give it with --alpha", path.display())]
+    #[error("{}: votes without a failure probability: alpha is missing", path.display())]
     NoAlpha {
         /// Which file.
         path: PathBuf,
     },
     /// Another failure probability or other limits were asked for, which needs counts.
     #[error(
-        "{}: it has no counts, so it cannot be certified again: leave out --alpha and --method, or analyze it \
-         separately",
+        "{}: it has no counts, so it cannot be certified again with another alpha or other limits",
         path.display()
     )]
     NoCounts {
@@ -216,10 +215,7 @@ pub enum LineProblem {
 #[non_exhaustive]
 pub enum AnalysisError {
     /// Accuracy without labels.
-    #[error(
-        "{log}: no label for input {index}, so its accuracy is not known; --any-class counts what is \
-         certified whatever its class"
-    )]
+    #[error("{log}: no label for input {index}, so its accuracy is not known")]
     NoLabels {
         /// Which log.
         log: String,
@@ -237,17 +233,17 @@ pub enum AnalysisError {
         own: u64,
     },
     /// No radii in that norm.
-    #[error("{log}: no {norm} radii in it{advice}")]
+    #[error("{log}: no {norm} radii in it{}", why.text())]
     NoRadii {
         /// Which log.
         log: String,
         /// The norm asked for.
         norm: &'static str,
-        /// What to do about it.
-        advice: &'static str,
+        /// Why there are none.
+        why: MissingRadii,
     },
     /// No failure probability for a bound that needs one.
-    #[error("{log}: it does not say its failure probability, which --rho needs: give it with --log-alpha")]
+    #[error("{log}: it does not say its failure probability, which a high-probability bound needs")]
     NoAlpha {
         /// Which log.
         log: String,
@@ -289,4 +285,29 @@ pub enum AnalysisError {
     /// The checker refuses.
     #[error(transparent)]
     Statistics(#[from] StatisticsError),
+}
+
+/// Why a log has no radii in a norm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MissingRadii {
+    /// Its l2 radii would give them with a scale, which is missing.
+    NoScale,
+    /// It has radii in linf.
+    OtherNorm,
+    /// Predictions answer for radius 0 only.
+    Predictions,
+    /// It has none in any norm.
+    None,
+}
+
+impl MissingRadii {
+    fn text(self) -> &'static str {
+        match self {
+            Self::NoScale => ": kappa or the number of coordinates would give them from those in l2",
+            Self::OtherNorm => ", but in linf",
+            Self::Predictions => ": predictions answer for radius 0 only",
+            Self::None => "",
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::record::{LimitChoice, Run};
 use gambeson_checker::FailureProbability;
+use gambeson_lowrank::MemoryLimit;
 use std::path::PathBuf;
 
 /// What a log is.
@@ -101,6 +102,8 @@ pub struct Settings {
     pub sigma: Option<f64>,
     /// Which limits are used.
     pub how: LimitChoice,
+    /// What the file of a log may take in memory. By default there is no limit.
+    pub memory: MemoryLimit,
 }
 
 impl LoggedRun {

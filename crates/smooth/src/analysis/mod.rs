@@ -17,7 +17,7 @@ mod records;
 mod scores;
 
 pub use accuracy::{AccuracyAtRadii, CertifiedRadii, RunAccuracy};
-pub use error::{AnalysisError, LineProblem, LogError};
+pub use error::{AnalysisError, LineProblem, LogError, MissingRadii};
 pub use find::{find_logs, readable_logs};
 pub use logged::{Dialect, Evidence, Input, LoggedRun, Predicted, Settings};
 pub use paired::{Paired, paired};

@@ -14,7 +14,9 @@ pub fn read_logs(paths: &[PathBuf], settings: &Settings) -> Result<Vec<LoggedRun
     let mut records = Gathered::<Record>::default();
     let mut predictions = Gathered::<PredictionRecord>::default();
     for path in paths {
-        let bytes = gambeson_lowrank::file::read_file(path)
+        let bytes = settings
+            .memory
+            .read_file(path)
             .map_err(|reason| LogError::File { path: path.clone(), reason })?;
         if without_mark(&bytes).trim_ascii_start().starts_with(PREDICTION_START) {
             if let Some(run) = predictions.add(path, &bytes)? {

@@ -1,7 +1,7 @@
 //! Certified accuracy, average certified radius, abstention, and the distribution of p_A, of one run.
 
 use super::accuracy::CertifiedRadii;
-use super::error::AnalysisError;
+use super::error::{AnalysisError, MissingRadii};
 use super::logged::{Dialect, Evidence, Input, LoggedRun, Predicted};
 pub use crate::sequential::RadiusNorm;
 use gambeson_checker::rounding::{quotient_below, root_above};
@@ -154,10 +154,10 @@ impl LoggedRun {
         radius.ok_or_else(|| AnalysisError::NoRadii {
             log: self.name(),
             norm: question.norm.name(),
-            advice: match (question.norm, l2) {
-                (RadiusNorm::Linf, Some(_)) => ": give --kappa or --by-dimension",
-                (RadiusNorm::L2, None) if linf.is_some() => ": ask for --norm linf",
-                _ => "",
+            why: match (question.norm, l2) {
+                (RadiusNorm::Linf, Some(_)) => MissingRadii::NoScale,
+                (RadiusNorm::L2, None) if linf.is_some() => MissingRadii::OtherNorm,
+                _ => MissingRadii::None,
             },
         })
     }
@@ -186,7 +186,7 @@ impl Scores {
             Counted::Predictions { name, .. } => Err(AnalysisError::NoRadii {
                 log: name.clone(),
                 norm: "certified",
-                advice: ": predictions answer for radius 0 only",
+                why: MissingRadii::Predictions,
             }),
             Counted::Curve(points) => {
                 Ok(points.iter().find(|(listed, _)| *listed >= radius).map_or(0.0, |&(_, accuracy)| accuracy))

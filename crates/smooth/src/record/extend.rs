@@ -14,7 +14,7 @@ pub enum NotExtendable {
     /// Its rule has spent all of α.
     #[error(
         "its rule is `{rule}`, which spent all of alpha on the draws that were planned: a second look, at more draws, would \
-         make certificates wrong more often than alpha. Only runs of --sequential can be extended; certify anew, with another \
+         make certificates wrong more often than alpha. Only sequential runs can be extended; certify anew, with another \
          nonce if the draws are to be fresh"
     )]
     Spent {

@@ -4,7 +4,8 @@ use super::certified::Record;
 use super::entry::Entry;
 use super::error::RecordError;
 use super::line::{Fault, parse_line, to_line};
-use gambeson_lowrank::file::{broken_off, read_file, read_to_limit, without_mark};
+use gambeson_lowrank::MemoryLimit;
+use gambeson_lowrank::file::{broken_off, without_mark};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -28,7 +29,11 @@ impl<E: Entry> Log<E> {
     ///
     /// A last line that was broken off by a kill is cut off: that input is to be done again. Everything else that is
     /// not an entry of this very run, or claims what its counts do not prove, is refused, and the file is left as it was.
-    pub fn open_to_append(path: &Path, run: &E::Run) -> Result<(Self, BTreeMap<u64, E>), RecordError> {
+    pub fn open_to_append(
+        path: &Path,
+        run: &E::Run,
+        memory: MemoryLimit,
+    ) -> Result<(Self, BTreeMap<u64, E>), RecordError> {
         let failed = |reason| RecordError::File { path: path.to_path_buf(), reason };
         let created = !path.exists();
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(failed)?;
@@ -38,7 +43,7 @@ impl<E: Entry> Log<E> {
         if created {
             sync_folder(path).map_err(failed)?;
         }
-        let bytes = read_to_limit(&mut file).map_err(failed)?;
+        let bytes = memory.read_to_end(&mut file).map_err(failed)?;
         let lines = parse::<E>(path, &bytes)?;
         let mut present: BTreeMap<u64, &Line<E>> = BTreeMap::new();
         for line in &lines.records {
@@ -72,8 +77,8 @@ fn sync_folder(path: &Path) -> std::io::Result<()> {
 }
 
 /// Reads the records of a file, in its order. A last line that was broken off by a kill is left out.
-pub fn read_records(path: &Path) -> Result<Vec<Record>, RecordError> {
-    Ok(parse(path, &bytes_of(path)?)?.records.into_iter().map(|line: Line| line.record).collect())
+pub fn read_records(path: &Path, memory: MemoryLimit) -> Result<Vec<Record>, RecordError> {
+    Ok(parse(path, &bytes_of(path, memory)?)?.records.into_iter().map(|line: Line| line.record).collect())
 }
 
 /// The records of a file with their line numbers, from 1, in its order; all of one run, whose inputs may occur twice if
@@ -81,8 +86,8 @@ pub fn read_records(path: &Path) -> Result<Vec<Record>, RecordError> {
 ///
 /// Of all readers, this one does not ask whether counts prove what stands beside them: [`crate::replay::examine`] does, record
 /// by record, and tells all that it finds.
-pub fn read_numbered_records(path: &Path) -> Result<Vec<(usize, Record)>, RecordError> {
-    let lines = parse_unproven::<Record>(path, &bytes_of(path)?)?.records;
+pub fn read_numbered_records(path: &Path, memory: MemoryLimit) -> Result<Vec<(usize, Record)>, RecordError> {
+    let lines = parse_unproven::<Record>(path, &bytes_of(path, memory)?)?.records;
     let mut first: BTreeMap<u64, &Line> = BTreeMap::new();
     for line in &lines {
         same_run(path, line, &lines[0].record.run)?;
@@ -92,18 +97,18 @@ pub fn read_numbered_records(path: &Path) -> Result<Vec<(usize, Record)>, Record
 }
 
 /// The records of all files, shards of one run, by index. An input may occur twice if both counted the same.
-pub fn merge_records(paths: &[PathBuf]) -> Result<Vec<Record>, RecordError> {
+pub fn merge_records(paths: &[PathBuf], memory: MemoryLimit) -> Result<Vec<Record>, RecordError> {
     let mut merged: Option<Merged<Record>> = None;
     for path in paths {
-        for line in parse::<Record>(path, &bytes_of(path)?)?.records {
+        for line in parse::<Record>(path, &bytes_of(path, memory)?)?.records {
             merged.get_or_insert_with(|| Merged::new(line.record.run.clone())).add(path, line)?;
         }
     }
     Ok(merged.map_or_else(Vec::new, |merged| merged.into_lines().map(|(_, line)| line.record).collect()))
 }
 
-fn bytes_of(path: &Path) -> Result<Vec<u8>, RecordError> {
-    read_file(path).map_err(|reason| RecordError::File { path: path.to_path_buf(), reason })
+fn bytes_of(path: &Path, memory: MemoryLimit) -> Result<Vec<u8>, RecordError> {
+    memory.read_file(path).map_err(|reason| RecordError::File { path: path.to_path_buf(), reason })
 }
 
 /// What computed the network of the run that a file of records or predictions holds; none where it names nothing, or

@@ -1,6 +1,7 @@
 //! Runs over inputs: stopped, resumed, refused.
 
 use crate::smoothing::params;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::classifier::Classifier;
 use gambeson_smooth::record::{
     Derived, Entry, Names, PredictionRecord, PredictionRun, ProjectionMismatch, Record, RecordProblem, Run,
@@ -39,6 +40,7 @@ fn run_params(out: Option<&Path>) -> RunParams {
         classes: 3,
         indices: (0..INPUTS).rev().collect(),
         out: out.map(Path::to_path_buf),
+        memory: MemoryLimit::NONE,
     }
 }
 
@@ -118,7 +120,7 @@ fn a_stopped_run_is_resumed() {
         });
         let first = first.expect("a run");
         assert!(first.stopped && (first.records.len() as u64) < INPUTS, "{first:?}");
-        let kept = read_records(&path).expect("records");
+        let kept = read_records(&path, MemoryLimit::NONE).expect("records");
         assert_eq!(kept.len(), first.records.len(), "what is returned is on the disk");
         let (mut resumed, mut recorded, mut draws) = (0, 0, 0);
         let second = certified(Some(&path), |progress| {

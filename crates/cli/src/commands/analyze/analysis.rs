@@ -3,10 +3,13 @@
 use super::prove::{self, Proof};
 use crate::args::{AnalyzeArguments, RadiiArguments, Radius};
 use crate::commands::certify::cosines;
+use crate::hints::explained;
+use crate::machine::Resources;
 use crate::progress::say;
 use crate::screen::shown;
 use anyhow::bail;
 use gambeson_checker::FailureProbability;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::analysis::{
     AnalysisError, Evidence, Input, LoggedRun, Paired, Question, RadiusNorm, Scale, Scores, Settings,
     bernstein_bound, best_at, false_certificates, find_logs, paired, read_logs, readable_logs,
@@ -71,10 +74,10 @@ pub(super) struct HighProbability {
     pub(super) bernstein: Vec<f64>,
 }
 
-pub(super) fn analyse(arguments: &AnalyzeArguments, threads: usize) -> anyhow::Result<Analysis> {
+pub(super) fn analyse(arguments: &AnalyzeArguments, resources: Resources) -> anyhow::Result<Analysis> {
     let question = question(&arguments.radii)?;
-    let proofs = prove::proofs(&arguments.proof, threads)?;
-    let sources = sources(arguments, &question)?;
+    let proofs = prove::proofs(&arguments.proof, resources)?;
+    let sources = sources(arguments, &question, resources.memory)?;
     all_in_one_basis(&sources, &question)?;
     let scores = sources.iter().map(|source| source.scores(&question)).collect::<Result<Vec<_>, _>>()?;
     let largest = scores.iter().map(Scores::largest_radius).fold(0.0, f64::max);
@@ -183,16 +186,21 @@ fn pair(
 }
 
 /// The logs, read; those that cannot be are left out if asked for.
-fn sources(arguments: &AnalyzeArguments, question: &Question) -> anyhow::Result<Vec<LoggedRun>> {
+fn sources(
+    arguments: &AnalyzeArguments,
+    question: &Question,
+    memory: MemoryLimit,
+) -> anyhow::Result<Vec<LoggedRun>> {
     let settings = Settings {
         alpha: arguments.proof.alpha.map(FailureProbability::new).transpose()?,
         sigma: arguments.proof.sigma,
         how: arguments.proof.method.into(),
+        memory,
     };
     let mut paths = find_logs(&arguments.logs)?;
     if arguments.skip_bad {
         let (good, bad) = readable_logs(&paths, &settings);
-        bad.iter().for_each(|error| say(&format!("skipped: {error}")));
+        bad.into_iter().for_each(|error| say(&format!("skipped: {}", explained(&error.into()))));
         paths = good;
     }
     let mut sources = read_logs(&paths, &settings)?;
@@ -200,7 +208,7 @@ fn sources(arguments: &AnalyzeArguments, question: &Question) -> anyhow::Result<
         sources.retain(|source| match source.scores(question) {
             Ok(_) => true,
             Err(error) => {
-                say(&format!("skipped: {error}"));
+                say(&format!("skipped: {}", explained(&error.into())));
                 false
             }
         });

@@ -8,6 +8,7 @@ mod report;
 
 use crate::args::AnalyzeArguments;
 use crate::ended::Ended;
+use crate::machine::Resources;
 use crate::report::mark::{LATEX, MARKUP};
 use crate::screen::shown;
 use analysis::analyse;
@@ -19,9 +20,9 @@ use std::path::{Path, PathBuf};
 pub(crate) fn run(
     arguments: &AnalyzeArguments,
     stdout: &mut impl Write,
-    threads: usize,
+    resources: Resources,
 ) -> anyhow::Result<Ended> {
-    let analysis = analyse(arguments, threads)?;
+    let analysis = analyse(arguments, resources)?;
     let tables = report::tables(&analysis, arguments);
     if arguments.json {
         report::json(&analysis, arguments.envelope, stdout)?;

@@ -2,6 +2,7 @@
 
 use crate::args::ProofArguments;
 use crate::commands::certify::vector;
+use crate::machine::Resources;
 use crate::screen::shown;
 use anyhow::bail;
 use gambeson_lowrank::projection::proven::ProvenProjection;
@@ -16,15 +17,21 @@ pub(super) struct Proof {
 }
 
 /// Proves κ and s of every `--projection`.
-pub(super) fn proofs(arguments: &ProofArguments, threads: usize) -> anyhow::Result<Vec<Proof>> {
-    let levels = arguments.noise_levels.as_deref().map(vector).transpose()?;
+pub(super) fn proofs(arguments: &ProofArguments, resources: Resources) -> anyhow::Result<Vec<Proof>> {
+    let levels = arguments.noise_levels.as_deref().map(|path| vector(path, resources.memory)).transpose()?;
     let (projections, certificates) = (&arguments.projection, &arguments.certificate);
     if !certificates.is_empty() && certificates.len() != projections.len() {
         bail!("{} certificates for {} projections", certificates.len(), projections.len());
     }
     let one = |(at, path): (usize, &PathBuf)| {
         let certificate = certificates.get(at).map(PathBuf::as_path);
-        let projection = ProvenProjection::open(path, certificate, levels.as_deref(), threads)?;
+        let projection = ProvenProjection::open(
+            path,
+            certificate,
+            levels.as_deref(),
+            resources.memory,
+            resources.threads,
+        )?;
         Ok(Proof { name: shown(&path.display().to_string()), projection })
     };
     projections.iter().enumerate().map(one).collect()

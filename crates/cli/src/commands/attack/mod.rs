@@ -8,11 +8,13 @@ mod summary;
 use crate::args::{AttackArguments, FigureFiles, MethodName, RadiusNormName};
 use crate::ended::Ended;
 use crate::json;
+use crate::machine::Resources;
 use crate::output::writable;
 use crate::progress::{catch_interrupts, interrupted, live_line};
 use anyhow::{Context, bail, ensure};
 use gambeson_learn::attack::inputs::{Adversarial, AttackParams, Done, Victim, attack_inputs};
 use gambeson_learn::attack::sparse::sparse_change;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::file::write_file;
 use gambeson_lowrank::matrix_file::npy;
 use gambeson_lowrank::observe::Observer;
@@ -25,7 +27,7 @@ use summary::Summary;
 pub(super) fn run(
     arguments: &AttackArguments,
     stdout: &mut impl Write,
-    threads: usize,
+    resources: Resources,
 ) -> anyhow::Result<Ended> {
     let figures = arguments.figure.figure.iter().flat_map(FigureFiles::paths);
     for path in figures.chain(&arguments.out) {
@@ -34,9 +36,9 @@ pub(super) fn run(
     check(arguments)?;
     catch_interrupts("stopping (press Ctrl-C again to quit)");
     let started = Instant::now();
-    let scene = Scene::load(arguments, threads)?;
+    let scene = Scene::load(arguments, resources)?;
     let victims = scene.victims(arguments)?;
-    let perturbed = perturb(&scene, arguments, &victims)?;
+    let perturbed = perturb(&scene, arguments, &victims, resources.memory)?;
     if perturbed.len() < victims.len() {
         return Ok(Ended::FellShort);
     }
@@ -107,6 +109,7 @@ fn perturb(
     scene: &Scene,
     arguments: &AttackArguments,
     victims: &[Victim],
+    memory: MemoryLimit,
 ) -> anyhow::Result<Vec<Adversarial>> {
     if let (MethodName::Sparse, Some(k)) = (arguments.method, arguments.sparsity) {
         let one = |victim: &Victim| {
@@ -123,6 +126,7 @@ fn perturb(
         sigma: arguments.sigma.unwrap_or(0.0),
         draws: if arguments.sigma.is_some() { arguments.draws } else { 1 },
         seed: arguments.seed,
+        memory,
     };
     let bar = live_line(Some(victims.len() as u64), "{spinner} {elapsed} [{bar:20}] {pos} of {len} attacked");
     let mut live = Live(bar);

@@ -4,6 +4,7 @@ use crate::args::{AttackArguments, BallBasisName, MethodName, RadiusNormName};
 use crate::commands::certify::{hinted, normalisation};
 use crate::commands::data::data_dir;
 use crate::live_data::LiveData;
+use crate::machine::Resources;
 use anyhow::{Context, bail, ensure};
 use gambeson_data::dataset::Dataset;
 use gambeson_data::source::{self, LoadOptions};
@@ -27,8 +28,9 @@ pub(super) struct Scene {
 }
 
 impl Scene {
-    pub(super) fn load(arguments: &AttackArguments, threads: usize) -> anyhow::Result<Self> {
-        let options = LoadOptions { split: arguments.split.into(), ..LoadOptions::new(data_dir()?) };
+    pub(super) fn load(arguments: &AttackArguments, resources: Resources) -> anyhow::Result<Self> {
+        let Resources { threads, memory } = resources;
+        let options = LoadOptions { split: arguments.split.into(), memory, ..LoadOptions::new(data_dir()?) };
         let data = LiveData::watch(|progress| source::load(&arguments.data, &options, progress))?;
         let indices: Vec<usize> = arguments.range.of(data.len())?.collect();
         ensure!(!indices.is_empty(), "--start, --stop and --every select none of the {} inputs", data.len());
@@ -47,6 +49,7 @@ impl Scene {
                     normalisation,
                     noise,
                     threads,
+                    memory,
                     ..SmoothedParams::new(path, data.shape())
                 };
                 Some(WhiteBoxModel::open(&params).map_err(hinted)?)
@@ -54,7 +57,7 @@ impl Scene {
         };
         let records = match &arguments.certified {
             None => Vec::new(),
-            Some(path) => merge_records(std::slice::from_ref(path))?,
+            Some(path) => merge_records(std::slice::from_ref(path), memory)?,
         };
         Ok(Self { data, model, indices, records })
     }

@@ -4,6 +4,7 @@ use super::setup::Setup;
 use crate::args::SmoothArguments;
 use crate::ended::Ended;
 use crate::json;
+use crate::machine::Resources;
 use crate::progress::{interrupted, live_line, say};
 use crate::screen::wrapped;
 use gambeson_learn::runtime::Runtime;
@@ -49,9 +50,9 @@ impl Live {
 pub(super) fn run(
     arguments: &SmoothArguments,
     stdout: &mut impl Write,
-    threads: usize,
+    resources: Resources,
 ) -> anyhow::Result<Ended> {
-    let setup = Setup::load(arguments, threads)?;
+    let setup = Setup::load(arguments, resources)?;
     let indices: Vec<u64> = setup.indices.iter().map(|&index| index as u64).collect();
     let bar = live_line(Some(indices.len() as u64), "{spinner} {elapsed} [{bar:20}] {pos} of {len} inputs");
     let live = Live { bar, started: Instant::now(), limit: arguments.time_limit };

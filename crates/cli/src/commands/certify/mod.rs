@@ -13,9 +13,11 @@ mod tsv;
 use crate::args::CertifyArguments;
 use crate::ended::Ended;
 use crate::json;
+use crate::machine::Resources;
 use crate::report::decimal::down;
 use anyhow::{Context, bail};
 use gambeson_checker::NoiseLevel;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::projection::representation::Representation;
 use gambeson_smooth::analysis::RunAccuracy;
 use gambeson_smooth::record::{Derived, Record, merge_records};
@@ -53,19 +55,23 @@ struct Summary {
 pub(crate) fn run(
     arguments: &CertifyArguments,
     stdout: &mut impl Write,
-    threads: usize,
+    resources: Resources,
 ) -> anyhow::Result<Ended> {
-    interruptible(|| certify(arguments, stdout, threads))
+    interruptible(|| certify(arguments, stdout, resources))
 }
 
-fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize) -> anyhow::Result<Ended> {
+fn certify(
+    arguments: &CertifyArguments,
+    stdout: &mut impl Write,
+    resources: Resources,
+) -> anyhow::Result<Ended> {
     let smooth = &arguments.smooth;
     let failure = setup::failure(smooth)?;
     let noise = setup::noise(smooth)?;
-    let setup = Setup::load(smooth, threads)?;
+    let setup = Setup::load(smooth, resources)?;
     let goal = arguments.sequential.then(|| goal(arguments, noise, &setup));
     let (seed, nonce) = setup.seed(smooth, noise)?;
-    let earlier = arguments.extend.as_deref().map(earlier).transpose()?;
+    let earlier = arguments.extend.as_deref().map(|path| earlier(path, resources.memory)).transpose()?;
     let params = SmoothingParams {
         noise,
         selection: arguments.n0,
@@ -78,7 +84,7 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
         grid_exponent: smooth.grid_exponent,
     };
     let smoother = Smoother::new(&setup.smoothed.classifier, &setup.smoothed.space, params)?;
-    let mut run = setup.run_params(smooth, nonce);
+    let mut run = setup.run_params(smooth, nonce, resources.memory);
     if let Some((_, earlier)) = &earlier {
         run.indices.retain(|index| earlier.contains_key(index));
     }
@@ -101,8 +107,8 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
 }
 
 /// The records of a run to be extended, by index, and what its last look was planned for.
-fn earlier(path: &Path) -> anyhow::Result<(u64, BTreeMap<u64, Record>)> {
-    let records = merge_records(&[path.to_path_buf()])?;
+fn earlier(path: &Path, memory: MemoryLimit) -> anyhow::Result<(u64, BTreeMap<u64, Record>)> {
+    let records = merge_records(&[path.to_path_buf()], memory)?;
     let Some(first) = records.first() else { bail!("{}: holds no records", path.display()) };
     let last = first.run.extendable().with_context(|| format!("{}: cannot be extended", path.display()))?;
     Ok((last, records.into_iter().map(|record| (record.index, record)).collect()))

@@ -8,6 +8,7 @@ use gambeson_learn::convert::ConvertProblem;
 use gambeson_learn::onnx::{Batching, Normalisation, OnnxError};
 use gambeson_learn::runtime::{ModelError, NetworkModel};
 use gambeson_learn::smoothed::{NamedClassifier, OpenedModel, SmoothedError, SmoothedModel, SmoothedParams};
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::file::sha256_of_numbers;
 use gambeson_lowrank::matrix_file::npy;
 use gambeson_lowrank::projection::representation::{Representation, Transform};
@@ -124,13 +125,20 @@ pub(super) fn toy_classifier(
     toy: &Toy<'_>,
     text: &str,
     images: Shape,
+    memory: MemoryLimit,
 ) -> anyhow::Result<NamedClassifier<Model>> {
-    let (classifier, name) = toy_model(toy, text, images).with_context(|| format!("--model {text}"))?;
+    let (classifier, name) =
+        toy_model(toy, text, images, memory).with_context(|| format!("--model {text}"))?;
     Ok(NamedClassifier { classifier, name, runtime: None, images })
 }
 
 /// A toy and its name in records.
-fn toy_model(toy: &Toy<'_>, text: &str, shape: Shape) -> anyhow::Result<(Model, String)> {
+fn toy_model(
+    toy: &Toy<'_>,
+    text: &str,
+    shape: Shape,
+    memory: MemoryLimit,
+) -> anyhow::Result<(Model, String)> {
     let kind = toy.kind.as_str();
     let allowed: &[&str] = match kind {
         "half-space" => &["offset", "cosine", "normal"],
@@ -167,7 +175,7 @@ fn toy_model(toy: &Toy<'_>, text: &str, shape: Shape) -> anyhow::Result<(Model, 
         (None, None) => vec![1.0 / shape.len() as f64; shape.len()],
         (Some(index), None) => cosine(&index.to_string_lossy(), shape)?,
         (None, Some(path)) => {
-            let normal = vector(Path::new(path))?;
+            let normal = vector(Path::new(path), memory)?;
             if normal.len() != shape.len() {
                 let path = path.display();
                 bail!("{path}: has {} numbers, but the inputs have {}", normal.len(), shape.len());
@@ -194,12 +202,12 @@ fn cosine(index: &str, shape: Shape) -> anyhow::Result<Vec<f64>> {
 }
 
 /// All numbers of an `.npy` file, in its order.
-pub(crate) fn vector(path: &Path) -> anyhow::Result<Vec<f64>> {
-    let bytes = gambeson_lowrank::file::read_file(path).with_context(|| path.display().to_string())?;
+pub(crate) fn vector(path: &Path, memory: MemoryLimit) -> anyhow::Result<Vec<f64>> {
+    let bytes = memory.read_file(path).with_context(|| path.display().to_string())?;
     let read = || {
         let (mut rest, length) = (&bytes[..], bytes.len() as u64);
         let header = npy::Header::read(&mut rest, length)?;
-        npy::values(&mut rest, &header, length, bytes.len())
+        npy::values(&mut rest, &header, length, bytes.len(), memory)
     };
     read().with_context(|| path.display().to_string())
 }

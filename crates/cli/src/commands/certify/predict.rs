@@ -11,6 +11,7 @@ use super::tsv;
 use crate::args::PredictArguments;
 use crate::ended::Ended;
 use crate::json;
+use crate::machine::Resources;
 use crate::report::mark::PREDICTED;
 use gambeson_smooth::runs::predict_inputs;
 use gambeson_smooth::smoother::{Smoother, SmoothingParams};
@@ -30,20 +31,24 @@ struct Summary {
 pub(crate) fn run(
     arguments: &PredictArguments,
     stdout: &mut impl Write,
-    threads: usize,
+    resources: Resources,
 ) -> anyhow::Result<Ended> {
     interruptible(|| {
         if arguments.clean {
-            return clean::run(&arguments.smooth, stdout, threads);
+            return clean::run(&arguments.smooth, stdout, resources);
         }
-        predict(arguments, stdout, threads)
+        predict(arguments, stdout, resources)
     })
 }
 
-fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize) -> anyhow::Result<Ended> {
+fn predict(
+    arguments: &PredictArguments,
+    stdout: &mut impl Write,
+    resources: Resources,
+) -> anyhow::Result<Ended> {
     let smooth = &arguments.smooth;
     let (failure, noise) = (setup::failure(smooth)?, setup::noise(smooth)?);
-    let setup = Setup::load(smooth, threads)?;
+    let setup = Setup::load(smooth, resources)?;
     let (seed, nonce) = setup.seed(smooth, noise)?;
     let params = SmoothingParams {
         selection: 1, // not drawn
@@ -55,7 +60,7 @@ fn predict(arguments: &PredictArguments, stdout: &mut impl Write, threads: usize
         ..SmoothingParams::new(noise)?
     };
     let smoother = Smoother::new(&setup.smoothed.classifier, &setup.smoothed.space, params)?;
-    let run = setup.run_params(smooth, nonce);
+    let run = setup.run_params(smooth, nonce, resources.memory);
     let draws = Draws { count: arguments.n, at_most: false };
     let mut live = Live::new(run.indices.len(), draws, smooth.time_limit);
     let finished = predict_inputs(&smoother, &run, |index| setup.row(index), &mut live);

@@ -5,6 +5,7 @@ use super::sources::Sources;
 use crate::args::{SmoothArguments, toy};
 use crate::commands::data::data_dir;
 use crate::live_data::LiveData;
+use crate::machine::Resources;
 use crate::screen::shown;
 use anyhow::{Context, bail};
 use gambeson_checker::{FailureProbability, NoiseLevel};
@@ -13,6 +14,7 @@ use gambeson_data::source::{self, LoadOptions};
 use gambeson_learn::inputs::{quantum, row_for};
 use gambeson_learn::runtime::Runtime;
 use gambeson_learn::smoothed::{NoiseParams, SmoothedModel, SmoothedParams};
+use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::classifier::Classifier;
 use gambeson_smooth::record::Names;
 use gambeson_smooth::runs::{Row, RunParams};
@@ -28,8 +30,8 @@ pub(crate) struct Setup {
 
 impl Setup {
     /// Loads everything, cheap and likely mistakes first.
-    pub(super) fn load(arguments: &SmoothArguments, threads: usize) -> anyhow::Result<Self> {
-        let mut setup = Self::open(&arguments.into(), threads, |data| {
+    pub(super) fn load(arguments: &SmoothArguments, resources: Resources) -> anyhow::Result<Self> {
+        let mut setup = Self::open(&arguments.into(), resources, |data| {
             if arguments.tsv.is_some() && data.labels().is_none() {
                 bail!("{}: the data have no labels, which --tsv needs; leave it out", data.name());
             }
@@ -43,17 +45,18 @@ impl Setup {
     /// Opens the sources; `choose` picks the inputs as soon as the data are there.
     pub(crate) fn open(
         sources: &Sources<'_>,
-        threads: usize,
+        resources: Resources,
         choose: impl FnOnce(&Dataset) -> anyhow::Result<Vec<usize>>,
     ) -> anyhow::Result<Self> {
         let options = LoadOptions {
             split: sources.split.into(),
             frames: sources.frames,
+            memory: resources.memory,
             ..LoadOptions::new(data_dir()?)
         };
         let data = LiveData::watch(|progress| source::load(sources.data, &options, progress))?;
         let indices = choose(&data)?;
-        let smoothed = Self::smoothed(sources, &data, threads)?;
+        let smoothed = Self::smoothed(sources, &data, resources)?;
         let classes = data.classes().len();
         if classes > smoothed.classifier.classes() {
             crate::progress::say(&format!(
@@ -69,11 +72,12 @@ impl Setup {
     fn smoothed(
         sources: &Sources<'_>,
         data: &Dataset,
-        threads: usize,
+        resources: Resources,
     ) -> anyhow::Result<SmoothedModel<Model>> {
         let shape = data.shape();
         let normalisation = model::normalisation(sources.mean, sources.std, shape)?;
-        let levels = sources.noise_levels.map(model::vector).transpose()?;
+        let Resources { threads, memory } = resources;
+        let levels = sources.noise_levels.map(|path| model::vector(path, memory)).transpose()?;
         let noise = NoiseParams {
             projection: sources.projection,
             certificate: sources.certificate,
@@ -82,14 +86,15 @@ impl Setup {
         };
         let Some(toy) = toy(sources.model) else {
             let (network, runtime) = (Path::new(sources.model), sources.runtime);
-            let params = SmoothedParams { network, normalisation, runtime, noise, input: shape, threads };
+            let params =
+                SmoothedParams { network, normalisation, runtime, noise, input: shape, threads, memory };
             return model::network(&params);
         };
         if normalisation.is_some() {
             bail!("--mean and --std are for networks: a toy takes its inputs unchanged");
         }
-        let named = model::toy_classifier(&toy, &sources.model.to_string_lossy(), shape)?;
-        Ok(SmoothedModel::new(named, shape, &noise, threads)?)
+        let named = model::toy_classifier(&toy, &sources.model.to_string_lossy(), shape, memory)?;
+        Ok(SmoothedModel::new(named, shape, &noise, memory, threads)?)
     }
 
     /// The seed that network, projection, data, σ and grid give with a nonce.
@@ -121,12 +126,18 @@ impl Setup {
     }
 
     /// What the run over the inputs asked for is about.
-    pub(super) fn run_params(&self, arguments: &SmoothArguments, nonce: Option<u64>) -> RunParams {
+    pub(super) fn run_params(
+        &self,
+        arguments: &SmoothArguments,
+        nonce: Option<u64>,
+        memory: MemoryLimit,
+    ) -> RunParams {
         RunParams {
             names: self.names(nonce),
             classes: self.data.classes().len(),
             indices: self.indices.iter().map(|&index| index as u64).collect(),
             out: arguments.out.clone(),
+            memory,
         }
     }
 

@@ -7,6 +7,7 @@ use crate::args::CheckArguments;
 use crate::commands::matrix;
 use crate::ended::Ended;
 use crate::json;
+use crate::machine::Resources;
 use crate::progress::catch_interrupts;
 use crate::report::decimal::up;
 use crate::screen::{proven, rejected, shown, wrapped};
@@ -15,6 +16,7 @@ use gambeson::bound::domain_name;
 use gambeson::check::{Question, Refusal, norm_name};
 use gambeson::{Check, CheckParams, Context, ProjectionCheck};
 use gambeson_checker::Domain;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::projection::Projection;
 use gambeson_lowrank::projection::certificate::ProjectionCertificate;
 use gambeson_lowrank::safetensors::looks_like;
@@ -32,20 +34,22 @@ pub(crate) fn run(
     if let Some(bound) = arguments.at_most.filter(|bound| bound.is_nan()) {
         bail!("--at-most {bound} is not a number");
     }
+    let memory = context.memory_limit();
     if arguments.replay.model.is_some() {
-        return replay::run(arguments, stdout, context.threads());
+        let resources = Resources { threads: context.threads(), memory };
+        return replay::run(arguments, stdout, resources);
     }
     let Some(certificate) = arguments.certificate.as_deref() else {
         bail!("a certificate is missing"); // clap asks for it
     };
-    let of_projection = || ProjectionCertificate::read(certificate).is_ok();
+    let of_projection = || ProjectionCertificate::read(certificate, memory).is_ok();
     if let Some(path) = arguments.input.as_deref().filter(|path| is_projection(path) || of_projection()) {
         return check_projection(path, certificate, arguments, stdout, context);
     }
-    if let Some(path) = arguments.input.as_deref().filter(|path| is_records(path)) {
+    if let Some(path) = arguments.input.as_deref().filter(|path| is_records(path, memory)) {
         bail!("{}: records of a run; give the --model and the --data that they are about", path.display());
     }
-    let file = CertificateFile::read(certificate)?;
+    let file = CertificateFile::read(certificate, memory)?;
     let matrix = matrix::load(arguments.input.as_deref(), arguments.random, context)?;
     let params = CheckParams {
         domain: arguments.domain.map(Domain::from),
@@ -55,7 +59,7 @@ pub(crate) fn run(
         time_limit: arguments.time_limit,
     };
     catch_interrupts("stopping (press Ctrl-C again to quit)");
-    let check = gambeson::check(context, matrix, file, &params).map_err(matrix::explained)?;
+    let check = gambeson::check(context, matrix, file, &params)?;
     json::print_or(arguments.json, &check, stdout, |stdout| print_matrix(&check, 0, stdout))?;
     Ok(if check.proven() { Ended::AsAsked } else { Ended::FellShort })
 }
@@ -68,15 +72,15 @@ fn is_projection(path: &Path) -> bool {
 }
 
 /// By content: whether a file can be records.
-fn is_records(path: &Path) -> bool {
+fn is_records(path: &Path, memory: MemoryLimit) -> bool {
     let mut head = [0; 11];
     let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut head));
-    read.is_ok() && head.starts_with(b"{\"version\":") && recorded_runs(path)
+    read.is_ok() && head.starts_with(b"{\"version\":") && recorded_runs(path, memory)
 }
 
 /// A certificate begins like a record, but has no counts.
-fn recorded_runs(path: &Path) -> bool {
-    gambeson_smooth::record::read_numbered_records(path).is_ok_and(|records| !records.is_empty())
+fn recorded_runs(path: &Path, memory: MemoryLimit) -> bool {
+    gambeson_smooth::record::read_numbered_records(path, memory).is_ok_and(|records| !records.is_empty())
 }
 
 fn check_projection(
@@ -91,8 +95,8 @@ fn check_projection(
             "--domain, --norm and --gram do not apply to a projection: the question is the inf->2 norm of its bases"
         );
     }
-    let projection = Projection::read(path)?;
-    let certificate = ProjectionCertificate::read_for(&projection, certificate)?;
+    let projection = Projection::read(path, context.memory_limit())?;
+    let certificate = ProjectionCertificate::read_for(&projection, certificate, context.memory_limit())?;
     let check = gambeson::check_projection(context, &projection, &certificate, arguments.at_most)?;
     json::print_or(arguments.json, &check, stdout, |stdout| print_projection(&check, &projection, stdout))?;
     Ok(if check.proven() { Ended::AsAsked } else { Ended::FellShort })

@@ -28,6 +28,7 @@ pub(super) fn energy_params(arguments: &FitDataArguments) -> EnergyParams {
         },
         grid: arguments.grid.map(|grid| grid as usize),
         centre: arguments.centre,
+        ..EnergyParams::default()
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn run(
     let mut fitted = fitted.map_err(named)?;
     fitted.seconds_read += seconds;
     if let Some(out) = &arguments.out {
-        fitted.save(out, arguments.certificate.as_deref())?;
+        fitted.save(context, out, arguments.certificate.as_deref())?;
     }
     json::print_or(arguments.json, &fitted, stdout, |stdout| print(&fitted, stdout))?;
     if fitted.stopped {

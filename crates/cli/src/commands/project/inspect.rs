@@ -3,6 +3,7 @@
 use crate::args::InspectArguments;
 use crate::ended::Ended;
 use crate::json;
+use crate::machine::Resources;
 use crate::report::decimal::{up, up_to_places};
 use crate::screen::{proven, shown, wrapped};
 use gambeson_lowrank::projection::Projection;
@@ -42,17 +43,17 @@ struct InspectedChannel {
 pub(super) fn run(
     arguments: &InspectArguments,
     stdout: &mut impl Write,
-    threads: usize,
+    resources: Resources,
 ) -> anyhow::Result<Ended> {
-    let projection = Projection::read(&arguments.projection)?;
+    let projection = Projection::read(&arguments.projection, resources.memory)?;
     let path = arguments
         .certificate
         .clone()
         .or_else(|| Some(certificate_path(&arguments.projection)).filter(|path| path.exists()));
     let checked: Result<ProjectionBound, String> = match &path {
         None => Err("no certificate".to_owned()),
-        Some(path) => ProjectionCertificate::read_for(&projection, path)?
-            .check(&projection, threads)
+        Some(path) => ProjectionCertificate::read_for(&projection, path, resources.memory)?
+            .check(&projection, resources.threads)
             .map_err(|rejected| rejected.to_string()),
     };
     let bound = checked.as_ref().ok();

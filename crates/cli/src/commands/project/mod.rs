@@ -11,6 +11,7 @@ mod sweep;
 
 use crate::args::ProjectCommand;
 use crate::ended::Ended;
+use crate::machine::Resources;
 use crate::progress::catch_interrupts;
 use gambeson::Context;
 use std::io::Write;
@@ -23,7 +24,11 @@ pub(crate) fn run(
     catch_interrupts("stopping with the best result so far (press Ctrl-C again to quit)");
     let done = match command {
         ProjectCommand::Fit(arguments) => fit::run(arguments, stdout, context),
-        ProjectCommand::Inspect(arguments) => inspect::run(arguments, stdout, context.threads()),
+        ProjectCommand::Inspect(arguments) => inspect::run(
+            arguments,
+            stdout,
+            Resources { threads: context.threads(), memory: context.memory_limit() },
+        ),
         ProjectCommand::Sweep(arguments) => sweep::run(arguments, stdout, context),
         ProjectCommand::Spectrum(arguments) => spectrum::run(arguments, stdout, context),
     };

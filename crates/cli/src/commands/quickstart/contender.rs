@@ -3,6 +3,7 @@
 use crate::args::QuickstartArguments;
 use crate::commands::certify::{Draws, Live};
 use crate::commands::train::{self, LiveTraining};
+use crate::machine::Resources;
 use anyhow::Context;
 use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_data::dataset::Dataset;
@@ -25,7 +26,7 @@ const CHECKPOINT: Duration = Duration::from_secs(20);
 pub(super) struct Contender {
     pub(super) folder: PathBuf,
     pub(super) setup: Setup,
-    threads: usize,
+    resources: Resources,
 }
 
 impl Contender {
@@ -33,15 +34,15 @@ impl Contender {
         name: &str,
         toml: &str,
         arguments: &QuickstartArguments,
-        threads: usize,
+        resources: Resources,
     ) -> anyhow::Result<Self> {
         // The baseline has no projection that could be changed.
         let has_projection = toml.contains("[projection]");
         let fits = |text: &&String| has_projection || !text.trim_start().starts_with("projection");
         let overrides: Vec<String> = arguments.set.iter().filter(fits).cloned().collect();
         let spec = TrainSpec::parse(toml, &overrides)?;
-        let setup = train::prepare(&spec, Path::new("."), threads)?;
-        Ok(Self { folder: arguments.out.join(name), setup, threads })
+        let setup = train::prepare(&spec, Path::new("."), resources)?;
+        Ok(Self { folder: arguments.out.join(name), setup, resources })
     }
 
     /// Trains, or goes on; none if interrupted.
@@ -72,8 +73,8 @@ impl Contender {
             quantum: quantum(test),
             ..NoiseParams::default()
         };
-        let params =
-            SmoothedParams { noise, threads: self.threads, ..SmoothedParams::new(&network, test.shape()) };
+        let Resources { threads, memory } = self.resources;
+        let params = SmoothedParams { noise, threads, memory, ..SmoothedParams::new(&network, test.shape()) };
         Ok(WhiteBoxModel::open(&params)?)
     }
 
@@ -97,6 +98,7 @@ impl Contender {
             classes: test.classes().len(),
             indices: (0..test.len() as u64).step_by(test.len() / images).take(images).collect(),
             out: Some(self.records()),
+            memory: self.resources.memory,
         };
         let row = |index: u64| row(test, usize::try_from(index).unwrap_or(0)); // below the number of images
         let draws = Draws { count: SELECTION + arguments.n, at_most: false };

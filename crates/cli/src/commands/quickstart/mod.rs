@@ -6,6 +6,7 @@ mod results;
 
 use crate::args::{CONTENDERS, QuickstartArguments};
 use crate::ended::Ended;
+use crate::machine::Resources;
 use crate::progress::{catch_interrupts, duration, interrupted, live_line, say};
 use crate::report::decimal::up;
 use crate::screen::{proven, wrapped};
@@ -41,15 +42,15 @@ const PREDICTED: u64 = 1000;
 pub(crate) fn run(
     arguments: &QuickstartArguments,
     stdout: &mut impl Write,
-    threads: usize,
+    resources: Resources,
 ) -> anyhow::Result<Ended> {
     let started = Instant::now();
     catch_interrupts("stopping; the same command goes on later (press Ctrl-C again to quit)");
     ensure!(arguments.n > 0, "--n 0: must be at least 1");
     std::fs::create_dir_all(&arguments.out).with_context(|| arguments.out.display().to_string())?;
-    let ours = Contender::prepare(CONTENDERS[0], ALGORITHM_1, arguments, threads)?;
-    let theirs = Contender::prepare(CONTENDERS[1], BASELINE, arguments, threads)?;
-    let mut tour = Tour { arguments, stdout, threads, ours, theirs };
+    let ours = Contender::prepare(CONTENDERS[0], ALGORITHM_1, arguments, resources)?;
+    let theirs = Contender::prepare(CONTENDERS[1], BASELINE, arguments, resources)?;
+    let mut tour = Tour { arguments, stdout, resources, ours, theirs };
 
     let kappa = tour.projection()?;
     let Some(trained) = tour.train()? else { return Ok(stopped()) };
@@ -69,7 +70,7 @@ pub(crate) fn run(
 struct Tour<'a, W> {
     arguments: &'a QuickstartArguments,
     stdout: &'a mut W,
-    threads: usize,
+    resources: Resources,
     ours: Contender,
     theirs: Contender,
 }
@@ -79,7 +80,7 @@ impl<W: Write> Tour<'_, W> {
     fn projection(&mut self) -> anyhow::Result<f64> {
         let used = self.ours.setup.projection.as_ref().context("algorithm-1 has no projection")?;
         let certificate = used.certificate.as_ref().context("the projection has no certificate")?;
-        let kappa = certificate.check(&used.projection, self.threads)?.kappa.value();
+        let kappa = certificate.check(&used.projection, self.resources.threads)?.kappa.value();
         let (rank, coefficients) = (used.projection.rank(), used.projection.shape().len());
         let data = self.ours.setup.train.name().to_owned();
         self.step(&format!("1. Projection: {rank} of {coefficients} cosine coefficients of {data}."))?;
@@ -145,7 +146,7 @@ impl<W: Write> Tour<'_, W> {
 
     /// 6. Everything again from the files alone.
     fn prove_again(&mut self) -> anyhow::Result<()> {
-        let radii = prove_again(&self.ours, &self.theirs, self.threads)?;
+        let radii = prove_again(&self.ours, &self.theirs, self.resources)?;
         self.step(&format!("6. {} again from the files: kappa, and {radii} radii", proven()))
     }
 
@@ -210,6 +211,7 @@ fn attack(ours: &Contender, records: &[Record], norm: Norm) -> anyhow::Result<Op
         sigma: ours.setup.sigma,
         draws: 8,
         seed: 1,
+        memory: ours.setup.memory,
     };
     let model = ours.open()?;
     let smoothing = SmoothingParams {
@@ -230,9 +232,10 @@ fn attack(ours: &Contender, records: &[Record], norm: Norm) -> anyhow::Result<Op
 }
 
 /// Reads every file again and proves what it claims; how many radii that were.
-fn prove_again(ours: &Contender, theirs: &Contender, threads: usize) -> anyhow::Result<usize> {
-    let projection = ProvenProjection::open(&ours.folder.join(PROJECTION), None, None, threads)?;
-    let read = |path: &Path| merge_records(&[path.to_path_buf()]);
+fn prove_again(ours: &Contender, theirs: &Contender, resources: Resources) -> anyhow::Result<usize> {
+    let Resources { threads, memory } = resources;
+    let projection = ProvenProjection::open(&ours.folder.join(PROJECTION), None, None, memory, threads)?;
+    let read = |path: &Path| merge_records(&[path.to_path_buf()], memory);
     let (first, second) = (read(&ours.records())?, read(&theirs.records())?);
     for record in &first {
         record.run.check_projection(&projection)?;

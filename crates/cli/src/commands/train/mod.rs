@@ -8,6 +8,7 @@ use crate::commands::data::data_dir;
 use crate::ended::Ended;
 use crate::json;
 use crate::live_data::LiveData;
+use crate::machine::Resources;
 use crate::progress::{catch_interrupts, duration, say};
 use crate::report::decimal::down;
 use crate::screen::{command, shown, shown_path, wrapped};
@@ -66,10 +67,10 @@ struct Cost {
 pub(super) fn run(
     arguments: &TrainArguments,
     stdout: &mut impl Write,
-    threads: usize,
+    resources: Resources,
 ) -> anyhow::Result<Ended> {
-    let TrainRequest { spec, out } = arguments.request()?;
-    let setup = prepare(spec, &arguments.spec, threads)?;
+    let TrainRequest { spec, out } = arguments.request(resources.memory)?;
+    let setup = prepare(spec, &arguments.spec, resources)?;
     if arguments.dry_run {
         return dry_run(setup, arguments.json, stdout);
     }
@@ -96,10 +97,11 @@ pub(crate) fn draw(metrics: &[Metrics], folder: &Path) -> anyhow::Result<()> {
 }
 
 /// Data, projection, network. A projection's file is looked for beside the spec.
-pub(crate) fn prepare(spec: &TrainSpec, path: &Path, threads: usize) -> anyhow::Result<Setup> {
+pub(crate) fn prepare(spec: &TrainSpec, path: &Path, resources: Resources) -> anyhow::Result<Setup> {
     let data_dir = data_dir()?;
+    let (Resources { threads, memory }, beside) = (resources, path.parent());
     let prepared =
-        LiveData::watch(|progress| load::prepare(spec, path.parent(), &data_dir, threads, progress));
+        LiveData::watch(|progress| load::prepare(spec, beside, &data_dir, memory, threads, progress));
     Ok(prepared?)
 }
 

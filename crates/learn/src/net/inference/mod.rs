@@ -14,7 +14,7 @@ use super::parameters::{Places, Weights};
 use super::plan::{Choice, Plan};
 use super::rooms::{Room, frames, rooms};
 use folded::{Folded, Folding};
-use gambeson_lowrank::file::memory_limit;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::input_map::Layout as RowLayout;
 use rayon::prelude::*;
 use std::sync::Mutex;
@@ -62,11 +62,17 @@ struct Memory {
 }
 
 impl Inference {
-    /// From an architecture and its weights, for images in the order channel, row, column.
+    /// From an architecture and its weights, for images in the order channel, row, column. Refused where the values of the
+    /// images that go together take more than `memory`.
     ///
     /// Panics unless the weights are of the architecture.
-    pub fn new(architecture: &Architecture, weights: &Weights, isa: Isa) -> Result<Self, ArchitectureError> {
-        Self::of_rows(architecture, weights, isa, RowLayout::ChannelsFirst)
+    pub fn new(
+        architecture: &Architecture,
+        weights: &Weights,
+        isa: Isa,
+        memory: MemoryLimit,
+    ) -> Result<Self, ArchitectureError> {
+        Self::of_rows(architecture, weights, isa, RowLayout::ChannelsFirst, memory)
     }
 
     /// The same for images in any order.
@@ -75,6 +81,7 @@ impl Inference {
         weights: &Weights,
         isa: Isa,
         rows: RowLayout,
+        memory: MemoryLimit,
     ) -> Result<Self, ArchitectureError> {
         let plan = Plan::new(architecture, Choice::ByShape)?;
         let numbers = Places::new(architecture)?;
@@ -102,8 +109,8 @@ impl Inference {
             _ => 0,
         };
         let needed = (values as u64).saturating_mul(4 * together as u64).saturating_add(4 * lines as u64);
-        let limit = memory_limit();
-        if needed > limit {
+        if !memory.allows(needed) {
+            let limit = memory.limit();
             return Err(ArchitectureError::Memory { images: together, needed, limit });
         }
         Ok(Self {

@@ -22,7 +22,7 @@ use super::layer::pool::Pool;
 use super::layer::shortcut::Subsampling;
 use super::parameters::{Places, Weights};
 use super::plan::{Choice, Plan, Value};
-use gambeson_lowrank::file::memory_limit;
+use gambeson_lowrank::MemoryLimit;
 use rayon::prelude::*;
 use std::sync::Mutex;
 
@@ -81,12 +81,13 @@ enum LayerWeights {
 }
 
 impl Pass {
-    /// For batches of at most `batch` images, at least one.
+    /// For batches of at most `batch` images, at least one. Refused where they take more than `memory`.
     pub fn new(
         architecture: &Architecture,
         batch: usize,
         choice: Choice,
         isa: Isa,
+        memory: MemoryLimit,
     ) -> Result<Self, ArchitectureError> {
         let (plan, places) = (Plan::new(architecture, choice)?, Places::new(architecture)?);
         let batch = batch.max(1);
@@ -99,8 +100,8 @@ impl Pass {
         let numbers: u64 = plan.values.iter().map(each).fold(0, u64::saturating_add);
         let needed = numbers.saturating_mul(3 * 4).saturating_mul(batch as u64);
         let needed = needed.saturating_add((places.parameters as u64).saturating_mul(7 * 4));
-        let limit = memory_limit();
-        if needed > limit {
+        if !memory.allows(needed) {
+            let limit = memory.limit();
             return Err(ArchitectureError::Memory { images: batch, needed, limit });
         }
         let size = |value: usize| {

@@ -15,6 +15,7 @@ use gambeson_learn::onnx::export::{ExportError, export};
 use gambeson_learn::onnx::import::import;
 use gambeson_learn::onnx::library::environment;
 use gambeson_learn::weights::network::{Network, NetworkProblem};
+use gambeson_lowrank::MemoryLimit;
 use gambeson_testing::{reference_data, skipped};
 use ort::session::Session;
 use ort::value::TensorRef;
@@ -93,7 +94,8 @@ fn normalised(network: &Network, x: &[f32]) -> Vec<f32> {
 
 fn scores(network: &Network, x: &[f32]) -> Vec<f32> {
     let images = x.len() / network.architecture.input.len();
-    let engine = Inference::new(&network.architecture, &network.weights, Isa::detect()).expect("a network");
+    let engine = Inference::new(&network.architecture, &network.weights, Isa::detect(), MemoryLimit::NONE)
+        .expect("a network");
     let mut scores = vec![0.0; images * network.architecture.classes];
     engine.scores(&normalised(network, x), &mut scores);
     scores
@@ -162,7 +164,7 @@ fn a_public_network_gives_the_same_scores_in_both_runtimes() {
     let Some(reference) = reference_data("") else { return };
     let shape = Shape { channels: 3, height: 32, width: 32 };
     let path = reference.join("models/resnet20-12fca82f.th");
-    let (mut network, _) = Network::read(&path, shape).expect("a network");
+    let (mut network, _) = Network::read(&path, shape, MemoryLimit::NONE).expect("a network");
     network.normalisation = Some((MEAN.to_vec(), STD.to_vec()));
     let graph = export(&network).expect("a graph");
     let images = 64;

@@ -13,6 +13,7 @@ use gambeson_learn::net::models::Model;
 use gambeson_learn::net::parameters::Weights;
 use gambeson_learn::net::pass::{Mode, Pass, Wanted};
 use gambeson_learn::net::plan::Choice;
+use gambeson_lowrank::MemoryLimit;
 
 pub(crate) fn conv(
     input: usize,
@@ -38,7 +39,8 @@ fn agree(architecture: &Architecture, images: usize, seed: u64, mode: Mode, choi
     let weights = network(architecture, seed);
     let x = normal(images * architecture.input.len(), seed + 1);
     let functional = normal(images * architecture.classes, seed + 2);
-    let mut pass = Pass::new(architecture, images, choice, Isa::detect()).expect("a network");
+    let mut pass =
+        Pass::new(architecture, images, choice, Isa::detect(), MemoryLimit::NONE).expect("a network");
     pass.load(&weights);
     let own = pass.forward(&x, mode).to_vec();
     let before = weights.clone();
@@ -54,7 +56,9 @@ fn agree(architecture: &Architecture, images: usize, seed: u64, mode: Mode, choi
     }
     if mode == Mode::Evaluation {
         let mut folded = vec![0.0; own.len()];
-        Inference::new(architecture, &weights, Isa::detect()).expect("a network").scores(&x, &mut folded);
+        Inference::new(architecture, &weights, Isa::detect(), MemoryLimit::NONE)
+            .expect("a network")
+            .scores(&x, &mut folded);
         for (folded, exact) in folded.iter().zip(&exact) {
             assert!(
                 (f64::from(*folded) - exact).abs() <= 2e-5 * largest,
@@ -279,7 +283,8 @@ fn hash(architecture: &Architecture, threads: usize, isa: Isa) -> (u64, Vec<(u64
     let consistency = Loss::Consistency(Consistency { lambda: 2.0, eta: 0.5 });
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
     pool.install(|| {
-        let mut pass = Pass::new(architecture, images, Choice::ByShape, isa).expect("a network");
+        let mut pass =
+            Pass::new(architecture, images, Choice::ByShape, isa, MemoryLimit::NONE).expect("a network");
         pass.load(&weights);
         let of = |values: &[f32]| {
             values.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, x| {
@@ -308,7 +313,8 @@ fn evaluation_after_training_takes_the_running_statistics() {
     let weights = network(&architecture, 5);
     let images = 5;
     let (x, functional) = (normal(images * architecture.input.len(), 6), normal(images * 10, 7));
-    let mut pass = Pass::new(&architecture, images, Choice::ByShape, Isa::detect()).expect("a network");
+    let mut pass = Pass::new(&architecture, images, Choice::ByShape, Isa::detect(), MemoryLimit::NONE)
+        .expect("a network");
     pass.load(&weights);
     let mut step = |mode: Mode, wanted: Wanted| {
         let scores = pass.forward(&x, mode).to_vec();

@@ -4,6 +4,7 @@ use gambeson_data::dataset::Shape;
 use gambeson_learn::net::inference::Inference;
 use gambeson_learn::net::kernel::Isa;
 use gambeson_learn::onnx::import::{Imported, import};
+use gambeson_lowrank::MemoryLimit;
 use serde_json::Value;
 use std::io::Read;
 
@@ -58,7 +59,7 @@ fn graphs_of_other_programs_have_their_scores() {
         assert_eq!(entry["channels_last"], imported.channels_last, "{name}");
         let classes = imported.architecture.classes;
         let mut scores = vec![0.0; IMAGES * classes];
-        Inference::new(&imported.architecture, &imported.weights, Isa::detect())
+        Inference::new(&imported.architecture, &imported.weights, Isa::detect(), MemoryLimit::NONE)
             .expect("a network")
             .scores(&images(shape, &imported), &mut scores);
         if entry["softmax"] == true {

@@ -12,7 +12,7 @@ use gambeson_learn::net::models::Model;
 use gambeson_learn::net::parameters::{Places, Weights};
 use gambeson_learn::net::pass::{Mode, Pass, Wanted};
 use gambeson_learn::net::plan::Choice;
-use gambeson_lowrank::file::limit_memory;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::input_map::Layout;
 
 /// Scores of images, all on this thread, one after the other through the same memory.
@@ -46,7 +46,10 @@ fn an_image_leaves_nothing_for_the_next() {
     }
     let mut x = vec![0.0; 32 * input.len()];
     for layout in [Layout::ChannelsFirst, Layout::ChannelsLast] {
-        let fresh = || Inference::of_rows(&architecture, &weights, Isa::detect(), layout).expect("a network");
+        let fresh = || {
+            Inference::of_rows(&architecture, &weights, Isa::detect(), layout, MemoryLimit::NONE)
+                .expect("a network")
+        };
         x[..input.len()].fill(0.0);
         let alone = scores(&fresh(), &x[..input.len()]);
         assert!(alone.iter().all(|score| score.is_finite()));
@@ -74,7 +77,8 @@ fn groups_change_no_bit() {
         let x = normal(150 * input.len(), 4);
         let mut portable = Vec::new();
         for isa in Isa::all() {
-            let inference = Inference::new(&architecture, &weights, isa).expect("a network");
+            let inference =
+                Inference::new(&architecture, &weights, isa, MemoryLimit::NONE).expect("a network");
             let together = scores(&inference, &x);
             let alone: Vec<f32> = x.chunks_exact(input.len()).flat_map(|x| scores(&inference, x)).collect();
             assert_eq!(bits(&together), bits(&alone), "{model:?} {isa:?}");
@@ -106,8 +110,10 @@ fn matrices_take_channels_in_either_order() {
             last[at % 20 * 3 + at / 20] = *x;
         }
     }
-    let of_rows =
-        |rows: Layout| Inference::of_rows(&architecture, &weights, Isa::detect(), rows).expect("a network");
+    let of_rows = |rows: Layout| {
+        Inference::of_rows(&architecture, &weights, Isa::detect(), rows, MemoryLimit::NONE)
+            .expect("a network")
+    };
     let (turned, inference) = (of_rows(Layout::ChannelsLast), of_rows(Layout::ChannelsFirst));
     assert_eq!(bits(&scores(&turned, &last)), bits(&scores(&inference, &first)));
 }
@@ -121,7 +127,10 @@ fn matrices_take_rows_that_do_not_touch() {
     let weights = network(&architecture, 7);
     let places = Places::new(&architecture).expect("a network");
     let x = normal(35 * 1024, 8);
-    let found = scores(&Inference::new(&architecture, &weights, Isa::detect()).expect("a network"), &x);
+    let found = scores(
+        &Inference::new(&architecture, &weights, Isa::detect(), MemoryLimit::NONE).expect("a network"),
+        &x,
+    );
     let (matrix, bias) = (&places.layers[0].weight, &places.layers[0].bias);
     for (at, score) in found.iter().enumerate() {
         let row = &weights.parameters[matrix.clone()][at % 13 * 1024..][..1024];
@@ -150,7 +159,8 @@ fn planes_and_pixels_give_the_same_scores() {
             .flat_map(|image| (0..3 * pixels).map(|at| image[at % 3 * pixels + at / 3]))
             .collect();
         let of_rows = |rows: Layout| {
-            Inference::of_rows(&architecture, &weights, Isa::detect(), rows).expect("a network")
+            Inference::of_rows(&architecture, &weights, Isa::detect(), rows, MemoryLimit::NONE)
+                .expect("a network")
         };
         let by_planes = scores(&of_rows(Layout::ChannelsFirst), &planes);
         let by_pixels = scores(&of_rows(Layout::ChannelsLast), &turned);
@@ -250,9 +260,11 @@ fn pooling_is_its_definition() {
                 }
                 for isa in Isa::all() {
                     let what = format!("{channels} channels, {window:?}, largest: {largest}, {isa:?}");
-                    let inference = Inference::new(&architecture, &weights, isa).expect("a network");
+                    let inference =
+                        Inference::new(&architecture, &weights, isa, MemoryLimit::NONE).expect("a network");
                     same(&scores(&inference, &x), &y, &what);
-                    let mut pass = Pass::new(&architecture, 3, Choice::ByShape, isa).expect("a network");
+                    let mut pass = Pass::new(&architecture, 3, Choice::ByShape, isa, MemoryLimit::NONE)
+                        .expect("a network");
                     pass.load(&weights);
                     pass.forward(&x, Mode::Training);
                     pass.backward(&dy, Wanted { weights: true, input: true });
@@ -293,9 +305,8 @@ fn values_beyond_the_memory_limit_are_refused() {
     let architecture = Architecture { input, classes: 2, layers };
     let places = Places::new(&architecture).expect("a network");
     let weights = Weights { parameters: vec![0.0; places.parameters], statistics: Vec::new() };
-    // 2³¹ numbers of four images are 34 GB; nothing else here comes near the limit, which is the process's.
-    limit_memory(Some(16 << 30));
-    let made = Inference::new(&architecture, &weights, Isa::detect()).map(|_| ());
-    limit_memory(None);
+    // 2³¹ numbers of four images are 34 GB.
+    let limit = MemoryLimit::bytes(16 << 30);
+    let made = Inference::new(&architecture, &weights, Isa::detect(), limit).map(|_| ());
     assert!(matches!(made, Err(ArchitectureError::Memory { needed, .. }) if needed >= 32 << 30), "{made:?}");
 }

@@ -10,6 +10,7 @@ use gambeson_learn::net::kernel::Isa;
 use gambeson_learn::net::parameters::{Places, Weights};
 use gambeson_learn::net::pass::{Mode, Pass, Wanted};
 use gambeson_learn::net::plan::Choice;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::safetensors::Tensors;
 use serde::Deserialize;
 use std::collections::HashSet;
@@ -116,7 +117,8 @@ fn gradient(what: &str, ours: &[f32], stored: &[f64], bound: f64) {
 
 fn agree(name: &str, case: &Case, arrays: &Tensors, choice: Choice) {
     let Case { architecture, images, .. } = case;
-    let mut pass = Pass::new(architecture, *images, choice, Isa::detect()).expect("a network");
+    let mut pass =
+        Pass::new(architecture, *images, choice, Isa::detect(), MemoryLimit::NONE).expect("a network");
     let places = pass.places().clone();
     let (x, weights) = numbers(case, &places);
     let bound = if architecture.layers.len() > 3 { DEEP } else { LAYER };

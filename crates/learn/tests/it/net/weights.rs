@@ -13,6 +13,7 @@ use gambeson_learn::weights::network::{Network, NetworkProblem};
 use gambeson_learn::weights::pickle::{DEEPEST, PickleError};
 use gambeson_learn::weights::state_dict::StateDictError;
 use gambeson_learn::weights::torch::{self, TorchError};
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::safetensors::{Tensor, Tensors};
 use gambeson_smooth::classifier::Classifier;
 use gambeson_testing::{reference_data, skipped};
@@ -32,7 +33,7 @@ fn a_network_comes_back_from_its_file() {
     let (folder, network) = (folder(), example());
     let path = folder.path().join("net.safetensors");
     let hash = network.write(&path).expect("written");
-    let (again, read_hash) = Network::read(&path, CIFAR).expect("read");
+    let (again, read_hash) = Network::read(&path, CIFAR, MemoryLimit::NONE).expect("read");
     assert_eq!((&again, &read_hash), (&network, &hash));
     assert_eq!(
         again.to_bytes().expect("bytes"),
@@ -43,7 +44,7 @@ fn a_network_comes_back_from_its_file() {
     let bytes = std::fs::read(&path).expect("read");
     for cut in (0..bytes.len()).step_by(bytes.len() / 40 + 1) {
         let path = write(folder.path(), "cut", &bytes[..cut]);
-        assert!(Network::read(&path, CIFAR).is_err(), "cut at {cut}");
+        assert!(Network::read(&path, CIFAR, MemoryLimit::NONE).is_err(), "cut at {cut}");
     }
 }
 
@@ -53,7 +54,7 @@ fn wrong_numbers_in_a_file_are_named() {
     let problem = |network: &Network| {
         let path = folder.path().join("net.safetensors");
         network.write(&path).expect("written");
-        *Network::read(&path, CIFAR).expect_err("refused").problem
+        *Network::read(&path, CIFAR, MemoryLimit::NONE).expect_err("refused").problem
     };
     let mut broken = example();
     broken.weights.parameters[7] = f32::NAN;
@@ -62,9 +63,10 @@ fn wrong_numbers_in_a_file_are_named() {
     broken.normalisation = Some((vec![0.5; 3], vec![0.0; 3]));
     assert!(matches!(problem(&broken), NetworkProblem::Normalisation));
     let path = write(folder.path(), "text", "not a network");
-    let error = Network::read(&path, CIFAR).expect_err("refused");
+    let error = Network::read(&path, CIFAR, MemoryLimit::NONE).expect_err("refused");
     assert!(matches!(*error.problem, NetworkProblem::Format(WeightsFormatError::Unknown)), "{error}");
-    let error = Network::read(&write(folder.path(), "nothing", ""), CIFAR).expect_err("refused");
+    let error =
+        Network::read(&write(folder.path(), "nothing", ""), CIFAR, MemoryLimit::NONE).expect_err("refused");
     assert!(matches!(*error.problem, NetworkProblem::Format(WeightsFormatError::Empty)), "{error}");
 }
 
@@ -259,7 +261,7 @@ fn public_state_dicts_are_read() {
     for (name, depth) in [("resnet20-12fca82f", 20), ("resnet32-d509ac18", 32)] {
         let read = |ending: &str| {
             let path = reference.join("models").join(format!("{name}.{ending}"));
-            Network::read(&path, CIFAR).expect("a network").0
+            Network::read(&path, CIFAR, MemoryLimit::NONE).expect("a network").0
         };
         let (stream, arrays) = (read("th"), read("safetensors"));
         assert_eq!(stream, arrays);
@@ -322,12 +324,13 @@ fn public_graphs_run_on_the_engine() {
         let x: Vec<f32> = normal(images * CIFAR.len(), 11).iter().map(|x| 0.5 + 0.25 * x).collect();
         let mut scores = vec![0.0; images * imported.architecture.classes];
         let engine =
-            Inference::new(&imported.architecture, &imported.weights, Isa::detect()).expect("a network");
+            Inference::new(&imported.architecture, &imported.weights, Isa::detect(), MemoryLimit::NONE)
+                .expect("a network");
         engine.scores(&x, &mut scores);
         if !compared {
             continue;
         }
-        let model = OnnxModel::load(&path, CIFAR, None, 1).expect("loaded");
+        let model = OnnxModel::load(&path, CIFAR, None, MemoryLimit::NONE, 1).expect("loaded");
         let mut rows = x.clone();
         if let Some(map) = model.input_map() {
             assert!(imported.channels_last, "{name}");

@@ -16,6 +16,7 @@ use gambeson_learn::net::pass::{Mode, Pass, Wanted};
 use gambeson_learn::net::plan::Choice;
 use gambeson_learn::view::View;
 use gambeson_learn::weights::network::Network;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::noise::{Draw, Noise};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -55,7 +56,8 @@ impl Scene {
 
     fn pass(&self) -> Pass {
         let mut pass =
-            Pass::new(&self.architecture, 4 * self.draws, Choice::ByShape, Isa::detect()).expect("a network");
+            Pass::new(&self.architecture, 4 * self.draws, Choice::ByShape, Isa::detect(), MemoryLimit::NONE)
+                .expect("a network");
         pass.load(&self.weights);
         pass
     }
@@ -296,6 +298,7 @@ fn inputs_that_cannot_be_attacked_are_refused() {
         sigma,
         draws,
         seed: 0,
+        memory: MemoryLimit::NONE,
     };
     let victim = |epsilon, class, values| Victim { index: 3, values: vec![0.5; values], class, epsilon };
     let attack = |params: AttackParams, victim: Victim| {

@@ -11,6 +11,7 @@ use gambeson_learn::train::setup::{PROJECTION, Setup, SetupError};
 use gambeson_learn::train::spec::OptimiserSpec;
 use gambeson_learn::train::{Outcome, RunError, TrainProgress, TrainSpec, Trainer, train};
 use gambeson_learn::weights::network::Network;
+use gambeson_lowrank::MemoryLimit;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
@@ -119,7 +120,8 @@ fn training_learns() {
         // The folder says everything.
         let text = std::fs::read_to_string(run.path().join(SPEC)).expect("a spec");
         assert_eq!(TrainSpec::parse(&text, &[]).expect("a spec"), spec);
-        let (network, _) = Network::read(&run.path().join(NETWORK), setup.view.output()).expect("a network");
+        let (network, _) = Network::read(&run.path().join(NETWORK), setup.view.output(), MemoryLimit::NONE)
+            .expect("a network");
         assert_eq!(
             (network.training, network.architecture),
             (Some(spec.to_toml()), setup.architecture.clone())

@@ -101,6 +101,18 @@ impl TopEigenspace {
         tolerance: f64,
         most: usize,
     ) -> TopEigenpair {
+        self.solve_until(operator, weights, tolerance, most, &|| false)
+    }
+
+    /// The same, left unfinished where `stop` says so: it is asked every few products.
+    pub(crate) fn solve_until(
+        &mut self,
+        operator: &Operator<'_>,
+        weights: &[f64],
+        tolerance: f64,
+        most: usize,
+        stop: &dyn Fn() -> bool,
+    ) -> TopEigenpair {
         self.orthonormalise(weights);
         if self.basis.is_empty() {
             // Everything was dropped, because of weights or vectors of absurd sizes. Start again from the first coordinate.
@@ -123,7 +135,8 @@ impl TopEigenspace {
             let mut direction: Vec<f64> =
                 image.iter().zip(&vector).zip(weights).map(|((image, v), d)| image / d - value * v).collect();
             let residual = weighted_dot(&direction, &direction, weights).max(0.0).sqrt();
-            if residual <= tolerance * value.abs() || spent >= most || self.basis.len() >= operator.dim() {
+            let ended = residual <= tolerance * value.abs() || spent >= most || stop();
+            if ended || self.basis.len() >= operator.dim() {
                 return TopEigenpair { value, vector, residual };
             }
             if self.basis.len() + BURST > self.full {
@@ -157,7 +170,7 @@ impl TopEigenspace {
         pairs.map(|(value, coefficients)| (value, combine(&self.basis, &coefficients))).collect()
     }
 
-    /// The top eigenvalue from another start vector. The vector found joins the space, so that it is not missed again.
+    /// The top eigenvalue from another start vector, left unfinished where `stop` says so. The vector found joins the space, so that it is not missed again.
     pub fn solve_afresh(
         &mut self,
         operator: &Operator<'_>,
@@ -165,9 +178,10 @@ impl TopEigenspace {
         tolerance: f64,
         most: usize,
         start: Vec<f64>,
+        stop: &dyn Fn() -> bool,
     ) -> f64 {
         let mut fresh = Self::new(operator, start);
-        let top = fresh.solve(operator, weights, tolerance, most);
+        let top = fresh.solve_until(operator, weights, tolerance, most, stop);
         self.products += fresh.products;
         self.push(operator, top.vector);
         self.projected.clear();

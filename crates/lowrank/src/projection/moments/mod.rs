@@ -13,8 +13,8 @@
 
 mod packed;
 
-use crate::file::memory_limit;
 use crate::linalg::kernel::Isa;
+use crate::memory::MemoryLimit;
 use gambeson_checker::kernel::self_product::mirror_lower;
 use packed::{EXACT_BYTES, Packed, Stored, TILE};
 use rayon::prelude::*;
@@ -137,8 +137,8 @@ pub struct MomentsAccumulator {
 }
 
 impl MomentsAccumulator {
-    /// For samples of `channels` channels of `dim` values, each to be multiplied by `scale`.
-    pub fn new(channels: usize, dim: usize, scale: f64) -> Result<Self, MomentsError> {
+    /// For samples of `channels` channels of `dim` values, each to be multiplied by `scale`. Sums beyond `memory` are refused.
+    pub fn new(channels: usize, dim: usize, scale: f64, memory: MemoryLimit) -> Result<Self, MomentsError> {
         if channels == 0 || dim == 0 {
             return Err(MomentsError::EmptyShape { channels, dim });
         }
@@ -148,7 +148,7 @@ impl MomentsAccumulator {
         let sample = channels.checked_mul(dim);
         let entries = sample.and_then(|sample| sample.checked_mul(dim)?.checked_mul(2 * size_of::<f64>()));
         let block = sample.and_then(|sample| sample.checked_mul(EXACT_BYTES));
-        if entries.max(block).is_none_or(|bytes| bytes as u64 > memory_limit()) || block.is_none() {
+        if entries.max(block).is_none_or(|bytes| !memory.allows(bytes as u64)) || block.is_none() {
             return Err(MomentsError::TooLarge { channels, dim });
         }
         let (bytes, shorts, reals) = (PartialSums::default(), PartialSums::default(), PartialSums::default());

@@ -218,14 +218,14 @@ impl<'a> Ascent<'a> {
         false
     }
 
-    /// Positive weights from the dual, `slack` mean weights added to each.
-    pub(super) fn dual(&mut self, slack: f64, tolerance: f64) -> Dual {
+    /// Positive weights from the dual, `slack` mean weights added to each. Where `drops` says so, a rough look has to do.
+    pub(super) fn dual(&mut self, slack: f64, tolerance: f64, drops: &dyn Fn() -> bool) -> Dual {
         let State { point, image, dual, size, .. } = &self.state;
         let mean = size / dual.len() as f64;
         let weights: Vec<f64> = dual.iter().map(|y| (y + slack * mean).max(1e-9 * mean)).collect();
         let mut space = TopEigenspace::spanned_by(point, image);
         space.include(self.probe.0.clone(), self.probe.1.clone());
-        let top = space.solve(self.evaluator.operator, &weights, tolerance, 60);
+        let top = space.solve_until(self.evaluator.operator, &weights, tolerance, 60, drops);
         self.evaluator.products += space.products;
         Dual { weights, theta: top.value, violating: top.vector }
     }

@@ -157,7 +157,7 @@ pub fn burer_monteiro(
         }
         ascent.settle();
         let slack = SLACK * ascent.state.criticality().max(params.gap);
-        let dual = ascent.dual(slack, 0.1 * target.min(1e-2));
+        let dual = ascent.dual(slack, 0.1 * target.min(1e-2), &|| observer.drops_step());
         looked = true;
         best.improve(&dual);
         let lower = ascent.highest();

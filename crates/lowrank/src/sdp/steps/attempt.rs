@@ -7,7 +7,8 @@ use crate::sdp::burer_monteiro::{BurerMonteiroParams, COLUMN_STEP, burer_monteir
 use crate::sdp::mwu::multiplicative_weights;
 use crate::sdp::params::{BoundParams, Solver};
 use crate::sdp::problem::Problem;
-use crate::sdp::progress::{RunMonitor, Stop};
+use crate::sdp::progress::Stop;
+use crate::sdp::steps::monitor::RunMonitor;
 use gambeson_checker::Quadratic;
 use rand_chacha::ChaCha8Rng;
 
@@ -105,11 +106,6 @@ impl Default for Totals {
 }
 
 impl Totals {
-    /// True where the caller is waiting for the result.
-    pub(crate) fn in_a_hurry(&self) -> bool {
-        matches!(self.stop, Stop::TimeLimit | Stop::Interrupted)
-    }
-
     pub(crate) fn add(&mut self, found: &Solved) {
         self.iterations += found.iterations;
         self.products += found.products;

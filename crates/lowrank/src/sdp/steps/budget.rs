@@ -1,6 +1,7 @@
 //! How a time limit is shared out: when planning, the solver and a proof are to end.
 
-use crate::sdp::params::{BoundParams, GRACE};
+use crate::observe::Interrupt;
+use crate::sdp::params::BoundParams;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -18,7 +19,8 @@ const OVERRUN: f64 = 1.5;
 pub(crate) struct TimeBudget {
     started: Instant,
     limit: Option<Duration>,
-    interrupted: Option<fn() -> bool>,
+    interrupt: Interrupt,
+    grace: Duration,
     /// When the interruption was first seen.
     seen: OnceLock<Instant>,
     /// Seconds that a proof takes, by prediction.
@@ -31,7 +33,8 @@ impl TimeBudget {
         Self {
             started: Instant::now(),
             limit: params.time_limit,
-            interrupted: params.interrupted,
+            interrupt: params.interrupt.clone(),
+            grace: params.grace,
             seen: OnceLock::new(),
             proof_seconds: 0.0,
         }
@@ -76,8 +79,28 @@ impl TimeBudget {
             .limit
             .and_then(|limit| Duration::try_from_secs_f64(OVERRUN * limit.as_secs_f64() + 1.0).ok());
         let late = limit.and_then(|limit| self.started.checked_add(limit)).is_some_and(has_passed);
-        let interrupted = self.interrupted.is_some_and(|interrupted| interrupted());
-        late || interrupted && self.seen.get_or_init(Instant::now).elapsed() >= GRACE
+        late || self.grace_is_over()
+    }
+
+    /// Whether the caller has interrupted. The grace begins when this is first seen.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        let interrupted = self.interrupt.is_requested();
+        if interrupted {
+            self.seen.get_or_init(Instant::now);
+        }
+        interrupted
+    }
+
+    /// Whether the caller has interrupted and waited for long enough: what is under way is to be dropped.
+    pub(crate) fn grace_is_over(&self) -> bool {
+        self.is_interrupted() && self.seen.get().is_some_and(|seen| seen.elapsed() >= self.grace)
+    }
+
+    /// Whether a proof that takes as long as predicted is not worth beginning: the caller has interrupted, and what is left
+    /// of the grace is far too short. A prediction may be wrong by a factor.
+    pub(crate) fn excludes_proof(&self) -> bool {
+        const WRONG_BY: f64 = 2.0;
+        self.is_interrupted() && self.proof_seconds > WRONG_BY * self.grace.as_secs_f64()
     }
 }
 

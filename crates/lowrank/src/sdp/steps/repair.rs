@@ -47,7 +47,8 @@ pub(crate) fn repaired(
         last = space.solve(operator, &weights, 0.1 * tolerance, LOOK).value;
         if last <= 1.0 + tolerance {
             // From one start vector only one vector of each eigenvalue is found.
-            last = space.solve_afresh(operator, &weights, 0.1 * tolerance, LOOK, start()).max(last);
+            last =
+                space.solve_afresh(operator, &weights, 0.1 * tolerance, LOOK, start(), &|| false).max(last);
         }
         quiet = if last > 1.0 + tolerance { 0 } else { quiet + 1 };
         if quiet == QUIET || stop() {

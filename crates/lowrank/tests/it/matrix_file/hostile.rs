@@ -1,5 +1,6 @@
 //! Bytes that mean harm: whatever they are, reading them ends in a matrix or an error.
 
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::matrix_file::{ParseError, parse};
 use proptest::prelude::*;
 
@@ -28,9 +29,9 @@ fn valid_files() -> Vec<&'static [u8]> {
 #[test]
 fn truncated_binary_files_are_always_refused() {
     for whole in valid_files().into_iter().take(6) {
-        assert!(parse(whole).is_ok());
+        assert!(parse(whole, MemoryLimit::NONE).is_ok());
         for length in 0..whole.len() {
-            assert!(parse(&whole[..length]).is_err(), "{length} of {}", whole.len());
+            assert!(parse(&whole[..length], MemoryLimit::NONE).is_err(), "{length} of {}", whole.len());
         }
     }
 }
@@ -38,15 +39,19 @@ fn truncated_binary_files_are_always_refused() {
 #[test]
 fn truncated_text_files_are_refused_up_to_the_last_line() {
     for whole in [MATRIX_MARKET, ARRAY, GRAPH, PROGRAM] {
-        assert!(parse(whole).is_ok());
+        assert!(parse(whole, MemoryLimit::NONE).is_ok());
         let text = whole.trim_ascii_end();
         let last_line = text.iter().rposition(|&byte| byte == b'\n').expect("several lines");
         for length in 0..=last_line + 1 {
-            assert!(parse(&whole[..length]).is_err(), "{}", whole[..length].escape_ascii());
+            assert!(
+                parse(&whole[..length], MemoryLimit::NONE).is_err(),
+                "{}",
+                whole[..length].escape_ascii()
+            );
         }
         // Within the last line the number may lose digits unnoticed, but nothing may panic.
         for length in last_line + 1..whole.len() {
-            let _ = parse(&whole[..length]);
+            let _ = parse(&whole[..length], MemoryLimit::NONE);
         }
     }
 }
@@ -59,7 +64,7 @@ fn any_byte_of_an_archive_may_lie() {
         for value in 0..=u8::MAX {
             let mut bytes = whole.to_vec();
             bytes[at] = value;
-            let _ = parse(&bytes);
+            let _ = parse(&bytes, MemoryLimit::NONE);
         }
     }
 }
@@ -106,7 +111,7 @@ fn mutate(bytes: &mut Vec<u8>, mutation: &Mutation) {
 
 /// Reads the bytes; what is accepted must be a sound matrix, and what is refused must say why.
 fn check(bytes: &[u8]) -> Result<(), TestCaseError> {
-    match parse(bytes) {
+    match parse(bytes, MemoryLimit::NONE) {
         Ok(input) => {
             let (rows, columns) = input.matrix.shape();
             prop_assert!(rows > 0 && columns > 0);

@@ -1,5 +1,6 @@
 //! Matrix Market files.
 
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::linalg::matrix::{MatrixError, SparseMatrix};
 use gambeson_lowrank::matrix_file::{BannerProblem, InputKind, LineProblem, ParseError};
 
@@ -21,7 +22,7 @@ fn line(text: &str) -> (usize, LineProblem) {
 fn coordinates_are_read() {
     let text = "%%matrixmarket MATRIX Coordinate Real General\r\n% a comment\r\n\r\n3 4 4\r\n\
                 3 1 3\r\n1 2 1.5e0\r\n % another\r\n1 4 -2.\r\n3 3 +.25";
-    assert_eq!(coordinate(text).to_dense(), Ok(fixture_matrix()));
+    assert_eq!(coordinate(text).to_dense(MemoryLimit::NONE), Ok(fixture_matrix()));
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod reference;
 mod rudy;
 mod sdpa;
 
+use gambeson_lowrank::MemoryLimit;
 use std::error::Error;
 use std::fs;
 use std::path::Path;
@@ -23,7 +24,7 @@ fn fixture_matrix() -> DenseMatrix {
 }
 
 pub(super) fn parsed(bytes: impl AsRef<[u8]>) -> Input {
-    parse(bytes.as_ref()).expect("a valid file")
+    parse(bytes.as_ref(), MemoryLimit::NONE).expect("a valid file")
 }
 
 fn dense(bytes: impl AsRef<[u8]>) -> DenseMatrix {
@@ -42,7 +43,7 @@ fn sparse(bytes: impl AsRef<[u8]>, expected: InputKind) -> SparseMatrix {
 }
 
 fn refused(bytes: impl AsRef<[u8]>) -> ParseError {
-    parse(bytes.as_ref()).expect_err("a refusal")
+    parse(bytes.as_ref(), MemoryLimit::NONE).expect_err("a refusal")
 }
 
 /// The message that the bytes are refused with.
@@ -98,7 +99,7 @@ fn reading_a_file_equals_parsing_its_bytes_whatever_its_name() {
     let path = folder.path().join("misleading.csv");
     for bytes in files {
         fs::write(&path, bytes).expect("written");
-        assert_eq!(read(&path).expect("a valid file"), parsed(bytes));
+        assert_eq!(read(&path, MemoryLimit::NONE).expect("a valid file"), parsed(bytes));
     }
 }
 
@@ -107,7 +108,7 @@ fn input_errors_say_path_and_reason_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("graph");
     let shown = |path: &Path| {
-        let error = read(path).expect_err("a refusal");
+        let error = read(path, MemoryLimit::NONE).expect_err("a refusal");
         assert!(error.source().is_none(), "the cause is in the message already");
         (error.to_string(), error)
     };
@@ -126,6 +127,6 @@ fn input_errors_say_path_and_reason_once() {
 #[test]
 fn a_folder_is_a_reading_error() {
     let folder = tempfile::tempdir().expect("a folder");
-    let error = read(folder.path()).expect_err("a refusal");
+    let error = read(folder.path(), MemoryLimit::NONE).expect_err("a refusal");
     assert!(matches!(error, InputError::Read { .. }), "{error:?}");
 }

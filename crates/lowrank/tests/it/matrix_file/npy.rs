@@ -1,5 +1,6 @@
 //! Arrays of numpy, written here byte by byte.
 
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::linalg::matrix::MatrixError;
 use gambeson_lowrank::matrix_file::npy::{Header, values as values_of};
 use gambeson_lowrank::matrix_file::{HeaderProblem, ParseError};
@@ -193,7 +194,7 @@ fn integers_that_no_float_equals_are_enclosed() {
     let bytes = npy("<i8", false, &[2, 3], &values.map(i64::to_le_bytes).concat());
     let (length, mut reader) = (bytes.len() as u64, bytes.as_slice());
     let header = Header::read(&mut reader, length).expect("a header");
-    let refused = values_of(&mut reader, &header, length, 10).expect_err("inexact");
+    let refused = values_of(&mut reader, &header, length, 10, MemoryLimit::NONE).expect_err("inexact");
     assert_eq!(
         refused.to_string(),
         "entry (1, 2) is 9007199254740993, which no f64 equals (counting from 0)"

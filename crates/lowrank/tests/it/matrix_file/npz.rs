@@ -1,5 +1,6 @@
 //! Archives: files of numpy and scipy, and damaged ones made here.
 
+use gambeson_lowrank::MemoryLimit;
 use std::io::{Cursor, Write};
 
 use gambeson_lowrank::linalg::matrix::MatrixError;
@@ -63,7 +64,7 @@ fn files_of_scipy_are_read() {
     for bytes in files {
         let matrix = sparse(bytes, InputKind::Matrix);
         assert_eq!(matrix.indices, [1, 3, 0, 2]);
-        assert_eq!(matrix.to_dense(), Ok(fixture_matrix()));
+        assert_eq!(matrix.to_dense(MemoryLimit::NONE), Ok(fixture_matrix()));
     }
 }
 

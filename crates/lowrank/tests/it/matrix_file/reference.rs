@@ -1,5 +1,6 @@
 //! The public max-cut instances, found through the environment variable `GAMBESON_REFERENCE_DATA`.
 
+use gambeson_lowrank::MemoryLimit;
 use gambeson_testing::reference_data;
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +9,7 @@ use gambeson_lowrank::linalg::matrix::{Matrix, SparseMatrix};
 use gambeson_lowrank::matrix_file::{Input, InputKind, read};
 
 fn laplacian(path: &std::path::Path) -> SparseMatrix {
-    match read(path) {
+    match read(path, MemoryLimit::NONE) {
         Ok(Input { matrix: Matrix::Sparse(sparse), kind: InputKind::MaxCut, .. }) => sparse,
         other => panic!("{}: {other:?}", path.display()),
     }

@@ -201,7 +201,12 @@ fn a_broken_line_is_named() {
 #[test]
 fn votes_are_counted_like_our_records() {
     let probability = |alpha| Some(FailureProbability::new(alpha).expect("a probability"));
-    let settings = Settings { alpha: probability(0.001), sigma: Some(0.25), how: LimitChoice::Natural };
+    let settings = Settings {
+        alpha: probability(0.001),
+        sigma: Some(0.25),
+        how: LimitChoice::Natural,
+        ..Settings::default()
+    };
     let header = "idx,label,selection_0,selection_1,selection_2,estimation_0,estimation_1,estimation_2\n";
     let votes = format!("{header}0,1,1,9,0,5,990,5\n1,0,1,9,0,400,300,300\n2,1,1,9,0,0,1000,0\n");
     for how in [LimitChoice::Natural, LimitChoice::Mixture, LimitChoice::TwoSided] {
@@ -235,9 +240,9 @@ fn votes_are_counted_like_our_records() {
         assert!(error.contains(message), "{error}");
     }
     let error = read_with(&votes, &Settings { sigma: None, ..settings }).expect_err("no sigma");
-    assert!(error.contains("--sigma"), "{error}");
+    assert!(error.contains("sigma is missing"), "{error}");
     let error = read_with(&votes, &Settings { alpha: None, ..settings }).expect_err("no alpha");
-    assert!(error.contains("--alpha"), "{error}");
+    assert!(error.contains("alpha is missing"), "{error}");
     let table = "idx\tlabel\tpredict\tradius\tcorrect\ttime\n0\t3\t3\t0.5\t1\t1.0\n";
     let error = read_with(table, &settings).expect_err("no counts");
     assert!(error.contains("has no counts"), "{error}");

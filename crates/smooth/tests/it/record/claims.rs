@@ -1,6 +1,7 @@
 //! What stands beside counts: the class and the radii that they prove, no more and no less, whoever reads.
 
 use super::{folder, record, run, three, write};
+use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::analysis::{Settings, read_logs};
 use gambeson_smooth::record::{
     Derived, Record, RecordLog, merge_records, read_numbered_records, read_records, recorded_runtime,
@@ -11,9 +12,9 @@ use std::path::Path;
 fn readers(path: &Path) -> [Option<String>; 4] {
     let paths = [path.to_path_buf()];
     [
-        read_records(path).err().map(|error| error.to_string()),
-        merge_records(&paths).err().map(|error| error.to_string()),
-        RecordLog::open_to_append(path, &run()).err().map(|error| error.to_string()),
+        read_records(path, MemoryLimit::NONE).err().map(|error| error.to_string()),
+        merge_records(&paths, MemoryLimit::NONE).err().map(|error| error.to_string()),
+        RecordLog::open_to_append(path, &run(), MemoryLimit::NONE).err().map(|error| error.to_string()),
         read_logs(&paths, &Settings::default()).err().map(|error| error.to_string()),
     ]
 }
@@ -96,7 +97,7 @@ fn a_second_line_of_an_input_is_proven_too() {
     let paths = ["a.jsonl", "b.jsonl"].map(|name| folder.path().join(name));
     write(&paths[0], &[good]);
     write(&paths[1], &[bad]);
-    let merged = merge_records(&paths).expect_err("a false shard").to_string();
+    let merged = merge_records(&paths, MemoryLimit::NONE).expect_err("a false shard").to_string();
     let logs = read_logs(&paths, &Settings::default()).expect_err("a false shard").to_string();
     for error in [merged, logs] {
         assert!(error.contains("b.jsonl, line 1: input 0: latent is 99"), "{error}");
@@ -111,7 +112,7 @@ fn devices_are_no_files_of_records() {
     for error in readers(path) {
         assert!(error.as_ref().is_some_and(|error| error.contains("is a device")), "{error:?}");
     }
-    let error = read_numbered_records(path).expect_err("a device").to_string();
+    let error = read_numbered_records(path, MemoryLimit::NONE).expect_err("a device").to_string();
     assert!(error.contains("is a device"), "{error}");
     assert_eq!(recorded_runtime(path), None);
 }

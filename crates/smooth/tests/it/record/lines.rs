@@ -2,6 +2,7 @@
 
 use super::{folder, record, run, three};
 use crate::runs::predictions;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::record::{
     PredictionLog, PredictionRecord, Record, RecordProblem, Rule, Run, read_records, to_line,
 };
@@ -13,7 +14,7 @@ fn refusal(line: &str) -> Option<String> {
     let folder = folder();
     let path = folder.path().join("run.jsonl");
     std::fs::write(&path, line.to_owned() + "\n").expect("written");
-    read_records(&path).err().map(|error| error.to_string())
+    read_records(&path, MemoryLimit::NONE).err().map(|error| error.to_string())
 }
 
 fn refused(line: &str, words: &str) {
@@ -104,7 +105,9 @@ fn predictions_are_looked_at_as_closely() {
         }
         let forged: PredictionRecord = serde_json::from_value(value).expect("a prediction");
         std::fs::write(&path, to_line(&forged).expect("JSON") + "\n").expect("written");
-        PredictionLog::open_to_append(&path, &forged.run).err().map(|error| error.to_string())
+        PredictionLog::open_to_append(&path, &forged.run, MemoryLimit::NONE)
+            .err()
+            .map(|error| error.to_string())
     };
     assert_eq!(error(&json!({})), None);
     assert_eq!((honest.class, run.common.n), (Some(1), 400), "sure");

@@ -6,6 +6,7 @@ mod claims;
 mod lines;
 
 use gambeson_checker::FailureProbability;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::projection::representation::Representation;
 use gambeson_smooth::noise::{GENERATOR, Grid, Quantum};
 use gambeson_smooth::record::{
@@ -103,7 +104,8 @@ fn what_computed_the_network_is_known_from_the_first_line() {
         |name: &str| Run { common: CommonRun { runtime: Some(name.to_owned()), ..common() }, ..run() };
     write(&path, &[Record { run: named(ONNX_RUNTIME), ..three()[0].clone() }]);
     assert_eq!(recorded_runtime(&path).as_deref(), Some(ONNX_RUNTIME));
-    let error = RecordLog::open_to_append(&path, &named("another")).expect_err("another runtime");
+    let error =
+        RecordLog::open_to_append(&path, &named("another"), MemoryLimit::NONE).expect_err("another runtime");
     assert!(error.to_string().contains("its runtime is \"onnxruntime\", not \"another\""), "{error}");
     // A toy is all that its name says.
     write(&path, &three());
@@ -146,8 +148,8 @@ fn wherever_a_kill_cuts_the_file_the_run_goes_on_to_the_same_bytes() {
         let lines = whole[..cut].split(|&byte| byte == b'\n').count() - 1;
         // A line that only lacks its end is whole.
         let there = lines + usize::from(whole.get(cut) == Some(&b'\n'));
-        assert_eq!(read_records(&path).expect("readable").len(), there, "cut at {cut}");
-        let (mut log, done) = RecordLog::open_to_append(&path, &run()).expect("ours");
+        assert_eq!(read_records(&path, MemoryLimit::NONE).expect("readable").len(), there, "cut at {cut}");
+        let (mut log, done) = RecordLog::open_to_append(&path, &run(), MemoryLimit::NONE).expect("ours");
         assert_eq!(done.into_keys().collect::<Vec<_>>(), [0, 20, 40][..there]);
         for record in &records[there..] {
             log.append(record).expect("appended");
@@ -159,7 +161,7 @@ fn wherever_a_kill_cuts_the_file_the_run_goes_on_to_the_same_bytes() {
     let mut padded = whole.clone();
     padded.extend([0; 100]);
     std::fs::write(&path, padded).expect("written");
-    drop(RecordLog::open_to_append(&path, &run()).expect("ours"));
+    drop(RecordLog::open_to_append(&path, &run(), MemoryLimit::NONE).expect("ours"));
     assert_eq!(std::fs::read(&path).expect("bytes"), whole);
 }
 
@@ -181,17 +183,20 @@ fn what_is_not_of_this_run_is_refused_and_left_alone() {
         ("generator", with(CommonRun { generator: "another".to_owned(), ..common() })),
     ];
     for (name, other) in others {
-        match RecordLog::open_to_append(&path, &other) {
+        match RecordLog::open_to_append(&path, &other, MemoryLimit::NONE) {
             Err(RecordError::OtherRun { line: 1, field, .. }) => assert_eq!(field, name),
             unexpected => panic!("{name}: {unexpected:?}"),
         }
     }
-    let (log, _) = RecordLog::open_to_append(&path, &run()).expect("ours");
-    assert!(matches!(RecordLog::open_to_append(&path, &run()), Err(RecordError::Locked { .. })));
+    let (log, _) = RecordLog::open_to_append(&path, &run(), MemoryLimit::NONE).expect("ours");
+    assert!(matches!(
+        RecordLog::open_to_append(&path, &run(), MemoryLimit::NONE),
+        Err(RecordError::Locked { .. })
+    ));
     drop(log);
     for text in ["my notes", "my notes\n", "{\"a\": 1}\n", "idx\tlabel\n0\t3\n"] {
         std::fs::write(&path, text).expect("written");
-        assert!(RecordLog::open_to_append(&path, &run()).is_err(), "{text}");
+        assert!(RecordLog::open_to_append(&path, &run(), MemoryLimit::NONE).is_err(), "{text}");
         assert_eq!(std::fs::read_to_string(&path).expect("text"), text, "left as it was");
     }
 }
@@ -206,7 +211,7 @@ fn a_broken_line_is_named_and_contradictions_are_refused() {
     let records = three();
     let lines: Vec<String> = records.iter().map(|record| to_line(record).expect("JSON")).collect();
     std::fs::write(&path, format!("{}\n{}\n{}\n", lines[0], &lines[1][..60], lines[2])).expect("written");
-    let error = read_records(&path).expect_err("broken in the middle");
+    let error = read_records(&path, MemoryLimit::NONE).expect_err("broken in the middle");
     assert!(error.to_string().contains("run.jsonl, line 2: not a record"), "{error}");
 
     let changes: [(Change, &str); 15] = [
@@ -233,7 +238,7 @@ fn a_broken_line_is_named_and_contradictions_are_refused() {
         let mut changed = records[1].clone();
         change(&mut changed);
         write(&path, &[records[0].clone(), changed]);
-        let error = read_records(&path).expect_err(message).to_string();
+        let error = read_records(&path, MemoryLimit::NONE).expect_err(message).to_string();
         assert!(error.contains("run.jsonl, line 2: ") && error.contains(message), "{error}");
     }
     assert_eq!(records[0].validate(), Ok(()));
@@ -250,7 +255,8 @@ fn what_was_changed_is_seen_even_where_it_claims_no_more() {
     let line = to_line(&three()[0]).expect("JSON");
     let refused = |text: String, message: &str| {
         std::fs::write(&path, text + "\n").expect("written");
-        let error = RecordLog::open_to_append(&path, &run()).expect_err(message).to_string();
+        let error =
+            RecordLog::open_to_append(&path, &run(), MemoryLimit::NONE).expect_err(message).to_string();
         assert!(error.contains(message), "{message}: {error}");
     };
     refused(line.replace("\"seed\":7", "\"seed\":8"), "digest");
@@ -271,8 +277,8 @@ fn what_was_changed_is_seen_even_where_it_claims_no_more() {
     refused(to_line(&aimed).expect("JSON"), "the rule is fixed");
     // A byte-order mark is no part of the first line.
     std::fs::write(&path, format!("\u{feff}{line}\n")).expect("written");
-    assert_eq!(read_records(&path).expect("read"), three()[..1]);
-    assert_eq!(RecordLog::open_to_append(&path, &run()).expect("ours").1.len(), 1);
+    assert_eq!(read_records(&path, MemoryLimit::NONE).expect("read"), three()[..1]);
+    assert_eq!(RecordLog::open_to_append(&path, &run(), MemoryLimit::NONE).expect("ours").1.len(), 1);
 }
 
 #[test]
@@ -293,15 +299,15 @@ fn shards_merge_and_what_disagrees_is_named() {
     let mut again = records[0].clone();
     again.seconds = 9.0;
     write(&paths[1], &[records[1].clone(), again]);
-    let merged = merge_records(&paths).expect("shards of one run");
+    let merged = merge_records(&paths, MemoryLimit::NONE).expect("shards of one run");
     assert_eq!(merged, records);
     records[2] = record(40, run(), [1, 9, 0], [1, 999, 0]);
     write(&paths[1], &[records[1].clone(), records[2].clone()]);
-    let error = merge_records(&paths).expect_err("other counts").to_string();
+    let error = merge_records(&paths, MemoryLimit::NONE).expect_err("other counts").to_string();
     assert!(error.contains("b.jsonl, line 2: input 40") && error.contains("a.jsonl, line 1"), "{error}");
     let other = Run { common: CommonRun { seed: 8, ..common() }, ..run() };
     write(&paths[1], &[record(1, other, [1, 9, 0], [0, 1000, 0])]);
-    let error = merge_records(&paths).expect_err("another run").to_string();
+    let error = merge_records(&paths, MemoryLimit::NONE).expect_err("another run").to_string();
     assert!(error.contains("b.jsonl, line 1") && error.contains("seed is 8, not 7"), "{error}");
 }
 

@@ -11,10 +11,12 @@ use crate::args::{CheckArguments, ReplayArguments};
 use crate::commands::certify::{Setup, Sources, interruptible};
 use crate::ended::Ended;
 use crate::json;
+use crate::machine::Resources;
 use crate::progress::{interrupted, live_line};
 use anyhow::{Context, bail};
 use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_learn::runtime::Runtime;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::observe::Observer;
 use gambeson_smooth::noise::Grid;
 use gambeson_smooth::record::{ONNX_RUNTIME, Record, RecordError, Run, read_numbered_records};
@@ -38,12 +40,12 @@ const NEAR_TIES: f64 = 1e-3;
 pub(super) fn run(
     arguments: &CheckArguments,
     stdout: &mut impl Write,
-    threads: usize,
+    resources: Resources,
 ) -> anyhow::Result<Ended> {
-    interruptible(|| check(arguments, stdout, threads))
+    interruptible(|| check(arguments, stdout, resources))
 }
 
-fn check(arguments: &CheckArguments, stdout: &mut impl Write, threads: usize) -> anyhow::Result<Ended> {
+fn check(arguments: &CheckArguments, stdout: &mut impl Write, resources: Resources) -> anyhow::Result<Ended> {
     if arguments.domain.is_some() || arguments.norm.is_some() || arguments.gram || arguments.at_most.is_some()
     {
         bail!("--domain, --norm, --gram and --at-most do not apply to records");
@@ -53,7 +55,7 @@ fn check(arguments: &CheckArguments, stdout: &mut impl Write, threads: usize) ->
         bail!("give the records of one run, and --model and --data instead of a certificate");
     };
     let started = Instant::now();
-    let (checked, stopped) = checked(path, &arguments.replay, threads)?;
+    let (checked, stopped) = checked(path, &arguments.replay, resources)?;
     let checked = Outcome { seconds: started.elapsed().as_secs_f64(), ..checked };
     json::print_or(arguments.json, &checked, stdout, |stdout| checked.print(stdout))?;
     if stopped {
@@ -66,11 +68,15 @@ fn check(arguments: &CheckArguments, stdout: &mut impl Write, threads: usize) ->
     })
 }
 
-fn checked(path: &Path, arguments: &ReplayArguments, threads: usize) -> anyhow::Result<(Outcome, bool)> {
+fn checked(
+    path: &Path,
+    arguments: &ReplayArguments,
+    resources: Resources,
+) -> anyhow::Result<(Outcome, bool)> {
     let mut checked = Outcome::default();
-    let Some(records) = read(path, &mut checked)? else { return Ok((checked, false)) };
+    let Some(records) = read(path, resources.memory, &mut checked)? else { return Ok((checked, false)) };
     let run = &records[0].1.run;
-    let setup = Setup::open(&sources(path, run, arguments)?, threads, |_| Ok(Vec::new()))?;
+    let setup = Setup::open(&sources(path, run, arguments)?, resources, |_| Ok(Vec::new()))?;
     checked.inputs = setup.data.len();
     compare_run(run, &setup, &mut checked)?;
     if run.dimension != setup.smoothed.space.input_dim() as u64 {
@@ -95,8 +101,12 @@ fn checked(path: &Path, arguments: &ReplayArguments, threads: usize) -> anyhow::
 
 /// The records of a file, at least one; none where one contradicts itself or the others, which is evidence against the
 /// run, not a mistake of whoever asks.
-fn read(path: &Path, checked: &mut Outcome) -> anyhow::Result<Option<Vec<(usize, Record)>>> {
-    let records = match read_numbered_records(path) {
+fn read(
+    path: &Path,
+    memory: MemoryLimit,
+    checked: &mut Outcome,
+) -> anyhow::Result<Option<Vec<(usize, Record)>>> {
+    let records = match read_numbered_records(path, memory) {
         Ok(records) => records,
         Err(
             error @ (RecordError::Invalid { .. }

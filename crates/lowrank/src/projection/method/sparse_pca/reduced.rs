@@ -4,6 +4,7 @@ use super::params::{SparsePca, SparsePcaError, SparsePcaParams, WIDTH_STEP};
 use crate::linalg::matrix::{DenseMatrix, MatrixError, zeros};
 use crate::linalg::operator::dot;
 use crate::linalg::products::{rows_times, transpose};
+use crate::memory::MemoryLimit;
 use crate::sdp::progress::StopReason;
 use rayon::prelude::*;
 
@@ -19,7 +20,9 @@ pub(super) struct Point {
 
 impl Point {
     /// No codes, no atoms.
+    /// Both are smaller than the matrix, which the caller has in memory already.
     pub(super) fn zero(reduced: &Reduced, width: usize) -> Result<Self, MatrixError> {
+        let zeros = |rows, columns| zeros(rows, columns, MemoryLimit::NONE);
         let codes = zeros(reduced.squares.len(), width)?;
         Ok(Self { codes, dictionary: zeros(width, reduced.samples)?, width })
     }
