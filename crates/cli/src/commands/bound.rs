@@ -42,8 +42,7 @@ pub(crate) fn run(
         start: None,
     };
     catch_interrupts("stopping; proving the best bound found so far (press Ctrl-C again to quit)");
-    let live = LiveBracket::new();
-    live.message("starting");
+    let live = LiveBracket::default();
     let found = gambeson::bound(&live.observed(context), matrix, &params);
     live.finish();
     let found = found?;

@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Set by the first Ctrl-C; a second one ends the program.
@@ -129,23 +129,19 @@ pub(crate) fn duration(seconds: f64) -> String {
     }
 }
 
-/// A bracket that is being narrowed.
-#[derive(Clone)]
+/// A bracket that is being narrowed, on a line that begins with the solver: a matrix that is refused has none.
+#[derive(Clone, Default)]
 pub(crate) struct LiveBracket {
-    bar: ProgressBar,
+    bar: Arc<OnceLock<ProgressBar>>,
 }
 
 impl LiveBracket {
-    pub(crate) fn new() -> Self {
-        Self { bar: live_line(None, "{spinner} {elapsed} {msg}") }
-    }
-
-    pub(crate) fn message(&self, message: &str) {
-        show(&self.bar, message);
+    fn message(&self, message: &str) {
+        show(self.bar.get_or_init(|| live_line(None, "{spinner} {elapsed} {msg}")), message);
     }
 
     pub(crate) fn finish(&self) {
-        self.bar.finish_and_clear();
+        self.bar.get().into_iter().for_each(ProgressBar::finish_and_clear);
     }
 
     /// A context whose solver is seen on the line.
