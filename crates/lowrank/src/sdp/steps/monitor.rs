@@ -96,6 +96,6 @@ impl Observer<Progress> for RunMonitor<'_> {
     }
 
     fn drops_step(&self) -> bool {
-        self.budget.grace_is_over()
+        self.budget.excludes_proof() || self.budget.grace_is_over()
     }
 }
