@@ -42,10 +42,10 @@ fn run_params(out: Option<&Path>) -> RunParams {
     }
 }
 
-fn with_smoother<T>(work: impl FnOnce(&Smoother<HalfSpace>) -> T) -> T {
+fn with_smoother<T>(work: impl FnOnce(&Smoother<&HalfSpace>) -> T) -> T {
     let (toy, space) = (half_space(), Space::identity(2));
     let params = SmoothingParams { batch: 50, ..params(0.5, 400, 0.01) };
-    work(&Smoother::new(&toy, &space, params).expect("it fits"))
+    work(&Smoother::new(&toy, space.clone(), params).expect("it fits"))
 }
 
 fn certified(
@@ -77,7 +77,7 @@ fn records_are_those_of_one_input_at_a_time() {
     assert_eq!((finished.resumed, finished.stopped), (0, false));
     assert_eq!(finished.draws, INPUTS * 410);
     with_smoother(|smoother| {
-        let run = Run::new(smoother, &names());
+        let run = Run::new(smoother.plan(), &names());
         assert_eq!(
             (run.n0, run.common.n, run.common.sigma, run.common.alpha, run.dimension),
             (10, 400, 0.5, 0.01, 2)
@@ -226,7 +226,7 @@ fn only_what_is_right_is_extended() {
     let smoother = |n, extended_from| {
         let goal = Some(Goal { targets: vec![0.3], tolerance: None, norm: RadiusNorm::L2 });
         let params = SmoothingParams { goal, extended_from, ..params(0.5, n, 0.01) };
-        Smoother::new(&toy, &space, params).expect("it fits")
+        Smoother::new(&toy, space.clone(), params).expect("it fits")
     };
     let (short, long) = (smoother(200, None), smoother(1000, Some(200)));
     let earlier = certify_inputs(&short, &run_params(None), row, &mut ()).expect("a run").records;
@@ -298,7 +298,7 @@ fn predictions_are_resumed_too() {
     let finished = predict(7);
     assert_eq!((finished.resumed, finished.draws, finished.stopped), (2, 5 * 400, false));
     with_smoother(|smoother| {
-        let run = PredictionRun::new(smoother, &names());
+        let run = PredictionRun::new(smoother.plan(), &names());
         for (index, record) in &finished.records {
             let Row { values, label } = row(*index);
             let found = smoother.predict(*index, &values, &mut ()).expect("drawn").expect("not stopped");
@@ -313,7 +313,7 @@ fn predictions_are_resumed_too() {
 #[test]
 fn runs_without_a_projection_rest_on_none() {
     let proven = crate::smoothing::example_projection(None);
-    let run = with_smoother(|smoother| Run::new(smoother, &names()));
+    let run = with_smoother(|smoother| Run::new(smoother.plan(), &names()));
     let mismatch = run.check_projection(&proven).expect_err("made without");
     assert!(matches!(mismatch, ProjectionMismatch::Projection { recorded: None, .. }), "{mismatch}");
 }
@@ -327,7 +327,10 @@ fn what_a_run_names_is_proven_by_its_projection_or_refused() {
     let toy = HalfSpace::new(vec![1.0; 12], 0.0).expect("a half-space");
     let run = |proven| {
         let space = Space::projected(proven, None).expect("a space");
-        Run::new(&Smoother::new(&toy, &space, params(1.0, 100, 0.01)).expect("it fits"), &names())
+        Run::new(
+            Smoother::new(&toy, space.clone(), params(1.0, 100, 0.01)).expect("it fits").plan(),
+            &names(),
+        )
     };
     let (one, many) = (run(&plain), run(&levelled));
     assert_eq!((one.check_projection(&plain), many.check_projection(&levelled)), (Ok(()), Ok(())));

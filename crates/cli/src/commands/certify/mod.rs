@@ -32,6 +32,7 @@ pub(crate) use sources::Sources;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 /// What `certify --json` prints.
 #[derive(Serialize)]
@@ -77,7 +78,7 @@ fn certify(arguments: &CertifyArguments, stdout: &mut impl Write, threads: usize
         extended_from: earlier.as_ref().map(|(last, _)| *last),
         grid_exponent: smooth.grid_exponent,
     };
-    let smoother = Smoother::new(&setup.smoothed.classifier, &setup.smoothed.space, params)?;
+    let smoother = Smoother::new(&setup.smoothed.classifier, Arc::clone(&setup.smoothed.space), params)?;
     let mut run = setup.run_params(smooth, nonce);
     if let Some((_, earlier)) = &earlier {
         run.indices.retain(|index| earlier.contains_key(index));
