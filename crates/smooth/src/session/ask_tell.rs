@@ -7,6 +7,7 @@ use crate::classifier::NONE;
 use crate::smoother::{
     Certification, Counts, InputError, Prediction, Procedure, Series, SessionError, SmoothingPlan,
 };
+use gambeson_checker::StatisticsError;
 use std::sync::Arc;
 
 /// Makes the sessions of one plan, which share their memory.
@@ -67,7 +68,7 @@ impl SessionFactory {
     pub(super) fn start<T>(&self, procedure: Procedure<T>) -> Session<T> {
         let counts = Counts::new(self.plan().classifier().classes);
         let pipeline = Pipeline::new(&self.shared, &procedure);
-        Session { procedure, pipeline, asked: None, counts }
+        Session { procedure, pipeline, asked: None, counts, failed: None }
     }
 }
 
@@ -80,18 +81,21 @@ pub struct Session<T> {
     asked: Option<Buffer>,
     /// Counts since the last look.
     counts: Counts,
+    /// Why draws are missing from the counts: then there is no result any more.
+    failed: Option<SessionError>,
 }
 
 impl<T> Session<T> {
     /// The next batch to be classified, or the same again while it is not. `None`: there are enough.
     pub fn ask(&mut self) -> Result<Option<Batch<'_>>, SessionError> {
+        self.not_failed()?;
         if self.procedure.next().is_none() {
             self.pipeline.stop();
             return Ok(None);
         }
-        let buffer = match self.asked.take() {
-            Some(buffer) => buffer,
-            None => self.pipeline.next().ok_or(SessionError::NoiseLost)?,
+        let Some(buffer) = self.asked.take().or_else(|| self.pipeline.next()) else {
+            self.failed = Some(SessionError::NoiseLost);
+            return Err(SessionError::NoiseLost);
         };
         let (index, selection) = (self.procedure.index(), self.selection(buffer.decided().len()));
         Ok(Some(self.asked.insert(buffer).batch(index, selection)))
@@ -123,11 +127,19 @@ impl<T> Session<T> {
         let Some(buffer) = self.asked.take() else { return Err(SessionError::NoBatch) };
         let counted = self.count(classes, buffer.decided());
         self.pipeline.give(buffer);
-        counted
+        counted.map_err(|error| {
+            let error = SessionError::Statistics(error);
+            self.failed = Some(error.clone());
+            error
+        })
+    }
+
+    fn not_failed(&self) -> Result<(), SessionError> {
+        self.failed.clone().map_or(Ok(()), Err)
     }
 
     /// Look by look: what was drawn beyond the one that settles it is left out.
-    fn count(&mut self, classes: &[u32], decided: &[bool]) -> Result<(), SessionError> {
+    fn count(&mut self, classes: &[u32], decided: &[bool]) -> Result<(), StatisticsError> {
         let mut answers = classes.iter().zip(decided);
         while let (Some(look), Some((_, done))) = (self.procedure.next_look(), self.procedure.next()) {
             let left = look - done - self.counts.draws();
@@ -144,9 +156,49 @@ impl<T> Session<T> {
 
     /// What follows from the counts.
     pub fn finish(self) -> Result<T, SessionError> {
+        self.not_failed()?;
         if self.procedure.next().is_some() {
             return Err(SessionError::Unfinished);
         }
         Ok(self.procedure.conclude()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classifier::ClassifierSpec;
+    use crate::smoother::SmoothingParams;
+    use crate::space::Space;
+    use gambeson_checker::NoiseLevel;
+
+    /// Whatever is answered: one of each kind is left open, and one has no class.
+    #[test]
+    fn undecided_draws_count_for_no_class() {
+        let noise = NoiseLevel::new(1.0).expect("a level");
+        let params = SmoothingParams {
+            selection: 10,
+            estimation: 90,
+            ..SmoothingParams::new(noise).expect("parameters")
+        };
+        let spec = ClassifierSpec { classes: 2, dim: 3, input_map: None };
+        let plan = SmoothingPlan::new(spec, Space::identity(3), params).expect("it fits");
+        let sessions = SessionFactory::new(plan, SessionParams::default());
+        let mut session = sessions.certify(0, &[0.0; 3]).expect("an input");
+        let mut first = true;
+        while session.ask().expect("a batch").is_some() {
+            let buffer = session.asked.as_mut().expect("asked");
+            let mut classes = vec![1; buffer.decided().len()];
+            if std::mem::take(&mut first) {
+                [2, 30].map(|row| buffer.leave_open(row));
+                (classes[2], classes[31]) = (0, NONE);
+            }
+            session.tell(&classes).expect("one class per row");
+        }
+        let Certification { selection, estimation, .. } = session.finish().expect("a result");
+        let counts =
+            |classes: [u64; 2], none, undecided| Counts { classes: classes.to_vec(), none, undecided };
+        assert_eq!(selection, counts([0, 9], 0, 1));
+        assert_eq!(estimation, counts([0, 88], 1, 1));
     }
 }

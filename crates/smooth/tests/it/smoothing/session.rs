@@ -67,8 +67,8 @@ fn setups() -> Vec<(Sums, Arc<Space>)> {
     setups
 }
 
-fn goal(targets: &[f64], tolerance: Option<f64>) -> Option<Goal> {
-    Some(Goal { targets: targets.to_vec(), tolerance, norm: RadiusNorm::L2 })
+fn goal(targets: &[f64], tolerance: Option<f64>) -> Goal {
+    Goal { targets: targets.to_vec(), tolerance, norm: RadiusNorm::L2 }
 }
 
 fn classes(batch: &Batch<'_>) -> Vec<u32> {
@@ -122,8 +122,8 @@ fn counts_are_those_of_all_threads() {
         for (sigma, n, goal) in [
             (0.5, 3000, None),
             (1.5, 130, None),
-            (0.7, 3000, goal(&[0.1, 0.5], None)),
-            (0.7, 1001, goal(&[], Some(0.05))),
+            (0.7, 3000, Some(goal(&[0.1, 0.5], None))),
+            (0.7, 1001, Some(goal(&[], Some(0.05)))),
         ] {
             let params = SmoothingParams { selection: 100, goal, ..params(sigma, n, 0.01) };
             let smoother = Smoother::new(toy, Arc::clone(space), params.clone()).expect("it fits");
@@ -148,7 +148,7 @@ fn extended_counts_are_those_of_all_threads() {
     let input = normal(12, 8);
     for (toy, space) in &setups() {
         let run = |n, extended_from| SmoothingParams {
-            goal: goal(&[0.3], Some(0.02)),
+            goal: Some(goal(&[0.3], Some(0.02))),
             extended_from,
             ..params(0.5, n, 0.01)
         };
