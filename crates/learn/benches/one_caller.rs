@@ -23,7 +23,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-const ROUNDS: usize = 15;
+const ROUNDS: usize = 9;
 const SIGMA: f64 = 0.25;
 /// Rows of a batch of the one caller.
 const BATCH: usize = 1000;
@@ -129,18 +129,18 @@ fn network<C: Classifier>(title: &str, model: &C, space: &Arc<Space>, draws: u64
 }
 
 fn main() {
-    noise(100_000);
+    noise(50_000);
     let fashion = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/fashion");
     let (file, projection) = (fashion.join("network.safetensors"), fashion.join("projection.safetensors"));
     let of = NoiseParams { projection: Some(&projection), quantum: Quantum::Byte, ..NoiseParams::default() };
     let shape = Shape { channels: 1, height: 28, width: 28 };
     let opened = SmoothedModel::open(&SmoothedParams { noise: of, ..SmoothedParams::new(&file, shape) });
     let fashion = opened.expect("the network of the repository").smoothed;
-    network("models/fashion", &fashion.classifier, &fashion.space, 20_000);
+    network("models/fashion", &fashion.classifier, &fashion.space, 10_000);
     let shape = Shape { channels: 3, height: 32, width: 32 };
     let architecture = Model::ResNet { depth: 20, width: 16 }.architecture(shape, 10).expect("a model");
     let places = Places::new(&architecture).expect("a model");
     let weights = Weights::initial(&places, &mut ChaCha8Rng::seed_from_u64(1));
     let model = OwnModel::new(&architecture, &weights, None).expect("a classifier");
-    network("ResNet-20", &model, &Arc::new(Space::identity(shape.len()).of(Quantum::Byte)), 5000);
+    network("ResNet-20", &model, &Arc::new(Space::identity(shape.len()).of(Quantum::Byte)), 2000);
 }
