@@ -68,7 +68,7 @@ fn main() {
                 seed: 1,
                 ..SmoothingParams::new(NoiseLevel::new(0.1).unwrap()).unwrap()
             };
-            let smoother = Smoother::new(&model, &space, params).unwrap();
+            let smoother = Smoother::new(&model, space.clone(), params).unwrap();
             let all = pool
                 .install(|| best(BATCHES * BATCH, || drop(smoother.predict(0, &centre, &mut ()).unwrap())));
             let what = if normalised { ", normalised" } else { "" };

@@ -21,6 +21,7 @@ use gambeson_smooth::record::Names;
 use gambeson_smooth::seed::seed_in;
 use gambeson_smooth::space::{Space, SpaceError};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use thiserror::Error;
 
 /// A network and the noise before it.
@@ -98,7 +99,7 @@ pub struct SmoothedModel<C> {
     /// What computes it, if it is a network.
     pub runtime: Option<Runtime>,
     /// Where noise is added.
-    pub space: Space,
+    pub space: Arc<Space>,
     /// The projection whose coordinates these are, if it is one.
     pub projection: Option<ProvenProjection>,
 }
@@ -244,7 +245,7 @@ impl<C> SmoothedModel<C> {
             }
         };
         // The smoothed classifier that certificates are about rounds to the grid of the inputs.
-        Ok(Self { classifier, name, runtime, space: space.of(noise.quantum), projection })
+        Ok(Self { classifier, name, runtime, space: Arc::new(space.of(noise.quantum)), projection })
     }
 
     /// The same with another type of classifier, which computes the same.

@@ -10,8 +10,9 @@
 //! 2. [`space`]: where noise is added, and how an input gets there and, by [`decoder`], back. [`noise`]: the dice, an
 //!    exact function of seed, input, draw and coordinate. [`seed`]: where a seed comes from that nobody chose.
 //! 3. [`limit`]: from counts to a radius: limits and quantiles are looked for here and verified by the checker.
-//!    [`smoother`]: PREDICT and CERTIFY for one input. `draw` makes the draws on all threads; [`sequential`] ends them
-//!    early once the answer is settled.
+//!    [`sequential`]: when the answer is settled before all draws are made. [`smoother`]: PREDICT and CERTIFY for one
+//!    input, with a classifier that is asked on all threads. [`session`]: the same for a classifier that is asked by one
+//!    caller, in large batches.
 //!    [`clean`]: the classifier without noise, for comparison.
 //! 4. [`record`]: counts as lines of JSON that anybody can check. [`runs`]: records of many inputs, resumable.
 //! 5. [`analysis`]: certified accuracy and the like, from our records and from the logs of others. [`replay`]: records
@@ -34,7 +35,7 @@
 //!     seed: 1,
 //!     ..SmoothingParams::new(NoiseLevel::new(0.5)?)?
 //! };
-//! let smoother = Smoother::new(&classifier, &space, params)?;
+//! let smoother = Smoother::new(&classifier, space, params)?;
 //! let rows = [[0.7, 0.2], [-0.3, 0.9]];
 //! let run = RunParams {
 //!     names: Names { model: "half-space".into(), runtime: None, data: "two points".into(), nonce: None },
@@ -56,16 +57,16 @@ pub mod analysis;
 pub mod classifier;
 pub mod clean;
 pub mod decoder;
-mod draw;
+mod idle;
 pub mod input_map;
 pub mod limit;
 pub mod noise;
-mod params;
 pub mod record;
 pub mod replay;
 pub mod runs;
 pub mod seed;
 pub mod sequential;
+pub mod session;
 pub mod smoother;
 pub mod space;
 pub mod toys;

@@ -26,11 +26,12 @@
 //! much ([`Replayed::proves`]).
 
 use crate::analysis::{AnalysisError, false_certificates};
-use crate::classifier::Classifier;
 use crate::limit::upper_limit;
 use crate::record::{LimitChoice, Record, RecordProblem};
 use crate::runs::{Row, text};
-use crate::smoother::{Counts, Drawn, Errors, Smoother, SmoothingError};
+use crate::smoother::{
+    Counts, DrawCounter, Drawn, Errors, InputError, Procedure, SmoothingError, SmoothingPlan,
+};
 use gambeson_checker::{FailureProbability, LowerLimit, SamplingRule, StatisticsError, Tally};
 use gambeson_lowrank::observe::Observer;
 use thiserror::Error;
@@ -123,23 +124,29 @@ pub enum ReplayError<E: std::error::Error + 'static> {
     Statistics(#[from] StatisticsError),
 }
 
+impl<E: std::error::Error + 'static> From<InputError> for ReplayError<E> {
+    fn from(error: InputError) -> Self {
+        Self::Smoothing(error.into())
+    }
+}
+
 /// What can be found wrong with a record without drawing anything: its label, its number of classes, the errors it takes off
 /// its radius, and whether its counts prove what it says. `classes` are those of the data.
-pub fn examine<C: Classifier>(
-    smoother: &Smoother<C>,
+pub fn examine(
+    plan: &SmoothingPlan,
     record: &Record,
     row: &Row,
     classes: usize,
-) -> Result<Vec<Finding>, ReplayError<C::Error>> {
+) -> Result<Vec<Finding>, InputError> {
     let mut findings = Vec::new();
-    let (recorded, expected) = (record.estimation.len(), classes.max(smoother.classifier().classes()));
+    let (recorded, expected) = (record.estimation.len(), classes.max(plan.classifier().classes));
     if recorded != expected {
         findings.push(Finding::Classes { recorded, expected });
     }
     if record.label != row.label {
         findings.push(Finding::Label { recorded: record.label, found: row.label });
     }
-    let proven: Errors = smoother.errors(&row.values)?;
+    let proven: Errors = plan.errors(&row.values)?;
     let errors = [
         ("encoding_error", record.encoding_error, proven.encoding),
         ("perturbed_error", record.perturbed_error, proven.perturbed),
@@ -156,22 +163,19 @@ pub fn examine<C: Classifier>(
     Ok(findings)
 }
 
-/// Draws a record again with the seed and numbers of draws of the smoother's run, and compares. None where the observer
+/// Draws a record again with the seed and numbers of draws of the counter's run, and compares. None where the observer
 /// ended it.
-pub fn replay<C: Classifier>(
-    smoother: &Smoother<C>,
+pub fn replay<S: DrawCounter>(
+    mut counter: S,
     record: &Record,
     row: &Row,
     classes: usize,
     observer: &mut (impl Observer<Drawn> + Send),
-) -> Result<Option<Replayed>, ReplayError<C::Error>> {
-    let mut findings = examine(smoother, record, row, classes)?;
-    let proven: Errors = smoother.errors(&row.values)?;
-    let Some((selection, estimation)) =
-        smoother.draws(record.index, &row.values, record.draws(), observer)?
-    else {
-        return Ok(None);
-    };
+) -> Result<Option<Replayed>, ReplayError<S::Error>> {
+    let mut findings = examine(counter.plan(), record, row, classes)?;
+    let proven: Errors = counter.plan().errors(&row.values)?;
+    let draws = Procedure::draws(counter.plan(), record.index, &row.values, record.draws())?;
+    let Some((selection, estimation)) = counter.count(draws, observer)? else { return Ok(None) };
     let recorded = record.counts();
     let mut differing = 0;
     for (series, recorded, drawn) in
@@ -239,21 +243,18 @@ impl Compared {
     }
 }
 
-/// Certifies the input of a record with fresh draws, as many as it has: the smoother has a seed of the verifier's own.
+/// Certifies the input of a record with fresh draws, as many as it has: the counter has a seed of the verifier's own.
 /// `records` is how many are compared in all. None where the observer ended it.
-pub fn compare<C: Classifier>(
-    smoother: &Smoother<C>,
+pub fn compare<S: DrawCounter>(
+    mut counter: S,
     record: &Record,
     row: &Row,
     records: u64,
     observer: &mut (impl Observer<Drawn> + Send),
-) -> Result<Option<Compared>, ReplayError<C::Error>> {
-    let Some((selection, estimation)) =
-        smoother.draws(record.index, &row.values, record.draws(), observer)?
-    else {
-        return Ok(None);
-    };
-    let errors = smoother.errors(&row.values)?;
+) -> Result<Option<Compared>, ReplayError<S::Error>> {
+    let draws = Procedure::draws(counter.plan(), record.index, &row.values, record.draws())?;
+    let Some((selection, estimation)) = counter.count(draws, observer)? else { return Ok(None) };
+    let errors: Errors = counter.plan().errors(&row.values)?;
     let alpha = FailureProbability::new(record.run.common.alpha)?;
     let proven = record.derive(alpha, LimitChoice::Natural)?;
     // What the counts prove is claimed, whatever stands beside them.

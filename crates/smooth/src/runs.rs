@@ -10,17 +10,17 @@
 //! drawn, input by input in the order asked for, each record on the disk before the next input begins. Draws depend on the
 //! seed and the index of an input alone, so it does not matter who makes them, or when.
 
-use crate::classifier::Classifier;
 use crate::record::{
     Entry, Log, Names, NotExtendable, Parts, PredictionRecord, PredictionRun, Record, RecordError,
     RecordProblem, Run,
 };
-use crate::smoother::{Drawn, Smoother, SmoothingError};
+use crate::smoother::{DrawCounter, Drawn, Procedure, SmoothingError, SmoothingPlan};
 use crate::space::{Space, WrongLength};
 use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::observe::Observer;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 use thiserror::Error;
 
@@ -159,47 +159,50 @@ pub(crate) fn text(label: Option<u32>) -> String {
     label.map_or_else(|| "none".to_owned(), |label| label.to_string())
 }
 
-/// CERTIFY for every input asked for that has no record yet. `row` is asked for inputs by index.
-pub fn certify_inputs<C: Classifier>(
-    smoother: &Smoother<C>,
+/// CERTIFY for every input asked for that has no record yet, by a [`Smoother`](crate::smoother::Smoother) or a
+/// [`BatchCallback`](crate::session::BatchCallback). `row` is asked for inputs by index.
+pub fn certify_inputs<S: DrawCounter>(
+    counter: S,
     params: &RunParams,
     row: impl Fn(u64) -> Row,
     observer: &mut (impl Observer<RunProgress> + Send),
-) -> Result<Finished<Record>, RunError<C::Error>> {
-    certify_from(smoother, params, None, row, observer)
+) -> Result<Finished<Record>, RunError<S::Error>> {
+    certify_from(counter, params, None, row, observer)
 }
 
 /// The same, going on from the records of an earlier run of fewer draws, by index; its rule must allow it
 /// ([`Run::check_extension`]).
-pub fn extend_inputs<C: Classifier>(
-    smoother: &Smoother<C>,
+pub fn extend_inputs<S: DrawCounter>(
+    counter: S,
     params: &RunParams,
     earlier: &BTreeMap<u64, Record>,
     row: impl Fn(u64) -> Row,
     observer: &mut (impl Observer<RunProgress> + Send),
-) -> Result<Finished<Record>, RunError<C::Error>> {
-    let run = Run::new(smoother, &params.names);
+) -> Result<Finished<Record>, RunError<S::Error>> {
+    let run = Run::new(counter.plan(), &params.names);
     for record in earlier.values() {
         record.run.check_extension(&run)?;
     }
     match params.indices.iter().find(|index| !earlier.contains_key(index)) {
         Some(&index) => Err(RunError::Missing { index }),
-        None => certify_from(smoother, params, Some(earlier), row, observer),
+        None => certify_from(counter, params, Some(earlier), row, observer),
     }
 }
 
-fn certify_from<C: Classifier>(
-    smoother: &Smoother<C>,
+fn certify_from<S: DrawCounter>(
+    mut counter: S,
     params: &RunParams,
     earlier: Option<&BTreeMap<u64, Record>>,
     row: impl Fn(u64) -> Row,
     observer: &mut (impl Observer<RunProgress> + Send),
-) -> Result<Finished<Record>, RunError<C::Error>> {
-    let run = Run::new(smoother, &params.names);
-    let task = Task::new(smoother, params, row);
+) -> Result<Finished<Record>, RunError<S::Error>> {
+    let plan = Arc::clone(counter.plan());
+    let run = Run::new(&plan, &params.names);
+    let task = Task::new(&plan, params, row);
     let accept = |record: &Record, row: &Row| {
         let index = record.index;
-        let proven = smoother.errors(&row.values).map_err(|reason| RunError::Input { index, reason })?;
+        let proven =
+            plan.errors(&row.values).map_err(|reason| RunError::Input { index, reason: reason.into() })?;
         let pairs = [(record.encoding_error, proven.encoding), (record.perturbed_error, proven.perturbed)];
         match pairs.into_iter().find(|(recorded, proven)| !(recorded >= proven)) {
             None => Ok(()),
@@ -211,10 +214,11 @@ fn certify_from<C: Classifier>(
         task.accept(record, &task.row(index)?, accept)?;
     }
     let make = |index: u64, row: &Row, started: Instant, observer: &mut Batches<'_, _>| {
-        let found = match earlier.and_then(|earlier| earlier.get(&index)) {
-            Some(record) => smoother.extend(index, &row.values, record.counts(), observer)?,
-            None => smoother.certify(index, &row.values, observer)?,
+        let procedure = match earlier.and_then(|earlier| earlier.get(&index)) {
+            Some(record) => Procedure::extend(&plan, index, &row.values, record.counts())?,
+            None => Procedure::certify(&plan, index, &row.values)?,
         };
+        let found = counter.count(procedure, observer)?;
         let seconds = started.elapsed().as_secs_f64();
         Ok(found.map(|found| Record::new(index, row.label, params.classes, run.clone(), &found, seconds)))
     };
@@ -222,16 +226,17 @@ fn certify_from<C: Classifier>(
 }
 
 /// PREDICT for every input asked for that has no record yet. `row` is asked for inputs by index.
-pub fn predict_inputs<C: Classifier>(
-    smoother: &Smoother<C>,
+pub fn predict_inputs<S: DrawCounter>(
+    mut counter: S,
     params: &RunParams,
     row: impl Fn(u64) -> Row,
     observer: &mut (impl Observer<RunProgress> + Send),
-) -> Result<Finished<PredictionRecord>, RunError<C::Error>> {
-    let run = PredictionRun::new(smoother, &params.names);
-    let task = Task::new(smoother, params, row);
+) -> Result<Finished<PredictionRecord>, RunError<S::Error>> {
+    let plan = Arc::clone(counter.plan());
+    let run = PredictionRun::new(&plan, &params.names);
+    let task = Task::new(&plan, params, row);
     let make = |index: u64, row: &Row, started: Instant, observer: &mut Batches<'_, _>| {
-        let found = smoother.predict(index, &row.values, observer)?;
+        let found = counter.count(Procedure::predict(&plan, index, &row.values)?, observer)?;
         let seconds = started.elapsed().as_secs_f64();
         let record =
             |found| PredictionRecord::new(index, row.label, params.classes, run.clone(), &found, seconds);
@@ -263,9 +268,9 @@ struct Task<'a, R> {
 }
 
 impl<'a, R: Fn(u64) -> Row> Task<'a, R> {
-    fn new<C: Classifier>(smoother: &Smoother<'a, C>, params: &'a RunParams, row: R) -> Self {
-        let classes = params.classes.max(smoother.classifier().classes());
-        Self { params, space: smoother.space(), classes, row }
+    fn new(plan: &'a SmoothingPlan, params: &'a RunParams, row: R) -> Self {
+        let classes = params.classes.max(plan.classifier().classes);
+        Self { params, space: plan.space(), classes, row }
     }
 
     /// Whether a record of an earlier run is about this input, and `accept` accepts it.
@@ -291,7 +296,7 @@ impl<'a, R: Fn(u64) -> Row> Task<'a, R> {
         &self,
         run: &E::Run,
         accept: impl Fn(&E, &Row) -> Result<(), RunError<F>>,
-        make: impl Fn(u64, &Row, Instant, &mut Batches<'_, O>) -> Result<Option<E>, SmoothingError<F>>,
+        mut make: impl FnMut(u64, &Row, Instant, &mut Batches<'_, O>) -> Result<Option<E>, SmoothingError<F>>,
         observer: &mut O,
     ) -> Result<Finished<E>, RunError<F>> {
         let (mut log, mut present) = match &self.params.out {

@@ -74,7 +74,7 @@ pub fn certified_victims<'a>(
 /// called once for every input that was attacked and once when it was predicted.
 pub fn challenge<C: Classifier>(
     (network, view): (&Network, &View),
-    smoother: &Smoother<'_, C>,
+    smoother: &Smoother<C>,
     params: &AttackParams,
     victims: &[Victim],
     observer: &mut dyn Observer<Done>,

@@ -155,7 +155,7 @@ fn smoothed_networks_answer_as_plain_arithmetic_does() {
             seed: 1,
             ..SmoothingParams::new(NoiseLevel::new(sigma.into()).expect("a level")).expect("parameters")
         };
-        let smoother = Smoother::new(&model, &space, params).expect("it fits");
+        let smoother = Smoother::new(&model, space.clone(), params).expect("it fits");
         let found = smoother.predict(0, &image, &mut ()).expect("drawn").expect("not stopped");
         for (class, &count) in expected.iter().enumerate() {
             let (a, b) = (f64::from(count), found.counts.classes[class] as f64);

@@ -88,6 +88,22 @@ impl Centre {
         Ok(centre)
     }
 
+    /// The same for a classifier that takes the whole numbers K themselves.
+    #[must_use]
+    pub fn in_steps(mut self) -> Self {
+        self.gain.fill(1.0);
+        self.shift.fill(0.0);
+        self.even.fill(true);
+        self
+    }
+
+    /// No decided |K| is above this. Radii of normals are below √(2·46·ln 2) < 8, since a smaller uniform number than
+    /// 2⁻⁴⁶ is never decided (`rounded.rs`); twice that is allowed for.
+    pub fn most_steps(&self) -> f32 {
+        let farthest = self.whole.iter().fold(0.0, |most: f32, whole| most.max(whole.abs()));
+        farthest + 16.0 * self.cells + 1.0
+    }
+
     /// K itself around whole and fractional parts.
     #[cfg(test)]
     pub(super) fn of_parts(whole: Vec<f32>, fraction: Vec<f32>, cells: f32) -> Self {

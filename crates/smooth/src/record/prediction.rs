@@ -9,8 +9,7 @@ use super::error::RecordProblem;
 use super::log::Log;
 use super::run::{CommonRun, Names, VERSION};
 use super::valid::{Counted, total};
-use crate::classifier::Classifier;
-use crate::smoother::{Counts, Prediction, Smoother, predicted};
+use crate::smoother::{Counts, Prediction, SmoothingPlan, predicted};
 use gambeson_checker::FailureProbability;
 use serde::{Deserialize, Serialize};
 
@@ -63,10 +62,10 @@ pub struct PredictionRecord {
 }
 
 impl PredictionRun {
-    /// The run of a smoother on things with these names.
-    pub fn new<C: Classifier>(smoother: &Smoother<C>, names: &Names) -> Self {
-        let noise = smoother.space().levels_sha256().map(ToOwned::to_owned);
-        Self { common: CommonRun::new(smoother, names), noise }
+    /// The run of a plan, on things with these names.
+    pub fn new(plan: &SmoothingPlan, names: &Names) -> Self {
+        let noise = plan.space().levels_sha256().map(ToOwned::to_owned);
+        Self { common: CommonRun::new(plan, names), noise }
     }
 }
 

@@ -1,9 +1,8 @@
 //! What all records of a run have in common.
 
-use crate::classifier::Classifier;
 use crate::noise::{GENERATOR, Grid};
 use crate::sequential::Goal;
-use crate::smoother::Smoother;
+use crate::smoother::SmoothingPlan;
 use gambeson_checker::{InfToTwoBound, SamplingRule, SpectralBound};
 use gambeson_lowrank::projection::representation::Representation;
 use serde::{Deserialize, Serialize};
@@ -136,9 +135,9 @@ impl From<Rule> for SamplingRule {
 }
 
 impl CommonRun {
-    /// The run of a smoother, on things with these names.
-    pub(super) fn new<C: Classifier>(smoother: &Smoother<C>, names: &Names) -> Self {
-        let params = smoother.params();
+    /// The run of a plan, on things with these names.
+    pub(super) fn new(plan: &SmoothingPlan, names: &Names) -> Self {
+        let params = plan.params();
         Self {
             n: params.estimation,
             law: Law::Gaussian,
@@ -148,24 +147,24 @@ impl CommonRun {
             nonce: names.nonce,
             generator: GENERATOR.to_owned(),
             assumed: ASSUMED.to_owned(),
-            grid: smoother.grid(),
+            grid: plan.grid(),
             model: names.model.clone(),
             runtime: names.runtime.clone(),
             data: names.data.clone(),
-            projection: smoother.space().projection_sha256().map(ToOwned::to_owned),
+            projection: plan.space().projection_sha256().map(ToOwned::to_owned),
         }
     }
 }
 
 impl Run {
-    /// The run of a smoother, on things with these names.
-    pub fn new<C: Classifier>(smoother: &Smoother<C>, names: &Names) -> Self {
-        let (params, space) = (smoother.params(), smoother.space());
+    /// The run of a plan, on things with these names.
+    pub fn new(plan: &SmoothingPlan, names: &Names) -> Self {
+        let (params, space) = (plan.params(), plan.space());
         Self {
-            rule: Rule::from(smoother.rule()),
+            rule: Rule::from(plan.rule()),
             goal: params.goal.clone(),
             n0: params.selection,
-            common: CommonRun::new(smoother, names),
+            common: CommonRun::new(plan, names),
             representation: space.representation(),
             noise: space.levels_sha256().map(ToOwned::to_owned),
             kappa: space.kappa().map(InfToTwoBound::value),

@@ -2,21 +2,26 @@
 
 use crate::smoothing::params;
 use gambeson_lowrank::MemoryLimit;
-use gambeson_smooth::classifier::Classifier;
+use gambeson_smooth::classifier::{Classifier, ClassifierSpec};
 use gambeson_smooth::record::{
     Derived, Entry, Names, PredictionRecord, PredictionRun, ProjectionMismatch, Record, RecordProblem, Run,
     read_records,
 };
+use gambeson_smooth::replay::replay;
 use gambeson_smooth::runs::{
     Finished, Row, RunError, RunParams, RunProgress, certify_inputs, extend_inputs, predict_inputs,
 };
 use gambeson_smooth::sequential::{Goal, RadiusNorm};
-use gambeson_smooth::smoother::{Certified, Counts, Smoother, SmoothingParams};
+use gambeson_smooth::session::{Batch, BatchCallback, Rows, SessionParams};
+use gambeson_smooth::smoother::{
+    Certified, Counts, SessionError, Smoother, SmoothingError, SmoothingParams, SmoothingPlan,
+};
 use gambeson_smooth::space::{Space, WrongLength};
 use gambeson_smooth::toys::HalfSpace;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 const INPUTS: u64 = 7;
 
@@ -44,10 +49,10 @@ fn run_params(out: Option<&Path>) -> RunParams {
     }
 }
 
-fn with_smoother<T>(work: impl FnOnce(&Smoother<HalfSpace>) -> T) -> T {
+fn with_smoother<T>(work: impl FnOnce(&Smoother<&HalfSpace>) -> T) -> T {
     let (toy, space) = (half_space(), Space::identity(2));
     let params = SmoothingParams { batch: 50, ..params(0.5, 400, 0.01) };
-    work(&Smoother::new(&toy, &space, params).expect("it fits"))
+    work(&Smoother::new(&toy, space.clone(), params).expect("it fits"))
 }
 
 fn certified(
@@ -79,7 +84,7 @@ fn records_are_those_of_one_input_at_a_time() {
     assert_eq!((finished.resumed, finished.stopped), (0, false));
     assert_eq!(finished.draws, INPUTS * 410);
     with_smoother(|smoother| {
-        let run = Run::new(smoother, &names());
+        let run = Run::new(smoother.plan(), &names());
         assert_eq!(
             (run.n0, run.common.n, run.common.sigma, run.common.alpha, run.dimension),
             (10, 400, 0.5, 0.01, 2)
@@ -228,7 +233,7 @@ fn only_what_is_right_is_extended() {
     let smoother = |n, extended_from| {
         let goal = Some(Goal { targets: vec![0.3], tolerance: None, norm: RadiusNorm::L2 });
         let params = SmoothingParams { goal, extended_from, ..params(0.5, n, 0.01) };
-        Smoother::new(&toy, &space, params).expect("it fits")
+        Smoother::new(&toy, space.clone(), params).expect("it fits")
     };
     let (short, long) = (smoother(200, None), smoother(1000, Some(200)));
     let earlier = certify_inputs(&short, &run_params(None), row, &mut ()).expect("a run").records;
@@ -300,7 +305,7 @@ fn predictions_are_resumed_too() {
     let finished = predict(7);
     assert_eq!((finished.resumed, finished.draws, finished.stopped), (2, 5 * 400, false));
     with_smoother(|smoother| {
-        let run = PredictionRun::new(smoother, &names());
+        let run = PredictionRun::new(smoother.plan(), &names());
         for (index, record) in &finished.records {
             let Row { values, label } = row(*index);
             let found = smoother.predict(*index, &values, &mut ()).expect("drawn").expect("not stopped");
@@ -315,7 +320,7 @@ fn predictions_are_resumed_too() {
 #[test]
 fn runs_without_a_projection_rest_on_none() {
     let proven = crate::smoothing::example_projection(None);
-    let run = with_smoother(|smoother| Run::new(smoother, &names()));
+    let run = with_smoother(|smoother| Run::new(smoother.plan(), &names()));
     let mismatch = run.check_projection(&proven).expect_err("made without");
     assert!(matches!(mismatch, ProjectionMismatch::Projection { recorded: None, .. }), "{mismatch}");
 }
@@ -329,7 +334,10 @@ fn what_a_run_names_is_proven_by_its_projection_or_refused() {
     let toy = HalfSpace::new(vec![1.0; 12], 0.0).expect("a half-space");
     let run = |proven| {
         let space = Space::projected(proven, None).expect("a space");
-        Run::new(&Smoother::new(&toy, &space, params(1.0, 100, 0.01)).expect("it fits"), &names())
+        Run::new(
+            Smoother::new(&toy, space.clone(), params(1.0, 100, 0.01)).expect("it fits").plan(),
+            &names(),
+        )
     };
     let (one, many) = (run(&plain), run(&levelled));
     assert_eq!((one.check_projection(&plain), many.check_projection(&levelled)), (Ok(()), Ok(())));
@@ -348,4 +356,133 @@ fn what_a_run_names_is_proven_by_its_projection_or_refused() {
     assert!(matches!(refused, Err(ProjectionMismatch::Bound { field: "spectral", .. })), "{refused:?}");
     let larger = Run { dimension: 13, ..one };
     assert_eq!(larger.check_projection(&plain), Err(ProjectionMismatch::Inputs));
+}
+
+/// Answers that a caller may give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    Nothing,
+    Failure,
+    TooFew,
+    Unknown,
+}
+
+/// The same run by a function that is called by one thread; it goes wrong in a batch, counting from 0.
+fn called(
+    out: Option<&Path>,
+    (fault, at): (Fault, usize),
+    mut observe: impl FnMut(&RunProgress) -> ControlFlow<()> + Send,
+) -> Result<Finished<Record>, RunError<std::io::Error>> {
+    let toy = half_space();
+    let params = SmoothingParams { batch: 128, ..params(0.5, 400, 0.01) };
+    let plan = SmoothingPlan::new(ClassifierSpec::of(&toy), Space::identity(2), params).expect("it fits");
+    let (mut batches, thread) = (0, std::thread::current().id());
+    let mut callback = BatchCallback::new(plan, SessionParams::default(), |batch: &Batch<'_>| {
+        assert_eq!(std::thread::current().id(), thread, "the caller's own");
+        let Rows::F32(rows) = batch.rows else { panic!("values were asked for") };
+        let mut classes = vec![0; batch.count];
+        let Ok(()) = toy.classify(rows, batch.count, &mut classes);
+        batches += 1;
+        if batches == at + 1 {
+            match fault {
+                Fault::Nothing => {}
+                Fault::Failure => return Err(std::io::Error::other("the device is gone")),
+                Fault::TooFew => drop(classes.pop()),
+                Fault::Unknown => classes[17] = 2,
+            }
+        }
+        Ok(classes)
+    });
+    certify_inputs(&mut callback, &run_params(out), row, &mut observe)
+}
+
+#[test]
+fn a_function_makes_the_same_records() {
+    let whole = timeless(&certified(None, never_stop).expect("a run"));
+    let by_function = called(None, (Fault::Nothing, 0), never_stop).expect("a run");
+    assert_eq!(by_function.draws, INPUTS * 410);
+    assert_eq!(timeless(&by_function), whole);
+}
+
+/// Four batches an input: 128 and 26 rows at the end.
+#[test]
+fn a_function_that_goes_wrong_ends_the_run_and_records_are_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (fault, at) in [(Fault::Failure, 9), (Fault::TooFew, 8), (Fault::Unknown, 11)] {
+        let path = folder.path().join(format!("{at}.jsonl"));
+        let error = called(Some(&path), (fault, at), never_stop).expect_err("it goes wrong");
+        let RunError::Input { index: 4, reason } = error else { panic!("another error: {error}") };
+        match (fault, reason) {
+            (Fault::Failure, SmoothingError::Classifier(error)) => {
+                assert_eq!(error.to_string(), "the device is gone");
+            }
+            (Fault::TooFew, SmoothingError::Session(error)) => {
+                assert_eq!(error, SessionError::Length { rows: 128, answers: 127 });
+            }
+            (Fault::Unknown, SmoothingError::Session(error)) => {
+                assert_eq!(error, SessionError::Class { row: 17, class: 2, classes: 2 });
+            }
+            (_, other) => panic!("another error: {other}"),
+        }
+        assert_eq!(read_records(&path, MemoryLimit::NONE).expect("records").len(), 2);
+        let resumed = called(Some(&path), (Fault::Nothing, 0), never_stop).expect("a run");
+        assert_eq!((resumed.resumed, resumed.draws), (2, 5 * 410));
+    }
+}
+
+/// A run that one mode began is ended by the other.
+#[test]
+fn a_run_of_one_mode_is_resumed_in_the_other() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let whole = timeless(&certified(None, never_stop).expect("a run"));
+    for by_function_first in [false, true] {
+        // Also between the batches of an input.
+        for stop_after in [1, 4, 6, 9] {
+            let path = folder.path().join(format!("{by_function_first}{stop_after}.jsonl"));
+            let mut batches = 0;
+            let stop = |progress: &RunProgress| {
+                batches += u64::from(matches!(progress, RunProgress::Drawn(_)));
+                if batches >= stop_after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            let function = (Fault::Nothing, 0);
+            let (stopped, records, whole_run) = if by_function_first {
+                let first = called(Some(&path), function, stop).expect("a run");
+                (first.stopped, first.records.len(), certified(Some(&path), never_stop).expect("a run"))
+            } else {
+                let first = certified(Some(&path), stop).expect("a run");
+                let second = called(Some(&path), function, never_stop).expect("a run");
+                (first.stopped, first.records.len(), second)
+            };
+            assert!(stopped && (records as u64) < INPUTS);
+            assert_eq!((whole_run.resumed, timeless(&whole_run)), (records, whole.clone()));
+        }
+    }
+}
+
+#[test]
+fn records_are_extended_and_drawn_again_by_a_function() {
+    let toy = half_space();
+    let params = |n, extended_from| {
+        let goal = Some(Goal { targets: vec![0.3], tolerance: None, norm: RadiusNorm::L2 });
+        SmoothingParams { goal, extended_from, batch: 300, ..params(0.5, n, 0.01) }
+    };
+    let smoother = |params| Smoother::new(&toy, Space::identity(2), params).expect("it fits");
+    let (short, long) = (smoother(params(200, None)), smoother(params(1000, Some(200))));
+    let earlier = certify_inputs(&short, &run_params(None), row, &mut ()).expect("a run").records;
+    let expected = extend_inputs(&long, &run_params(None), &earlier, row, &mut ()).expect("a run");
+    let classify = |batch: &Batch<'_>| {
+        let Rows::F32(rows) = batch.rows else { panic!("values were asked for") };
+        let mut classes = vec![0; batch.count];
+        toy.classify(rows, batch.count, &mut classes).map(|()| classes)
+    };
+    let mut callback = BatchCallback::new(Arc::clone(long.plan()), SessionParams::default(), classify);
+    let found = extend_inputs(&mut callback, &run_params(None), &earlier, row, &mut ()).expect("a run");
+    assert_eq!(timeless(&found), timeless(&expected));
+    let predicted = predict_inputs(&mut callback, &run_params(None), row, &mut ()).expect("a run").records;
+    let all = predict_inputs(&long, &run_params(None), row, &mut ()).expect("a run").records;
+    assert!(predicted.values().zip(all.values()).all(|(one, all)| one.same_counts(all)));
+    let (index, record) = found.records.iter().next().expect("records");
+    let replayed = replay(&mut callback, record, &row(*index), 3, &mut ()).expect("drawn");
+    let replayed = replayed.expect("not stopped");
+    assert_eq!((replayed.findings, replayed.differing), (Vec::new(), 0));
 }

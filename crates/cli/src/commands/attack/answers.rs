@@ -9,6 +9,7 @@ use gambeson_learn::attack::inputs::{Adversarial, Victim};
 use gambeson_smooth::classifier::NONE;
 use gambeson_smooth::clean::classify_inputs;
 use gambeson_smooth::smoother::{Smoother, SmoothingParams};
+use std::sync::Arc;
 
 /// Answers by input; none where PREDICT abstains or a network computes no number.
 pub(super) struct Answers {
@@ -68,7 +69,7 @@ impl Scene {
             grid_exponent: self.grid_exponent(),
             ..SmoothingParams::new(NoiseLevel::new(sigma).context("--sigma")?)?
         };
-        let smoother = Smoother::new(&model.smoothed.classifier, &model.smoothed.space, params)?;
+        let smoother = Smoother::new(&model.smoothed.classifier, Arc::clone(&model.smoothed.space), params)?;
         let bar =
             live_line(Some(inputs.len() as u64), "{spinner} {elapsed} [{bar:20}] {pos} of {len} predicted");
         let mut answers = Vec::new();

@@ -34,6 +34,7 @@ pub(crate) use sources::Sources;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 /// What `certify --json` prints.
 #[derive(Serialize)]
@@ -83,7 +84,7 @@ fn certify(
         extended_from: earlier.as_ref().map(|(last, _)| *last),
         grid_exponent: smooth.grid_exponent,
     };
-    let smoother = Smoother::new(&setup.smoothed.classifier, &setup.smoothed.space, params)?;
+    let smoother = Smoother::new(&setup.smoothed.classifier, Arc::clone(&setup.smoothed.space), params)?;
     let mut run = setup.run_params(smooth, nonce, resources.memory);
     if let Some((_, earlier)) = &earlier {
         run.indices.retain(|index| earlier.contains_key(index));

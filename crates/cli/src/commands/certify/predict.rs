@@ -17,6 +17,7 @@ use gambeson_smooth::runs::predict_inputs;
 use gambeson_smooth::smoother::{Smoother, SmoothingParams};
 use serde::Serialize;
 use std::io::Write;
+use std::sync::Arc;
 
 /// What `predict --json` prints.
 #[derive(Serialize)]
@@ -59,7 +60,7 @@ fn predict(
         grid_exponent: smooth.grid_exponent,
         ..SmoothingParams::new(noise)?
     };
-    let smoother = Smoother::new(&setup.smoothed.classifier, &setup.smoothed.space, params)?;
+    let smoother = Smoother::new(&setup.smoothed.classifier, Arc::clone(&setup.smoothed.space), params)?;
     let run = setup.run_params(smooth, nonce, resources.memory);
     let draws = Draws { count: arguments.n, at_most: false };
     let mut live = Live::new(run.indices.len(), draws, smooth.time_limit);

@@ -16,6 +16,7 @@ use gambeson_smooth::record::Record;
 use gambeson_smooth::runs::{RunParams, certify_inputs};
 use gambeson_smooth::smoother::{Smoother, SmoothingParams};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 pub(super) const ALPHA: f64 = 0.001;
@@ -91,7 +92,7 @@ impl Contender {
             seed: smoothed.seed(test, noise, None, 0)?,
             ..SmoothingParams::new(noise)?
         };
-        let smoother = Smoother::new(&smoothed.classifier, &smoothed.space, params)?;
+        let smoother = Smoother::new(&smoothed.classifier, Arc::clone(&smoothed.space), params)?;
         let images = arguments.images.min(test.len());
         let run = RunParams {
             names: smoothed.names(test, Some(0)),

@@ -29,6 +29,7 @@ use results::{Comparison, Results};
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 const ALGORITHM_1: &str = include_str!("algorithm-1.toml");
@@ -222,7 +223,7 @@ fn attack(ours: &Contender, records: &[Record], norm: Norm) -> anyhow::Result<Op
         seed: 2, // other draws than those that certified, or that the attack climbs by
         ..SmoothingParams::new(NoiseLevel::new(ours.setup.sigma)?)?
     };
-    let smoother = Smoother::new(&model.smoothed.classifier, &model.smoothed.space, smoothing)?;
+    let smoother = Smoother::new(&model.smoothed.classifier, Arc::clone(&model.smoothed.space), smoothing)?;
     let bar = live_line(Some(2 * victims.len() as u64), "{spinner} {elapsed} [{bar:20}] attacking");
     let mut live = Live(bar);
     let found = challenge((&model.network, &model.view), &smoother, &params, &victims, &mut live);

@@ -116,7 +116,7 @@ fn exact_noise_makes_none() {
         let classifier = LastPlace { unit };
         let params =
             SmoothingParams { selection: 100, grid_exponent: exponent, ..params(SIGMA, DRAWS, 0.001) };
-        let smoother = Smoother::new(&classifier, &space, params).expect("it fits");
+        let smoother = Smoother::new(&classifier, space.clone(), params).expect("it fits");
         let found = centres().map(|centre| {
             let input = space.numbers(&vec![centre; DIM]);
             smoother.certify(0, &input, &mut ()).expect("drawn").expect("not stopped")

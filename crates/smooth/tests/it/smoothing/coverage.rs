@@ -26,7 +26,7 @@ fn runs(margin: f64, goal: Option<Goal>) -> Vec<Certification> {
     let toy = HalfSpace::new(vec![1.0], 0.0).expect("a half-space");
     let space = Space::identity(1);
     let params = gambeson_smooth::smoother::SmoothingParams { goal, ..params(1.0, N, ALPHA) };
-    let smoother = Smoother::new(&toy, &space, params).expect("it fits");
+    let smoother = Smoother::new(&toy, space.clone(), params).expect("it fits");
     let certify = |index| smoother.certify(index, &[margin], &mut ()).expect("drawn").expect("not stopped");
     (0..TIMES).into_par_iter().map(certify).collect()
 }
@@ -91,7 +91,7 @@ fn sequential_runs_keep_alpha_and_a_fixed_limit_at_a_stopped_count_does_not() {
     let space = Space::identity(1);
     let broken = |index: u64| {
         let mut at_looks = looks.iter().map(|&n| {
-            let smoother = Smoother::new(&toy, &space, params(1.0, n, ALPHA)).expect("it fits");
+            let smoother = Smoother::new(&toy, space.clone(), params(1.0, n, ALPHA)).expect("it fits");
             smoother.certify(index, &[margin], &mut ()).expect("drawn").expect("not stopped").estimation.of(1)
         });
         let reached = looks.iter().any(|&n| fixed_radius(at_looks.next().unwrap_or(0), n) >= margin);

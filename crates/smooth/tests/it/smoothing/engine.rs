@@ -26,7 +26,7 @@ fn counts_do_not_depend_on_batches_or_threads() {
     for goal in [None, goal] {
         let certify = |batch, threads| {
             let params = SmoothingParams { batch, goal: goal.clone(), ..params(0.3, 3000, 0.01) };
-            let smoother = Smoother::new(&toy, &space, params).expect("it fits");
+            let smoother = Smoother::new(&toy, space.clone(), params).expect("it fits");
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
             pool.install(|| smoother.certify(5, &input, &mut ())).expect("drawn").expect("not stopped")
         };
@@ -49,7 +49,7 @@ fn frequencies_and_radii_are_those_of_the_closed_form() {
     let offset = product - 0.6 * length; // so that the distance is .6
     let toy = HalfSpace::new(normal, offset).expect("a half-space");
     let space = Space::identity(n);
-    let smoother = Smoother::new(&toy, &space, params(sigma, 40_000, 0.001)).expect("it fits");
+    let smoother = Smoother::new(&toy, space.clone(), params(sigma, 40_000, 0.001)).expect("it fits");
     let found = smoother.certify(0, &input, &mut ()).expect("drawn").expect("not stopped");
     let p = cumulative(0.6 / sigma);
     let deviation = (40_000.0 * p * (1.0 - p)).sqrt();
@@ -61,7 +61,7 @@ fn frequencies_and_radii_are_those_of_the_closed_form() {
     let linf = certified.l2.value() / (n as f64).sqrt();
     assert!(certified.linf.value() <= linf && certified.linf.value() > linf * (1.0 - 1e-12));
     // The estimation draws say nothing of the selection draws: the first ten of each differ somewhere.
-    let few = Smoother::new(&toy, &space, params(sigma, 10, 0.001)).expect("it fits");
+    let few = Smoother::new(&toy, space.clone(), params(sigma, 10, 0.001)).expect("it fits");
     let differ = (0..100).any(|index| {
         let found = few.certify(index, &input, &mut ()).expect("drawn").expect("not stopped");
         found.selection != found.estimation
@@ -99,7 +99,8 @@ impl Classifier for Odd {
 fn an_answer_that_is_none_counts_against_all() {
     let space = Space::identity(1);
     let certify = |at: f64| {
-        let smoother = Smoother::new(&Odd { class: 2 }, &space, params(1.0, 2000, 0.001)).expect("it fits");
+        let smoother =
+            Smoother::new(&Odd { class: 2 }, space.clone(), params(1.0, 2000, 0.001)).expect("it fits");
         let predicted = smoother.predict(0, &[at], &mut ()).expect("drawn").expect("not stopped");
         (smoother.certify(0, &[at], &mut ()).expect("drawn").expect("not stopped"), predicted)
     };
@@ -148,7 +149,7 @@ fn an_observer_ends_a_run() {
     let toy = HalfSpace::new(vec![1.0], 0.0).expect("a half-space");
     let space = Space::identity(1);
     let params = SmoothingParams { batch: 10, ..params(1.0, 10_000, 0.01) };
-    let smoother = Smoother::new(&toy, &space, params).expect("it fits");
+    let smoother = Smoother::new(&toy, space.clone(), params).expect("it fits");
     let mut seen = 0;
     let mut stop = |drawn: &Drawn| {
         seen += drawn.draws;
@@ -164,7 +165,7 @@ fn bad_parameters_are_refused() {
     let toy = HalfSpace::new(vec![1.0, 0.0], 0.0).expect("a half-space");
     let (right, wrong) = (Space::identity(2), Space::identity(3));
     let good = params(1.0, 10, 0.1);
-    let refused = |space, params| Smoother::new(&toy, space, params).err().expect("refused");
+    let refused = |space: &Space, params| Smoother::new(&toy, space.clone(), params).err().expect("refused");
     let zero = |params| matches!(refused(&right, params), SmoothingParamsError::Zero { .. });
     assert!(zero(SmoothingParams { selection: 0, ..good.clone() }));
     assert!(zero(SmoothingParams { estimation: 0, ..good.clone() }));

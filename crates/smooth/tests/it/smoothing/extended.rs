@@ -17,11 +17,11 @@ fn an_extended_run_has_the_draws_of_a_longer_one() {
     let space = Space::identity(1);
     let run = |n, extended_from| {
         let params = SmoothingParams { goal: Some(goal()), extended_from, ..params(1.0, n, 0.01) };
-        Smoother::new(&toy, &space, params).expect("it fits")
+        Smoother::new(&toy, space.clone(), params).expect("it fits")
     };
     let (short, more, long) = (run(500, None), run(2000, Some(500)), run(2000, None));
     for index in 0..20 {
-        let certify = |smoother: &Smoother<HalfSpace>| {
+        let certify = |smoother: &Smoother<&HalfSpace>| {
             smoother.certify(index, &[1.23], &mut ()).expect("drawn").expect("not stopped")
         };
         let (first, whole) = (certify(&short), certify(&long));
@@ -49,7 +49,7 @@ fn a_fixed_run_is_not_extended() {
     let space = Space::identity(1);
     for (goal, n) in [(None, 2000), (Some(goal()), 500), (Some(goal()), 400)] {
         let params = SmoothingParams { goal, extended_from: Some(500), ..params(1.0, n, 0.01) };
-        let error = Smoother::new(&toy, &space, params).err().expect("refused");
+        let error = Smoother::new(&toy, space.clone(), params).err().expect("refused");
         assert_eq!(error, SmoothingParamsError::Extended { from: 500, to: n });
     }
 }

@@ -12,6 +12,8 @@ mod extended;
 mod projected;
 /// Drawing until the answer is settled, on public vote counts.
 mod sequential;
+/// One caller and large batches.
+mod session;
 
 pub(crate) use projected::example_projection;
 

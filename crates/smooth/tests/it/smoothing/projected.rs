@@ -144,7 +144,7 @@ fn seen(space: &Space, input: &[f64], map: Option<&InputMap>, sigma: f64) -> Vec
     // The coarsest grid, which has room for the largest numbers.
     let grid_exponent = (sigma == SMALL).then_some(-20);
     let params = SmoothingParams { batch: 6, grid_exponent, ..params(sigma, 13, 0.1) };
-    let smoother = Smoother::new(&recorder, space, params).expect("it fits");
+    let smoother = Smoother::new(&recorder, space.clone(), params).expect("it fits");
     smoother.certify(0, input, &mut ()).expect("drawn").expect("not stopped");
     recorder.seen.into_inner().expect("no panic")
 }
@@ -221,19 +221,19 @@ fn rows_are_fed_as_the_classifier_takes_them() {
     // What does not fit is no smoother.
     let map = InputMap::new(maps(), n - 1, Layout::ChannelsFirst).expect("a map");
     let recorder = Recorder { dim: 2 * n, map: Some(map), seen: std::sync::Mutex::default() };
-    let refused = Smoother::new(&recorder, &projected, params(1.0, 10, 0.1)).err();
+    let refused = Smoother::new(&recorder, projected.clone(), params(1.0, 10, 0.1)).err();
     assert_eq!(refused, Some(SmoothingParamsError::InputMap { classifier: 144, map: 142 }));
     let map = InputMap::new(maps(), n, Layout::ChannelsFirst).expect("a map");
     let recorder = Recorder { dim: 2 * n, map: Some(map), seen: std::sync::Mutex::default() };
     let identity = Space::identity(2 * n);
     let level = |space: &Space, sigma: f64| {
-        let refused = Smoother::new(&recorder, space, params(sigma, 10, 0.1)).err();
+        let refused = Smoother::new(&recorder, space.clone(), params(sigma, 10, 0.1)).err();
         matches!(refused, Some(SmoothingParamsError::Grid(GridError::Level { .. })))
     };
     assert!(!level(&projected, 1e28) && level(&projected, 1e38) && level(&identity, 1e38));
     // Nor has single precision numbers as small as these, or as large.
     assert!(level(&identity, 4e-38) && !level(&identity, 1e-20));
-    let smoother = Smoother::new(&recorder, &identity, params(1.0, 10, 0.1)).expect("it fits");
+    let smoother = Smoother::new(&recorder, identity.clone(), params(1.0, 10, 0.1)).expect("it fits");
     let mut huge = input.clone();
     huge[7] = 1e39;
     let too_far = |error| matches!(error, SmoothingError::Centre(CentreError::TooFar { index: 7, .. }));
@@ -346,7 +346,7 @@ fn levels_are_noise_of_one_in_divided_coordinates() {
     let deviation = latent.iter().zip(levels).map(|(w, s)| (w * s).powi(2)).sum::<f64>().sqrt();
     let offset = latent.iter().zip(&z).map(|(w, z)| w * z).sum::<f64>() - 0.8 * deviation;
     let toy = HalfSpace::new(w, offset).expect("a half-space");
-    let smoother = Smoother::new(&toy, &space, params(1.0, 40_000, 0.001)).expect("it fits");
+    let smoother = Smoother::new(&toy, space.clone(), params(1.0, 40_000, 0.001)).expect("it fits");
     let found = smoother.certify(0, &input, &mut ()).expect("drawn").expect("not stopped");
     let p = cumulative(0.8);
     let off = (found.estimation.of(1) as f64 - 40_000.0 * p) / (40_000.0 * p * (1.0 - p)).sqrt();
@@ -450,10 +450,10 @@ fn ambient_and_subspace_noise_give_the_same_probabilities() {
     let subspace = Space::projected(&proven, None).expect("a space");
     let ambient = Space::identity(n);
     let count = |counts: gambeson_smooth::smoother::Certification| counts.estimation.of(1) as f64;
-    let low = Smoother::new(&ball, &subspace, params(sigma, draws, 0.01)).expect("it fits");
+    let low = Smoother::new(&ball, subspace.clone(), params(sigma, draws, 0.01)).expect("it fits");
     let low = count(low.certify(0, &input, &mut ()).expect("drawn").expect("not stopped"));
     let model = Ambient { basis, ball };
-    let high = Smoother::new(&model, &ambient, params(sigma, draws, 0.01)).expect("it fits");
+    let high = Smoother::new(&model, ambient.clone(), params(sigma, draws, 0.01)).expect("it fits");
     let high = count(high.certify(1, &input, &mut ()).expect("drawn").expect("not stopped"));
     let pooled = (low + high) / (2.0 * draws as f64);
     assert!((0.1..0.9).contains(&pooled), "{pooled}");

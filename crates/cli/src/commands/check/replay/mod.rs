@@ -28,6 +28,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Records drawn again unless told otherwise.
@@ -84,8 +85,11 @@ fn checked(
     }
     let chosen = chosen(&records, arguments, &mut checked);
     let fresh = arguments.nonce.filter(|&nonce| Some(nonce) != run.common.nonce || !checked.seed_derived);
-    let smoother =
-        Smoother::new(&setup.smoothed.classifier, &setup.smoothed.space, params(run, &setup, fresh)?)?;
+    let smoother = Smoother::new(
+        &setup.smoothed.classifier,
+        Arc::clone(&setup.smoothed.space),
+        params(run, &setup, fresh)?,
+    )?;
     let mut live = Live::new(chosen.len());
     let examined = examine_all(&smoother, &setup, &records, &mut checked)?;
     let chosen: Vec<_> = chosen.into_iter().filter(|(_, record)| examined.contains(&record.index)).collect();
@@ -238,7 +242,7 @@ fn chosen<'a>(
 
 /// Everything that needs no draws, of every record. The inputs that are there to be drawn.
 fn examine_all(
-    smoother: &Smoother<'_, impl gambeson_smooth::Classifier>,
+    smoother: &Smoother<impl gambeson_smooth::Classifier>,
     setup: &Setup,
     records: &[(usize, Record)],
     checked: &mut Outcome,
@@ -250,7 +254,7 @@ fn examine_all(
             checked.findings.push(Place::of(*line, record, reason));
             continue;
         }
-        let findings = examine(smoother, record, &setup.row(record.index), setup.data.classes().len())
+        let findings = examine(smoother.plan(), record, &setup.row(record.index), setup.data.classes().len())
             .with_context(|| format!("input {}", record.index))?;
         checked.findings.extend(findings.iter().map(|it| Place::of(*line, record, it.to_string())));
         there.insert(record.index);
@@ -260,7 +264,7 @@ fn examine_all(
 
 /// Whether it was stopped.
 fn draw_again(
-    smoother: &Smoother<'_, impl gambeson_smooth::Classifier>,
+    smoother: &Smoother<impl gambeson_smooth::Classifier>,
     setup: &Setup,
     chosen: &[&(usize, Record)],
     checked: &mut Outcome,
@@ -295,7 +299,7 @@ fn draw_again(
 
 /// Whether it was stopped.
 fn certify_afresh(
-    smoother: &Smoother<'_, impl gambeson_smooth::Classifier>,
+    smoother: &Smoother<impl gambeson_smooth::Classifier>,
     setup: &Setup,
     (chosen, nonce): (&[&(usize, Record)], u64),
     checked: &mut Outcome,

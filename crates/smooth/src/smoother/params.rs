@@ -1,6 +1,6 @@
 //! Smoothing parameters and their errors.
 
-use crate::classifier::Classifier;
+use crate::classifier::ClassifierSpec;
 use crate::input_map::InputMap;
 use crate::noise::{Grid, GridError};
 use crate::sequential::Goal;
@@ -48,9 +48,9 @@ impl SmoothingParams {
     }
 
     /// Whether a classifier can be smoothed like that in a space: the grid that noisy inputs are then rounded to.
-    pub(crate) fn validate<C: Classifier>(
+    pub(super) fn validate(
         &self,
-        classifier: &C,
+        classifier: &ClassifierSpec,
         space: &Space,
     ) -> Result<Grid, SmoothingParamsError> {
         let counts = [
@@ -63,11 +63,11 @@ impl SmoothingParams {
         }
         Tally::new(0, self.selection)?;
         Tally::new(0, self.estimation)?;
-        let (dim, given) = (classifier.dim(), space.output_dim());
+        let (dim, given) = (classifier.dim, space.output_dim());
         if dim != given {
             return Err(SmoothingParamsError::Dimension { classifier: dim, space: given });
         }
-        let map = classifier.input_map();
+        let map = classifier.input_map.as_ref();
         if let Some(map) = map.map(InputMap::dim).filter(|&mapped| mapped != dim) {
             return Err(SmoothingParamsError::InputMap { classifier: dim, map });
         }
