@@ -62,7 +62,7 @@ fn interrupted(after: Duration, work: impl FnOnce(&Context)) -> Duration {
     })
 }
 
-/// Generous, for loaded machines: the figures on an idle one are in the documentation of [`Context::with_interrupt`].
+/// Generous, for loaded machines; [`Context::with_interrupt`] has figures of an idle one.
 const SOON: Duration = Duration::from_secs(10);
 
 #[test]
