@@ -8,6 +8,7 @@
 
 pub mod bound;
 pub mod check;
+pub mod check_projection;
 pub mod context;
 pub mod data;
 pub mod error;
@@ -16,7 +17,8 @@ pub mod fit;
 pub mod matrix;
 
 pub use bound::{Bound, BoundParams, Method, bound};
-pub use check::{Check, CheckParams, ProjectionCheck, check, check_projection};
+pub use check::{Check, CheckParams, check};
+pub use check_projection::{ProjectionCheck, check_projection};
 pub use context::{Context, ContextParams};
 pub use data::{DataParams, open_data};
 pub use error::Error;

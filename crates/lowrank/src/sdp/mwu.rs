@@ -35,6 +35,8 @@ const LOOK_PRODUCTS: usize = 30;
 /// The same for the last eigenvalue of a run.
 const LAST_SHARP: f64 = 1e-4;
 const LAST_PRODUCTS: usize = 120;
+/// Products with M in an ordinary round at most.
+const ROUND_PRODUCTS: usize = 60;
 
 /// The damping ρ: weights move by exp(δ/ρ·(v_i² − 1)) per round.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -139,6 +141,16 @@ impl MwuParams {
         }
     }
 
+    /// Tolerance and most products of the eigenvalue of a round. The first value is what equal weights give, against which
+    /// the result is judged: worth some care.
+    fn eigen_precision(&self, round: usize) -> (f64, usize) {
+        if round == 0 {
+            (self.eigen_tolerance.min(LAST_SHARP), LAST_PRODUCTS)
+        } else {
+            (self.eigen_tolerance, ROUND_PRODUCTS)
+        }
+    }
+
     /// δ/ρ for round t, given max(v_i² − 1).
     fn step(&self, n: usize, round: usize, largest: f64) -> f64 {
         match self.width {
@@ -219,12 +231,7 @@ pub fn multiplicative_weights(
     let mut stop = StopReason::IterationLimit;
     for round in 0..params.max_iterations {
         let smoothed: Vec<f64> = weights.iter().map(|alpha| (1.0 - delta) * alpha + delta).collect(); // α̃
-        // The first value is what equal weights give, against which the result is judged: worth some care.
-        let (tolerance, most) = if round == 0 {
-            (params.eigen_tolerance.min(LAST_SHARP), LAST_PRODUCTS)
-        } else {
-            (params.eigen_tolerance, 60)
-        };
+        let (tolerance, most) = params.eigen_precision(round);
         let drops = || observer.drops_step();
         let top = eigenspace.solve_until(operator, &smoothed, tolerance, most, &drops);
         let eigenvalue = top.value; // λ
@@ -250,16 +257,7 @@ pub fn multiplicative_weights(
         update(&mut weights, &squares, params.step(n, round, largest - 1.0));
         let looking = (round + 1) % params.look_every == 0;
         if looking {
-            judge.look(
-                operator,
-                &mut eigenspace,
-                &dual_sum,
-                round + 1,
-                LOOK_PRODUCTS,
-                rng,
-                &mut best,
-                &drops,
-            );
+            judge.look(operator, &mut eigenspace, &dual_sum, round + 1, rng, &mut best, &drops);
             let (value, rows) = primal.quick_point(operator, &best.weights, &drops);
             if value > lower {
                 (lower, point) = (value, Some(rows));
@@ -277,7 +275,7 @@ pub fn multiplicative_weights(
     }
     let iterations = primal.len();
     let drops = || observer.drops_step();
-    judge.look(operator, &mut eigenspace, &dual_sum, iterations, LOOK_PRODUCTS, rng, &mut best, &drops);
+    judge.look(operator, &mut eigenspace, &dual_sum, iterations, rng, &mut best, &drops);
     // The value of the winner once more, and sharply: it decides at which scale the proof is attempted.
     let warm = eigenspace.solve_until(operator, &best.weights, LAST_SHARP, LAST_PRODUCTS, &drops).value;
     let start = random_vector(n, rng);
@@ -334,7 +332,6 @@ impl Judge {
         eigenspace: &mut TopEigenspace,
         dual_sum: &[f64],
         rounds: usize,
-        products: usize,
         rng: &mut impl Rng,
         best: &mut Best,
         drops: &dyn Fn() -> bool,
@@ -348,7 +345,7 @@ impl Judge {
         let averages = duals.into_iter().map(|(choice, dual): (_, Vec<f64>)| {
             // Weights must stay positive; late sums may cancel to zero.
             let dual: Vec<f64> = dual.into_iter().map(|y| y.max(f64::MIN_POSITIVE)).collect();
-            let top = eigenspace.solve_until(operator, &dual, SHARP, products, drops);
+            let top = eigenspace.solve_until(operator, &dual, SHARP, LOOK_PRODUCTS, drops);
             (top.value * dual.iter().sum::<f64>(), choice, dual)
         });
         let averages: Vec<_> = averages.collect();
@@ -361,7 +358,7 @@ impl Judge {
                 operator,
                 &dual,
                 SHARP,
-                products,
+                LOOK_PRODUCTS,
                 random_vector(dual.len(), rng),
                 drops,
             );
