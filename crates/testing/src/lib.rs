@@ -13,8 +13,9 @@ use std::process::{Child, Command, Stdio};
 pub fn skipped<T: Display + ?Sized>(why: &T) {
     let thread = std::thread::current();
     let why = why.to_string();
-    let line =
-        format!("skipped {}: {}\n", thread.name().unwrap_or("a test"), why.lines().next().unwrap_or(""));
+    // The first sentence: errors go on with advice.
+    let why = why.lines().next().and_then(|line| line.split(". ").next()).unwrap_or_default();
+    let line = format!("skipped {}: {why}\n", thread.name().unwrap_or("a test"));
     // `eprintln!` would be captured. A report that cannot be written fails nothing.
     let _ = std::io::stderr().write_all(line.as_bytes());
     if let Some(list) = std::env::var_os("GAMBESON_SKIPPED") {
