@@ -2,16 +2,39 @@
 
 use gambeson_checker::MatrixProblem;
 use gambeson_data::error::{DataError, DownloadProblem, NpmProblem};
+use gambeson_learn::convert::ConvertProblem;
+use gambeson_learn::runtime::ModelError;
+use gambeson_learn::smoothed::SmoothedError;
 use gambeson_lowrank::sdp::problem::ProblemError;
 use gambeson_smooth::analysis::{AnalysisError, LogError, MissingRadii};
 use gambeson_smooth::record::NotExtendable;
+use gambeson_smooth::selection::SelectionError;
 use std::error::Error;
 
-/// The text of an error with all its causes, and what to do about it.
+/// The text of an error with all its causes, in the words of the command line, and what to do about it.
 pub(crate) fn explained(error: &anyhow::Error) -> String {
+    let field = error.chain().find_map(|cause| cause.downcast_ref().and_then(gambeson::Error::field));
+    let text = format!("{error:#}");
+    let text = field.map_or(text.clone(), |field| with_option(&text, field));
     match error.chain().find_map(hint) {
-        Some(hint) => format!("{error:#}; {hint}"),
-        None => format!("{error:#}"),
+        Some(hint) => format!("{text}; {hint}"),
+        None => text,
+    }
+}
+
+/// A text in which the name of a parameter, where it first stands as a word, is that of its option.
+fn with_option(text: &str, field: &str) -> String {
+    let inside = |letter: Option<char>| letter.is_some_and(|it| it.is_alphanumeric() || "_-".contains(it));
+    let is_word = |&(at, _): &(usize, &str)| {
+        let (before, after) = (text[..at].chars().next_back(), text[at + field.len()..].chars().next());
+        !inside(before) && !inside(after)
+    };
+    match text.match_indices(field).find(is_word) {
+        None => text.to_owned(),
+        Some((at, _)) => {
+            let option = field.replace('_', "-");
+            format!("{}--{option}{}", &text[..at], &text[at + field.len()..])
+        }
     }
 }
 
@@ -19,6 +42,7 @@ pub(crate) fn explained(error: &anyhow::Error) -> String {
 pub(crate) fn hint(error: &(dyn Error + 'static)) -> Option<&'static str> {
     None.or_else(|| error.downcast_ref().and_then(of_call))
         .or_else(|| error.downcast_ref().and_then(of_problem))
+        .or_else(|| error.downcast_ref().and_then(of_model))
         .or_else(|| error.downcast_ref().and_then(of_data))
         .or_else(|| error.downcast_ref().and_then(of_log))
         .or_else(|| error.downcast_ref().and_then(of_analysis))
@@ -30,6 +54,12 @@ fn of_call(error: &gambeson::Error) -> Option<&'static str> {
     match error {
         gambeson::Error::Problem { reason, .. } => of_problem(reason),
         gambeson::Error::Data(reason) => of_data(reason),
+        gambeson::Error::Model(reason) => of_model(reason),
+        gambeson::Error::NotExtendable { reason, .. } => of_extension(reason),
+        gambeson::Error::Normalisation(_) => Some("see --mean and --std"),
+        gambeson::Error::Selection(SelectionError::Empty { .. }) => {
+            Some("see --start, --stop, --every and --shard")
+        }
         _ => None,
     }
 }
@@ -44,6 +74,24 @@ fn of_problem(error: &ProblemError) -> Option<&'static str> {
         }
         ProblemError::GramInfToOne => Some("leave out --gram, or give another --norm"),
         ProblemError::NotOnVertices => Some("leave out --domain vertices"),
+        _ => None,
+    }
+}
+
+fn of_model(error: &SmoothedError) -> Option<&'static str> {
+    const TWICE: &str = "leave out --mean and --std";
+    match error {
+        SmoothedError::Model(model) => match **model {
+            ModelError::Unsupported { .. } => Some("--runtime onnx leaves the graph to ONNX Runtime"),
+            ModelError::Disagree { .. } => {
+                Some("--runtime own or --runtime onnx takes one of them without comparing")
+            }
+            ModelError::NormalisedTwice { .. } => Some(TWICE),
+            _ => None,
+        },
+        SmoothedError::Network(network) => {
+            matches!(*network.problem, ConvertProblem::NormalisedTwice).then_some(TWICE)
+        }
         _ => None,
     }
 }
@@ -83,4 +131,19 @@ fn of_analysis(error: &AnalysisError) -> Option<&'static str> {
 
 fn of_extension(error: &NotExtendable) -> Option<&'static str> {
     matches!(error, NotExtendable::Spent { .. }).then_some("--sequential makes runs that can be extended")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_stand_for_parameters() {
+        assert_eq!(with_option("gap is NaN, but gap must be", "gap"), "--gap is NaN, but gap must be");
+        assert_eq!(
+            with_option("the stopgap: time_limit is 0", "time_limit"),
+            "the stopgap: --time-limit is 0"
+        );
+        assert_eq!(with_option("stopgap", "gap"), "stopgap");
+    }
 }

@@ -2,7 +2,6 @@
 
 pub(crate) use gambeson_report::json::line;
 use serde::Serialize;
-use std::path::PathBuf;
 
 /// What a command found: as one JSON object, or as a text for people.
 pub(crate) fn print_or<W: std::io::Write>(
@@ -17,12 +16,6 @@ pub(crate) fn print_or<W: std::io::Write>(
         text(stdout)?;
     }
     Ok(stdout.flush()?)
-}
-
-/// A path as text, with a mark for what is no UTF-8.
-#[allow(clippy::ref_option)] // serde passes it so
-pub(crate) fn lossy<S: serde::Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
-    path.as_ref().map(|path| path.to_string_lossy()).serialize(serializer)
 }
 
 /// One point of the frontier.

@@ -1,6 +1,6 @@
 //! The live line of long work with data: what is being read, fetched or added up, how much of it, how fast.
 
-use crate::progress::{duration, interrupted, live_line, set_template};
+use crate::progress::{duration, interrupted, live_line, note, set_template};
 use crate::screen;
 use gambeson::{Context, Event};
 use gambeson_data::progress::{LoadProgress, Stage};
@@ -28,9 +28,12 @@ impl LiveData {
     pub(crate) fn observed<T>(context: &Context, work: impl FnOnce(&Context) -> T) -> T {
         Self::watch_shared(|live| {
             let live = live.clone();
-            let observed = context.clone().with_observer(move |event| match event {
-                Event::Load(step) => live.lock().unwrap_or_else(PoisonError::into_inner).observe(step),
-                _ => ControlFlow::Continue(()),
+            let observed = context.clone().with_observer(move |event| {
+                note(event);
+                match event {
+                    Event::Load(step) => live.lock().unwrap_or_else(PoisonError::into_inner).observe(step),
+                    _ => ControlFlow::Continue(()),
+                }
             });
             work(&observed)
         })

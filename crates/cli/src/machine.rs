@@ -11,6 +11,13 @@ pub(crate) struct Resources {
     pub(crate) memory: MemoryLimit,
 }
 
+impl Resources {
+    /// What a context may use.
+    pub(crate) fn of(context: &gambeson::Context) -> Self {
+        Self { threads: context.threads(), memory: context.memory_limit() }
+    }
+}
+
 /// Memory that is free for this process, in bytes: what the system says, or the limit of its group if that is smaller.
 pub(crate) fn free_memory() -> Option<u64> {
     let info = std::fs::read_to_string("/proc/meminfo").ok()?;

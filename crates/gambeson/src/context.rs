@@ -89,10 +89,12 @@ impl Context {
 
     /// Does work on the threads of the pool.
     pub(crate) fn run<T: Send>(&self, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
-        if std::process::id() != self.process {
-            return Err(Error::Forked);
-        }
-        self.pool.install(work)
+        self.pool()?.install(work)
+    }
+
+    /// The threads, for work that the caller's own thread leads.
+    pub(crate) fn pool(&self) -> Result<Arc<rayon::ThreadPool>, Error> {
+        if std::process::id() == self.process { Ok(Arc::clone(&self.pool)) } else { Err(Error::Forked) }
     }
 
     /// Tells the observer something.

@@ -1,9 +1,13 @@
 //! The error of this library. Messages name the fields of parameter structs; [`Error::field`] returns that name, so that a
 //! program can print its own name for it.
 
+use crate::toy::ToyTextError;
 use gambeson_checker::CheckError;
+use gambeson_checker::StatisticsError;
 use gambeson_data::DataError;
 use gambeson_data::energies::DataEnergiesError;
+use gambeson_learn::onnx::NormalisationError;
+use gambeson_learn::smoothed::SmoothedError;
 use gambeson_lowrank::linalg::matrix::MatrixError;
 use gambeson_lowrank::matrix_file::InputError;
 use gambeson_lowrank::parameter::ParameterError;
@@ -12,7 +16,16 @@ use gambeson_lowrank::projection::proven::OpenError;
 use gambeson_lowrank::sdp::bracket::BoundError;
 use gambeson_lowrank::sdp::certificate::CertificateFileError;
 use gambeson_lowrank::sdp::problem::ProblemError;
+use gambeson_smooth::noise::GridError;
+use gambeson_smooth::record::{NotExtendable, RecordError};
+use gambeson_smooth::runs::RunError;
+use gambeson_smooth::selection::SelectionError;
+use gambeson_smooth::smoother::SmoothingParamsError;
+use std::path::PathBuf;
 use thiserror::Error as ThisError;
+
+/// Any error, where its type depends on the classifier.
+type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why a call has no result.
 #[derive(Debug, ThisError)]
@@ -91,6 +104,74 @@ pub enum Error {
     /// A projection could not be opened or proven.
     #[error(transparent)]
     Projection(Box<OpenError>),
+    /// A model could not be opened.
+    #[error(transparent)]
+    Model(Box<SmoothedError>),
+    /// `mean` and `std` are no normalisation.
+    #[error("mean and std: {0}")]
+    Normalisation(NormalisationError),
+    /// `mean` and `std` are given for a toy.
+    #[error("mean and std are for networks: a toy takes its inputs unchanged")]
+    NormalisedToy,
+    /// A text describes no toy.
+    #[error("{text}: {reason}")]
+    Toy {
+        /// The text.
+        text: String,
+        /// Why.
+        reason: Box<ToyTextError>,
+    },
+    /// No inputs are selected.
+    #[error(transparent)]
+    Selection(#[from] SelectionError),
+    /// A number that is no noise level or no failure probability.
+    #[error("{field}: {reason}")]
+    Field {
+        /// The parameter.
+        field: &'static str,
+        /// Why.
+        reason: StatisticsError,
+    },
+    /// The classifier cannot be smoothed like that.
+    #[error(transparent)]
+    Smoothing(#[from] SmoothingParamsError),
+    /// There is no such grid for such noise.
+    #[error(transparent)]
+    Grid(#[from] GridError),
+    /// Records could not be read.
+    #[error(transparent)]
+    Records(Box<RecordError>),
+    /// A file without records.
+    #[error("{}: holds no records", path.display())]
+    NoRecords {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A run cannot go on to more draws.
+    #[error("{}: cannot be extended: {reason}", path.display())]
+    NotExtendable {
+        /// Its records.
+        path: PathBuf,
+        /// Why not.
+        reason: NotExtendable,
+    },
+    /// A run over inputs failed; records made before are kept.
+    #[error(transparent)]
+    Run(AnyError),
+    /// Inputs could not be classified.
+    #[error(transparent)]
+    Classify(AnyError),
+    /// The statistics of a comparison with fresh draws.
+    #[error(transparent)]
+    Analysis(#[from] gambeson_smooth::analysis::AnalysisError),
+    /// A record could not be drawn again.
+    #[error("input {index}: {reason}")]
+    Replay {
+        /// Which input.
+        index: u64,
+        /// Why.
+        reason: AnyError,
+    },
     /// A proof could not be tried.
     #[error("{name}: {reason}")]
     Check {
@@ -104,6 +185,27 @@ pub enum Error {
 impl From<DataError> for Error {
     fn from(error: DataError) -> Self {
         Self::Data(Box::new(error))
+    }
+}
+
+impl From<SmoothedError> for Error {
+    fn from(error: SmoothedError) -> Self {
+        Self::Model(Box::new(error))
+    }
+}
+
+impl From<RecordError> for Error {
+    fn from(error: RecordError) -> Self {
+        Self::Records(Box::new(error))
+    }
+}
+
+impl<E: std::error::Error + Send + Sync + 'static> From<RunError<E>> for Error {
+    fn from(error: RunError<E>) -> Self {
+        match error {
+            RunError::Record(error) => error.into(),
+            other => Self::Run(Box::new(other)),
+        }
     }
 }
 
@@ -123,6 +225,10 @@ impl From<DataEnergiesError> for Error {
 }
 
 impl Error {
+    pub(crate) fn field_of(field: &'static str, reason: StatisticsError) -> Self {
+        Self::Field { field, reason }
+    }
+
     /// Whether an interrupt ended the work before there was anything to return.
     pub fn is_stopped(&self) -> bool {
         matches!(self, Self::Data(error) if matches!(**error, DataError::Stopped))
@@ -139,6 +245,8 @@ impl Error {
                 _ => None,
             },
             Self::Channel { .. } => Some("channel"),
+            Self::Field { field, .. } => Some(field),
+            Self::Selection(error) => error.field(),
             _ => None,
         }
     }

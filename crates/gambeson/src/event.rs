@@ -3,6 +3,7 @@
 use gambeson_data::progress::LoadProgress;
 use gambeson_lowrank::projection::fit::FitProgress;
 use gambeson_lowrank::sdp::progress::Progress;
+use gambeson_smooth::runs::RunProgress;
 use std::fmt;
 
 /// A step of some work, or something worth saying.
@@ -15,8 +16,41 @@ pub enum Event<'a> {
     Fit(&'a FitProgress),
     /// A solver looks for a bound.
     Solve(&'a Progress),
+    /// Inputs are certified or predicted.
+    Inputs {
+        /// How many are asked for.
+        inputs: usize,
+        /// What happened.
+        progress: &'a RunProgress,
+    },
+    /// Inputs were classified without noise.
+    Classify {
+        /// How many are asked for.
+        inputs: usize,
+        /// How many more are done.
+        classified: usize,
+    },
+    /// Records are drawn again.
+    Replay {
+        /// How many are to be drawn.
+        records: usize,
+        /// What happened.
+        progress: ReplayProgress,
+    },
     /// Something worth saying that ends nothing.
     Note(&'a Note),
+}
+
+/// A step of [`check_records`](crate::check_records()).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplayProgress {
+    /// Draws were made.
+    Drawn {
+        /// How many more.
+        draws: u64,
+    },
+    /// A record is done.
+    Checked,
 }
 
 /// Something worth saying, as text for people.
@@ -32,6 +66,25 @@ pub enum Note {
         /// Those of the data.
         in_data: usize,
     },
+    /// Our engine lacks something, so ONNX Runtime computes the network.
+    ByOnnxRuntime {
+        /// Its file.
+        network: String,
+        /// What our engine lacks.
+        missing: String,
+    },
+    /// Our engine computes a graph that ONNX Runtime cannot load for comparison.
+    NotCompared {
+        /// Why not.
+        reason: String,
+    },
+    /// The graph takes batches of one size only.
+    FixedBatch {
+        /// Its file.
+        network: String,
+        /// Their size.
+        rows: usize,
+    },
 }
 
 impl fmt::Display for Note {
@@ -42,6 +95,15 @@ impl fmt::Display for Note {
                     f,
                     "{model} has {classes} classes, but the data have {in_data}: it never answers the others"
                 )
+            }
+            Self::ByOnnxRuntime { network, missing } => {
+                write!(f, "{network}: run by ONNX Runtime, since our engine does not have {missing}")
+            }
+            Self::NotCompared { reason } => {
+                write!(f, "run by our engine without the usual comparison: {reason}")
+            }
+            Self::FixedBatch { network, rows } => {
+                write!(f, "{network}: the graph takes batches of {rows} only, which is slow")
             }
         }
     }

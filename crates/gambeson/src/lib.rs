@@ -15,6 +15,10 @@ pub mod error;
 pub mod event;
 pub mod fit;
 pub mod matrix;
+pub mod model;
+pub mod replay;
+pub mod smoothing;
+pub mod toy;
 
 pub use bound::{Bound, BoundParams, Method, bound};
 pub use check::{Check, CheckParams, check};
@@ -25,3 +29,11 @@ pub use error::Error;
 pub use event::{Event, Note};
 pub use fit::{Fit, FitParams, fit, open_projection, spectrum};
 pub use matrix::{MatrixInput, RandomKind, open_matrix, random_matrix};
+pub use model::{BaseClassifier, Model, ModelParams, open_model};
+pub use replay::{
+    CheckRecordsParams, RecordFile, RecordSample, RecordsCheck, check_records, check_records_by, open_records,
+};
+pub use smoothing::{
+    CertifiedRun, CertifyParams, ClassifyParams, CleanAnswers, DrawParams, PredictParams, PredictedRun, Seed,
+    certify, certify_by, classify, predict, predict_by,
+};

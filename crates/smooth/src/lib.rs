@@ -14,7 +14,8 @@
 //!    input, with a classifier that is asked on all threads. [`session`]: the same for a classifier that is asked by one
 //!    caller, in large batches.
 //!    [`clean`]: the classifier without noise, for comparison.
-//! 4. [`record`]: counts as lines of JSON that anybody can check. [`runs`]: records of many inputs, resumable.
+//! 4. [`record`]: counts as lines of JSON that anybody can check. [`selection`]: which inputs a run is about. [`runs`]:
+//!    records of many inputs, resumable.
 //! 5. [`analysis`]: certified accuracy and the like, from our records and from the logs of others. [`replay`]: records
 //!    drawn again, or compared with fresh draws.
 //!
@@ -65,6 +66,7 @@ pub mod record;
 pub mod replay;
 pub mod runs;
 pub mod seed;
+pub mod selection;
 pub mod sequential;
 pub mod session;
 pub mod smoother;

@@ -201,6 +201,12 @@ pub(crate) struct Shard {
     pub(crate) count: usize,
 }
 
+impl From<Shard> for gambeson_smooth::selection::Shard {
+    fn from(Shard { index, count }: Shard) -> Self {
+        Self { index: index as u64, count: count as u64 }
+    }
+}
+
 impl std::str::FromStr for Shard {
     type Err = String;
 

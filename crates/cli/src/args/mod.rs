@@ -12,7 +12,6 @@ mod quickstart;
 mod replay;
 mod reproduce;
 mod shared;
-mod toy;
 mod train;
 
 pub(crate) use analyze::{AnalyzeArguments, CertificationName, ProofArguments, RadiiArguments, Radius};
@@ -30,10 +29,8 @@ pub(crate) use project::{
     SparseArguments, SpectrumArguments, SweepArguments,
 };
 pub(crate) use quickstart::{CONTENDERS, QuickstartArguments};
-pub(crate) use replay::ReplayArguments;
 pub(crate) use reproduce::{ObjectName, ReproduceArguments, ScaleName};
-pub(crate) use shared::{ReadingArguments, RuntimeName, SplitName};
-pub(crate) use toy::{Toy, toy};
+pub(crate) use shared::ReadingArguments;
 pub(crate) use train::{TrainArguments, TrainRequest};
 
 use clap::{Args, CommandFactory, Parser, Subcommand};

@@ -41,15 +41,15 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Ended> {
     let resources = Resources { threads, memory };
     let mut stdout = Output(std::io::stdout().lock());
     match arguments.command {
-        Command::Quickstart(arguments) => quickstart::run(&arguments, &mut stdout, resources),
+        Command::Quickstart(arguments) => quickstart::run(&arguments, &mut stdout, context),
         Command::Bound(arguments) if arguments.demo => demo::run(&mut stdout, context),
         Command::Bound(arguments) => bound::run(&arguments, &mut stdout, context),
         Command::Check(arguments) => check::run(&arguments, &mut stdout, context),
         Command::Data(command) => data::run(&command, &mut stdout, memory),
         Command::Project(command) => project::run(&command, &mut stdout, context),
         Command::Train(arguments) => train::run(&arguments, &mut stdout, resources),
-        Command::Certify(arguments) => certify::run(&arguments, &mut stdout, resources),
-        Command::Predict(arguments) => certify::predict::run(&arguments, &mut stdout, resources),
+        Command::Certify(arguments) => certify::run(&arguments, &mut stdout, context),
+        Command::Predict(arguments) => certify::predict::run(&arguments, &mut stdout, context),
         Command::Attack(arguments) => attack::run(&arguments, &mut stdout, resources),
         Command::Analyze(arguments) => analyze::run(&arguments, &mut stdout, resources),
         Command::Export(arguments) => export::run(&arguments, &mut stdout, memory),

@@ -10,10 +10,11 @@ mod kind;
 
 use crate::args::{
     AnalyzeArguments, CONTENDERS, Command, DataCommand, FigureFiles, FitArguments, ProjectCommand,
-    ReproduceArguments, SmoothArguments, TrainArguments, TrainRequest, toy,
+    ReproduceArguments, SmoothArguments, TrainArguments, TrainRequest,
 };
 use crate::output::writable;
 use anyhow::{Context, bail};
+use gambeson::toy::ToyText;
 use gambeson_data::dataset::Split;
 use gambeson_data::{source, store};
 use gambeson_learn::train::checkpoint::{CHECKPOINT, NEW, PREVIOUS};
@@ -242,10 +243,10 @@ impl Files {
 
     /// A network, or the vector of a toy.
     fn read_model(&mut self, model: &std::ffi::OsStr) {
-        match toy(model) {
+        match ToyText::parse(model) {
             Some(toy) => {
-                let vector = toy.given.iter().find(|(key, _)| key == "normal").and_then(|(_, path)| *path);
-                self.read("the vector of the toy", vector.map(PathBuf::from).as_ref());
+                let vector = toy.vector_path().map(Path::to_path_buf);
+                self.read("the vector of the toy", vector.as_ref());
             }
             None => self.read_network("--model", Path::new(model)),
         }

@@ -46,6 +46,13 @@ pub(crate) fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }
 
+/// Prints what is worth saying; observers hand every event on to it.
+pub(crate) fn note(event: &Event<'_>) {
+    if let Event::Note(note) = event {
+        say(&note.to_string());
+    }
+}
+
 /// A message on stderr, above the live line.
 pub(crate) fn say(message: &str) {
     above(|| print(&screen::message(&screen::shown_lines(message))));

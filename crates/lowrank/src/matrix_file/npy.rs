@@ -4,10 +4,11 @@
 //! readers of arrays that are not matrices.
 
 use std::io::Read;
+use std::path::Path;
 
 use super::decimal::Decimal;
 use super::enclosed::{Enclosed, total};
-use super::error::ParseError;
+use super::error::{InputError, ParseError};
 use super::problem::HeaderProblem;
 use super::text::clip;
 use crate::linalg::matrix::DenseMatrix;
@@ -48,6 +49,16 @@ pub(super) fn matrix(
     } else {
         Ok(Enclosed::dense(DenseMatrix::new(rows, columns, entries)?, error))
     }
+}
+
+/// All numbers of an array in a file, in its order.
+pub fn read_vector(path: &Path, memory: MemoryLimit) -> Result<Vec<f64>, InputError> {
+    let bytes =
+        memory.read_file(path).map_err(|reason| InputError::Read { path: path.to_path_buf(), reason })?;
+    let (mut rest, length) = (&bytes[..], bytes.len() as u64);
+    Header::read(&mut rest, length)
+        .and_then(|header| values(&mut rest, &header, length, bytes.len(), memory))
+        .map_err(|reason| InputError::Parse { path: path.to_path_buf(), reason })
 }
 
 /// The elements in the order of the file. `length` is the number of bytes there are, header included, as

@@ -22,7 +22,7 @@ impl<F> BatchCallback<F> {
     }
 }
 
-impl<F, E> DrawCounter for &mut BatchCallback<F>
+impl<F, E> DrawCounter for BatchCallback<F>
 where
     F: FnMut(&Batch<'_>) -> Result<Vec<u32>, E>,
     E: std::error::Error + 'static,

@@ -67,6 +67,22 @@ pub trait DrawCounter {
     ) -> Result<Option<T>, SmoothingError<Self::Error>>;
 }
 
+impl<S: DrawCounter> DrawCounter for &mut S {
+    type Error = S::Error;
+
+    fn plan(&self) -> &Arc<SmoothingPlan> {
+        (**self).plan()
+    }
+
+    fn count<T>(
+        &mut self,
+        procedure: procedure::Procedure<T>,
+        observer: &mut (impl Observer<Drawn> + Send),
+    ) -> Result<Option<T>, SmoothingError<Self::Error>> {
+        (**self).count(procedure, observer)
+    }
+}
+
 /// A classifier with noise around it.
 pub struct Smoother<C> {
     sampler: Sampler<C>,

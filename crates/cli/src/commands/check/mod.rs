@@ -1,13 +1,13 @@
 //! `gambeson check`: what a certificate proves about a matrix or a projection, by the checker alone; and records of a run,
 //! drawn again.
 
-mod replay;
+mod records;
+mod records_text;
 
 use crate::args::CheckArguments;
 use crate::commands::matrix;
 use crate::ended::Ended;
 use crate::json;
-use crate::machine::Resources;
 use crate::progress::catch_interrupts;
 use crate::report::decimal::up;
 use crate::screen::{proven, rejected, shown, wrapped};
@@ -36,8 +36,7 @@ pub(crate) fn run(
     }
     let memory = context.memory_limit();
     if arguments.replay.model.is_some() {
-        let resources = Resources { threads: context.threads(), memory };
-        return replay::run(arguments, stdout, resources);
+        return records::run(arguments, stdout, context);
     }
     let Some(certificate) = arguments.certificate.as_deref() else {
         bail!("a certificate is missing"); // clap asks for it

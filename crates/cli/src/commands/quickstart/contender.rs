@@ -1,33 +1,28 @@
 //! One of the two networks: its run folder, its training, its certification.
 
 use crate::args::QuickstartArguments;
-use crate::commands::certify::{Draws, Live};
+use crate::commands::certify::{Draws, LiveInputs};
 use crate::commands::train::{self, LiveTraining};
 use crate::machine::Resources;
-use anyhow::Context;
-use gambeson_checker::{FailureProbability, NoiseLevel};
+use anyhow::Context as _;
+use gambeson::{CertifyParams, Context, DrawParams};
 use gambeson_data::dataset::Dataset;
-use gambeson_learn::inputs::{quantum, row};
+use gambeson_learn::inputs::quantum;
 use gambeson_learn::smoothed::{NoiseParams, SmoothedParams, WhiteBoxModel};
 use gambeson_learn::train::run::NETWORK;
 use gambeson_learn::train::setup::{PROJECTION, Setup};
 use gambeson_learn::train::{Outcome, TrainSpec, train as learn};
 use gambeson_smooth::record::Record;
-use gambeson_smooth::runs::{RunParams, certify_inputs};
-use gambeson_smooth::smoother::{Smoother, SmoothingParams};
+use gambeson_smooth::selection::InputSelection;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
-pub(super) const ALPHA: f64 = 0.001;
-const SELECTION: u64 = 100;
-const BATCH: usize = 64;
 const CHECKPOINT: Duration = Duration::from_secs(20);
 
 pub(super) struct Contender {
     pub(super) folder: PathBuf,
     pub(super) setup: Setup,
-    resources: Resources,
+    context: Context,
 }
 
 impl Contender {
@@ -35,15 +30,15 @@ impl Contender {
         name: &str,
         toml: &str,
         arguments: &QuickstartArguments,
-        resources: Resources,
+        context: &Context,
     ) -> anyhow::Result<Self> {
         // The baseline has no projection that could be changed.
         let has_projection = toml.contains("[projection]");
         let fits = |text: &&String| has_projection || !text.trim_start().starts_with("projection");
         let overrides: Vec<String> = arguments.set.iter().filter(fits).cloned().collect();
         let spec = TrainSpec::parse(toml, &overrides)?;
-        let setup = train::prepare(&spec, Path::new("."), resources)?;
-        Ok(Self { folder: arguments.out.join(name), setup, resources })
+        let setup = train::prepare(&spec, Path::new("."), Resources::of(context))?;
+        Ok(Self { folder: arguments.out.join(name), setup, context: context.clone() })
     }
 
     /// Trains, or goes on; none if interrupted.
@@ -74,7 +69,7 @@ impl Contender {
             quantum: quantum(test),
             ..NoiseParams::default()
         };
-        let Resources { threads, memory } = self.resources;
+        let Resources { threads, memory } = Resources::of(&self.context);
         let params = SmoothedParams { noise, threads, memory, ..SmoothedParams::new(&network, test.shape()) };
         Ok(WhiteBoxModel::open(&params)?)
     }
@@ -82,31 +77,20 @@ impl Contender {
     /// Certifies test images, evenly chosen; none if interrupted.
     pub(super) fn certify(&self, arguments: &QuickstartArguments) -> anyhow::Result<Option<Vec<Record>>> {
         let test = self.test()?;
-        let smoothed = self.open()?.smoothed;
-        let noise = NoiseLevel::new(self.setup.sigma)?;
-        let params = SmoothingParams {
-            selection: SELECTION,
-            estimation: arguments.n,
-            failure: FailureProbability::new(ALPHA)?,
-            batch: BATCH,
-            seed: smoothed.seed(test, noise, None, 0)?,
-            ..SmoothingParams::new(noise)?
-        };
-        let smoother = Smoother::new(&smoothed.classifier, Arc::clone(&smoothed.space), params)?;
+        let model = self.open()?.smoothed;
         let images = arguments.images.min(test.len());
-        let run = RunParams {
-            names: smoothed.names(test, Some(0)),
-            classes: test.classes().len(),
-            indices: (0..test.len() as u64).step_by(test.len() / images).take(images).collect(),
-            out: Some(self.records()),
-            memory: self.resources.memory,
+        let every = test.len() / images;
+        let inputs = InputSelection {
+            stop: Some((every * images) as u64),
+            every: every as u64,
+            ..InputSelection::default()
         };
-        let row = |index: u64| row(test, usize::try_from(index).unwrap_or(0)); // below the number of images
-        let draws = Draws { count: SELECTION + arguments.n, at_most: false };
-        let mut live = Live::quiet(run.indices.len(), draws);
-        let finished = certify_inputs(&smoother, &run, row, &mut live);
+        let draws = DrawParams { inputs, out: Some(self.records()), ..DrawParams::new(self.setup.sigma) };
+        let params = CertifyParams { draws, n: arguments.n, ..CertifyParams::new(self.setup.sigma) };
+        let live = LiveInputs::quiet(Draws { count: params.n0 + params.n, at_most: false });
+        let run = gambeson::certify(&live.observed(&self.context), &model, test, &params);
         live.finish();
-        let finished = finished?;
-        Ok((!finished.stopped).then(|| finished.records.into_values().collect()))
+        let run = run?;
+        Ok((!run.stopped).then(|| run.records.into_values().collect()))
     }
 }

@@ -10,8 +10,9 @@ use crate::machine::Resources;
 use crate::progress::{catch_interrupts, duration, interrupted, live_line, say};
 use crate::report::decimal::up;
 use crate::screen::{proven, wrapped};
-use anyhow::{Context, ensure};
+use anyhow::{Context as _, ensure};
 use contender::Contender;
+use gambeson::{CertifyParams, Context};
 use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_learn::attack::Norm;
 use gambeson_learn::attack::challenge::{Challenged, certified_victims, challenge};
@@ -43,14 +44,15 @@ const PREDICTED: u64 = 1000;
 pub(crate) fn run(
     arguments: &QuickstartArguments,
     stdout: &mut impl Write,
-    resources: Resources,
+    context: &Context,
 ) -> anyhow::Result<Ended> {
     let started = Instant::now();
     catch_interrupts("stopping; the same command goes on later (press Ctrl-C again to quit)");
     ensure!(arguments.n > 0, "--n 0: must be at least 1");
     std::fs::create_dir_all(&arguments.out).with_context(|| arguments.out.display().to_string())?;
-    let ours = Contender::prepare(CONTENDERS[0], ALGORITHM_1, arguments, resources)?;
-    let theirs = Contender::prepare(CONTENDERS[1], BASELINE, arguments, resources)?;
+    let ours = Contender::prepare(CONTENDERS[0], ALGORITHM_1, arguments, context)?;
+    let theirs = Contender::prepare(CONTENDERS[1], BASELINE, arguments, context)?;
+    let resources = Resources::of(context);
     let mut tour = Tour { arguments, stdout, resources, ours, theirs };
 
     let kappa = tour.projection()?;
@@ -119,7 +121,7 @@ impl<W: Write> Tour<'_, W> {
             "4. Certified accuracy on {} test images, {} draws each, alpha = {}:",
             records.0.len(),
             self.arguments.n,
-            contender::ALPHA
+            CertifyParams::new(self.ours.setup.sigma).draws.alpha
         ))?;
         if !self.arguments.json {
             comparison.print(self.stdout)?;

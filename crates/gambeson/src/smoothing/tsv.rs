@@ -1,11 +1,9 @@
 //! The tables of Cohen et al., which other programs read: tab-separated, −1 for an abstention.
 
-use crate::report::decimal::down;
-use crate::report::mark::CERTIFIED;
-use gambeson_lowrank::file::write_file;
-use gambeson_smooth::record::Record;
+use gambeson_report::decimal::down;
+use gambeson_report::mark::{CERTIFIED, PREDICTED};
+use gambeson_smooth::record::{PredictionRecord, Record};
 use std::fmt::Write;
-use std::path::Path;
 
 /// `idx label predict radius correct time`, the radius in ℓ2 and cut off after four significant digits.
 pub(super) fn certified<'a>(records: impl Iterator<Item = &'a Record>) -> String {
@@ -17,8 +15,17 @@ pub(super) fn certified<'a>(records: impl Iterator<Item = &'a Record>) -> String
     text
 }
 
+/// `idx label predict correct time`.
+pub(super) fn predicted<'a>(records: impl Iterator<Item = &'a PredictionRecord>) -> String {
+    let mut text = format!("{PREDICTED}\n");
+    for record in records {
+        line(&mut text, record.index, record.label, record.class, None, record.seconds);
+    }
+    text
+}
+
 /// One line; a label that is not known is never right.
-pub(super) fn line(
+fn line(
     text: &mut String,
     index: u64,
     label: Option<u32>,
@@ -39,8 +46,4 @@ fn time(seconds: f64) -> String {
     let whole = std::time::Duration::from_secs_f64(seconds.clamp(0.0, 1e9));
     let (total, micros) = (whole.as_secs(), whole.subsec_micros());
     format!("{}:{:02}:{:02}.{micros:06}", total / 3600, total / 60 % 60, total % 60)
-}
-
-pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    write_file(path, text.as_bytes()).map_err(|error| anyhow::anyhow!("{}: {error}", path.display()))
 }

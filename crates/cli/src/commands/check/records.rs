@@ -1,0 +1,87 @@
+//! `gambeson check RUN.jsonl --model M --data D`: the records of a run, drawn again or certified afresh.
+
+use super::records_text;
+use crate::args::CheckArguments;
+use crate::commands::certify::{interruptible, noise_levels, open_for_check, reading_params};
+use crate::ended::Ended;
+use crate::json;
+use crate::progress::{live_line, note, say};
+use anyhow::bail;
+use gambeson::event::ReplayProgress;
+use gambeson::{CheckRecordsParams, Context, Event, ModelParams, RecordSample, check_records, open_records};
+use std::io::Write;
+use std::ops::ControlFlow;
+
+pub(super) fn run(
+    arguments: &CheckArguments,
+    stdout: &mut impl Write,
+    context: &Context,
+) -> anyhow::Result<Ended> {
+    interruptible(|| check(arguments, stdout, context))
+}
+
+fn check(arguments: &CheckArguments, stdout: &mut impl Write, context: &Context) -> anyhow::Result<Ended> {
+    if arguments.domain.is_some() || arguments.norm.is_some() || arguments.gram || arguments.at_most.is_some()
+    {
+        bail!("--domain, --norm, --gram and --at-most do not apply to records");
+    }
+    // A single position may be taken for either.
+    let ((Some(path), None) | (None, Some(path))) = (&arguments.input, &arguments.certificate) else {
+        bail!("give the records of one run, and --model and --data instead of a certificate");
+    };
+    let replay = &arguments.replay;
+    let (Some(model), Some(data)) = (&replay.model, &replay.data) else {
+        bail!("--model and --data are missing"); // clap asks for them
+    };
+    let file = open_records(context, path)?;
+    let checked = match (file.rejected(), file.run()) {
+        (None, Some(run)) => {
+            let params = ModelParams {
+                projection: replay.projection.clone(),
+                certificate: replay.projection_certificate.clone(),
+                noise_levels: noise_levels(replay.noise_levels.as_deref(), context)?,
+                ..reading_params(&replay.reading)
+            };
+            let named = (&**model, &**data);
+            let (model, data) = open_for_check(context, named, &replay.reading, &params.replaying(run))?;
+            let default = CheckRecordsParams::default();
+            let RecordSample::Random { count, .. } = default.sample else {
+                bail!("no sample by default"); // there is one
+            };
+            let sample = if replay.all {
+                RecordSample::All
+            } else {
+                RecordSample::Random { count: replay.sample.unwrap_or(count), seed: replay.sample_seed }
+            };
+            let params = CheckRecordsParams {
+                sample,
+                nonce: replay.nonce,
+                time_limit: arguments.time_limit,
+                ..default
+            };
+            let bar = live_line(None, "{spinner} {elapsed} [{bar:20}] {pos} of {len} records");
+            let checked = check_records(&observed(context, &bar), &file, &model, &data, &params);
+            bar.finish_and_clear();
+            checked?
+        }
+        (rejected, _) => rejected.unwrap_or_default(),
+    };
+    json::print_or(arguments.json, &checked, stdout, |stdout| records_text::print(&checked, stdout))?;
+    if checked.stopped {
+        say("stopped before all records were drawn again");
+    }
+    Ok(if checked.passed() { Ended::AsAsked } else { Ended::FellShort })
+}
+
+/// A context whose checks are seen on the line.
+fn observed(context: &Context, bar: &indicatif::ProgressBar) -> Context {
+    let bar = bar.clone();
+    context.clone().with_observer(move |event| {
+        if let Event::Replay { records, progress } = event {
+            bar.set_length(*records as u64);
+            bar.inc(u64::from(*progress == ReplayProgress::Checked));
+        }
+        note(event);
+        ControlFlow::Continue(())
+    })
+}

@@ -1,0 +1,191 @@
+//! Classifiers to be smoothed: networks from files and toys, with the space that noise is added in.
+
+use crate::context::Context;
+use crate::error::Error;
+use crate::event::{Event, Note};
+use crate::toy::{Toy, ToyText};
+use gambeson_data::dataset::Dataset;
+use gambeson_learn::inputs::quantum;
+use gambeson_learn::onnx::{Batching, Normalisation, OnnxError};
+use gambeson_learn::runtime::{NetworkModel, RuntimeChoice};
+use gambeson_learn::smoothed::{NoiseParams, OpenedModel, SmoothedModel, SmoothedParams};
+use gambeson_smooth::classifier::Classifier;
+use gambeson_smooth::input_map::InputMap;
+use gambeson_smooth::noise::Quantum;
+use gambeson_smooth::record::{Run, recorded_runtime};
+use gambeson_smooth::toys::{Ball, HalfSpace};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// Parameters of [`open_model`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelParams {
+    /// File of a projection in whose coordinates noise is added; in those of the inputs if `None`.
+    pub projection: Option<PathBuf>,
+    /// Certificate of the projection; the file beside it if `None`.
+    pub certificate: Option<PathBuf>,
+    /// Relative level of the noise in each coordinate of the projection, channel by channel; the same in all if `None`.
+    pub noise_levels: Option<Vec<f64>>,
+    /// What computes a network.
+    pub runtime: RuntimeChoice,
+    /// Mean of the inputs, for a network that does not normalise by itself: one number or one per channel.
+    pub mean: Vec<f32>,
+    /// Standard deviation of the inputs, likewise.
+    pub std: Vec<f32>,
+    /// What a unit of the grid means that noisy inputs are rounded to; that of the data if `None`.
+    pub quantum: Option<Quantum>,
+}
+
+impl ModelParams {
+    /// With what computed the network of earlier records, unless a runtime is asked for.
+    #[must_use]
+    pub fn resuming(mut self, records: &Path) -> Self {
+        if self.runtime == RuntimeChoice::Auto {
+            let recorded = recorded_runtime(records).and_then(|name| RuntimeChoice::recorded(&name));
+            self.runtime = recorded.unwrap_or_default();
+        }
+        self
+    }
+
+    /// With the runtime and the grid of a run whose draws are to be made again, unless a runtime is asked for.
+    #[must_use]
+    pub fn replaying(mut self, run: &Run) -> Self {
+        if self.runtime == RuntimeChoice::Auto {
+            let recorded = run.common.runtime.as_deref().and_then(RuntimeChoice::recorded);
+            self.runtime = recorded.unwrap_or_default();
+        }
+        self.quantum = run.common.projection.is_none().then_some(run.common.grid.quantum);
+        self
+    }
+
+    fn normalisation(&self, channels: usize) -> Result<Option<Normalisation>, Error> {
+        if self.mean.is_empty() && self.std.is_empty() {
+            return Ok(None);
+        }
+        Normalisation::new(&self.mean, &self.std, channels).map(Some).map_err(Error::Normalisation)
+    }
+}
+
+/// What [`open_model`] opens: a network or a toy.
+pub enum BaseClassifier {
+    /// A network.
+    Network(NetworkModel),
+    /// A toy: which side of a plane an input lies on.
+    HalfSpace(HalfSpace),
+    /// A toy: whether an input lies in a ball.
+    Ball(Ball),
+}
+
+/// A network or a toy with the space of its noise.
+pub type Model = SmoothedModel<BaseClassifier>;
+
+impl Classifier for BaseClassifier {
+    type Error = OnnxError;
+
+    fn classes(&self) -> usize {
+        match self {
+            Self::Network(model) => model.classes(),
+            Self::HalfSpace(toy) => toy.classes(),
+            Self::Ball(toy) => toy.classes(),
+        }
+    }
+
+    fn dim(&self) -> usize {
+        match self {
+            Self::Network(model) => model.dim(),
+            Self::HalfSpace(toy) => toy.dim(),
+            Self::Ball(toy) => toy.dim(),
+        }
+    }
+
+    fn input_map(&self) -> Option<&InputMap> {
+        match self {
+            Self::Network(model) => model.input_map(),
+            Self::HalfSpace(_) | Self::Ball(_) => None,
+        }
+    }
+
+    fn at_once(&self) -> Option<usize> {
+        match self {
+            Self::Network(model) => model.at_once(),
+            Self::HalfSpace(_) | Self::Ball(_) => None,
+        }
+    }
+
+    fn classify(&self, batch: &[f32], rows: usize, out: &mut [u32]) -> Result<(), OnnxError> {
+        match self {
+            Self::Network(model) => return model.classify(batch, rows, out),
+            Self::HalfSpace(toy) => toy.classify(batch, rows, out),
+            Self::Ball(toy) => toy.classify(batch, rows, out),
+        }
+        .unwrap_or_else(|never| match never {});
+        Ok(())
+    }
+}
+
+/// Opens the classifier that a text names, for the inputs of a data set: a file of a network (one of ours, a state dict of
+/// PyTorch, an ONNX graph), or a toy (`toy:half-space,offset=B` and the like). κ and σ_max of the projection are proven.
+pub fn open_model(
+    context: &Context,
+    name: impl AsRef<OsStr>,
+    data: &Dataset,
+    params: &ModelParams,
+) -> Result<Model, Error> {
+    let name = name.as_ref();
+    let (input, threads, memory) = (data.shape(), context.threads(), context.memory_limit());
+    let noise = NoiseParams {
+        projection: params.projection.as_deref(),
+        certificate: params.certificate.as_deref(),
+        levels: params.noise_levels.as_deref(),
+        quantum: params.quantum.unwrap_or_else(|| quantum(data)),
+    };
+    let normalisation = params.normalisation(input.channels)?;
+    let model = context.run(|| match ToyText::parse(name) {
+        None => {
+            let network = Path::new(name);
+            let runtime = params.runtime;
+            let params = SmoothedParams { network, normalisation, runtime, noise, input, threads, memory };
+            let opened = SmoothedModel::open(&params)?;
+            tell_about(context, network, &opened);
+            Ok(opened.smoothed.map(BaseClassifier::Network))
+        }
+        Some(_) if normalisation.is_some() => Err(Error::NormalisedToy),
+        Some(toy) => {
+            let text = name.to_string_lossy();
+            let named = toy
+                .classifier(&text, input, memory)
+                .map_err(|reason| Error::Toy { text: text.into_owned(), reason: Box::new(reason) })?;
+            let model = SmoothedModel::new(named, input, &noise, memory, threads)?;
+            Ok(model.map(|toy| match toy {
+                Toy::HalfSpace(toy) => BaseClassifier::HalfSpace(toy),
+                Toy::Ball(toy) => BaseClassifier::Ball(toy),
+            }))
+        }
+    })?;
+    let (classes, in_data) = (model.classifier.classes(), data.classes().len());
+    if in_data > classes {
+        let model = Path::new(name).display().to_string();
+        let _ = context.tell(&Event::Note(&Note::FewerClasses { model, classes, in_data }));
+    }
+    Ok(model)
+}
+
+/// What is worth knowing about a network that can be used all the same.
+fn tell_about(context: &Context, path: &Path, opened: &OpenedModel) {
+    let OpenedModel { smoothed, unsupported, not_compared } = opened;
+    let network = path.display().to_string();
+    let tell = |note: Note| {
+        let _ = context.tell(&Event::Note(&note));
+    };
+    if let Some(reason) = unsupported {
+        tell(Note::ByOnnxRuntime { network: network.clone(), missing: reason.to_string() });
+    }
+    if let Some(reason) = not_compared {
+        tell(Note::NotCompared { reason: reason.to_string() });
+    }
+    if let NetworkModel::Onnx(model) = &smoothed.classifier
+        && let Batching::Fixed(rows) = model.batching()
+    {
+        tell(Note::FixedBatch { network, rows });
+    }
+}
