@@ -247,6 +247,11 @@ impl Error {
             Self::Channel { .. } => Some("channel"),
             Self::Field { field, .. } => Some(field),
             Self::Selection(error) => error.field(),
+            Self::Smoothing(SmoothingParamsError::Zero { field, .. }) => Some(match *field {
+                "selection" => "n0",
+                "estimation" => "n",
+                field => field,
+            }),
             _ => None,
         }
     }

@@ -1,10 +1,33 @@
-//! gambeson: certified adversarial robustness from low-rank structure.
+//! Certified adversarial robustness from low-rank structure: bounds, projections, smoothing, training.
 //!
 //! Each verb is a function of a [`Context`], its input and one parameter struct, which has the defaults. It returns a result
-//! that serialises to what the program prints with `--json`, or an [`Error`].
+//! that serialises to what the program prints with `--json`, or an [`Error`] that names the parameter at fault.
+//!
+//! A network certified on a data set through a projection, with records that anybody can check:
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let (models, records) = ("../../models/fashion", folder.path().join("run.jsonl"));
+//! use gambeson::{CertifyParams, Context, DataParams, ModelParams, certify, open_data, open_model};
+//! let context = Context::new(gambeson::ContextParams::default())?;
+//! let data = open_data(&context, "fashion", &DataParams::default())?;
+//! let projection = Some(format!("{models}/projection.safetensors").into());
+//! let space = ModelParams { projection, ..ModelParams::default() };
+//! let model = open_model(&context, format!("{models}/network.safetensors"), &data, &space)?;
+//! let mut params = CertifyParams { n: 1000, ..CertifyParams::new(0.5) };
+//! params.draws.inputs.every = 50;
+//! params.draws.out = Some(records);
+//! let run = certify(&context, &model, &data, &params)?;
+//! println!("{:?}", run.record().accuracy);
+//! # assert!(run.records.len() == 20 && run.record().accuracy.l2.accuracy[0] > 0.5);
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! In the order to read: [`context`] and [`event`] (threads, memory, interruption, progress), [`error`], [`matrix`],
-//! [`bound`](mod@bound) and [`check`](mod@check), [`data`] and [`fit`](mod@fit).
+//! [`bound`](mod@bound) and [`check`](mod@check), [`data`] and [`fit`](mod@fit), [`model`] with [`toy`], [`smoothing`] and
+//! [`replay`].
 
 pub mod bound;
 pub mod check;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-fn context(threads: usize, memory_limit: MemoryLimit) -> Context {
+pub(crate) fn context(threads: usize, memory_limit: MemoryLimit) -> Context {
     Context::new(ContextParams { threads: NonZeroUsize::new(threads), memory_limit }).expect("threads")
 }
 
@@ -48,7 +48,7 @@ fn contexts_know_nothing_of_each_other() {
 }
 
 /// A context whose interrupt another thread sets after a while, and how long after that the work still takes.
-fn interrupted(after: Duration, work: impl FnOnce(&Context)) -> Duration {
+pub(crate) fn interrupted(after: Duration, work: impl FnOnce(&Context)) -> Duration {
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stop);
     let context = context(2, MemoryLimit::NONE).with_interrupt(move || asked.load(Ordering::SeqCst));
@@ -64,7 +64,7 @@ fn interrupted(after: Duration, work: impl FnOnce(&Context)) -> Duration {
 }
 
 /// Generous, for loaded machines; [`Context::with_interrupt`] has figures of an idle one.
-const SOON: Duration = Duration::from_secs(10);
+pub(crate) const SOON: Duration = Duration::from_secs(10);
 
 #[test]
 fn an_interrupt_ends_a_bound_with_what_is_proven() {

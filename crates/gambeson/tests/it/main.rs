@@ -4,3 +4,5 @@
 mod contexts;
 /// Results as data.
 mod results;
+/// Certification, prediction, and records checked.
+mod smoothing;

@@ -54,12 +54,12 @@ impl SmoothingParams {
         space: &Space,
     ) -> Result<Grid, SmoothingParamsError> {
         let counts = [
-            ("the number of selection draws", self.selection),
-            ("the number of estimation draws", self.estimation),
-            ("the size of a batch", self.batch as u64),
+            ("selection", "the number of selection draws", self.selection),
+            ("estimation", "the number of estimation draws", self.estimation),
+            ("batch", "the size of a batch", self.batch as u64),
         ];
-        if let Some(&(what, _)) = counts.iter().find(|(_, count)| *count == 0) {
-            return Err(SmoothingParamsError::Zero { what });
+        if let Some(&(field, what, _)) = counts.iter().find(|(_, _, count)| *count == 0) {
+            return Err(SmoothingParamsError::Zero { field, what });
         }
         Tally::new(0, self.selection)?;
         Tally::new(0, self.estimation)?;
@@ -116,6 +116,8 @@ pub enum SmoothingParamsError {
     /// A count of 0.
     #[error("{what} must be at least 1")]
     Zero {
+        /// Of [`SmoothingParams`].
+        field: &'static str,
         /// Which.
         what: &'static str,
     },
