@@ -2,14 +2,14 @@
 //!
 //! A map, from the bottom up; nothing imports what stands below it:
 //!
-//! * [`args`] is the command line: verbs, options, help;
-//! * [`hints`] tells which options an error of a library calls for;
-//! * [`screen`] is colour and the width of a page; [`progress`] and [`live_data`] the live line on stderr and Ctrl-C; [`output`] stdout and
-//!   files to be written; [`machine`] what the system reports about itself; [`ended`] the exit codes;
-//! * [`json`] has the objects that commands print with `--json` and `reproduce` reads back;
-//! * [`files`] knows what every command reads and writes, and refuses what would destroy an input;
-//! * [`reproduce`] has the experiments of the paper as data: plans, records, tables and figures made from them;
-//! * [`commands`] has one file or folder per verb.
+//! * `args` is the command line: verbs, options, help;
+//! * `hints` tells which options an error of a library calls for;
+//! * `screen` is colour and the width of a page; `progress` and `live_data` the live line on stderr and Ctrl-C; `output` stdout and
+//!   files to be written; `machine` what the system reports about itself; `ended` the exit codes;
+//! * `json` has the objects that commands print with `--json` and `reproduce` reads back;
+//! * `files` knows what every command reads and writes, and refuses what would destroy an input;
+//! * `reproduce` has the experiments of the paper as data: plans, records, tables and figures made from them;
+//! * `commands` has one file or folder per verb.
 //!
 //! Results go to stdout, everything else to stderr. Exit codes: 0 done and as asked, 1 ran but fell short, 2 error.
 //!

@@ -20,7 +20,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Parameters of [`fit`].
+/// Parameters of [`fit`](fn@fit).
 #[derive(Clone, Debug)]
 pub struct FitParams {
     /// The coordinates, the frequencies that may be used, and whether the mean is subtracted.

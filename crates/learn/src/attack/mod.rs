@@ -4,7 +4,7 @@
 //!   σ = 0, it is the plain network.
 //! - [`ball`]: ℓ2 and ℓ∞ balls: steps along a gradient and back into the ball.
 //! - [`frame`]: the coordinates in which a ball is meant: codes, values or cosine coefficients.
-//! - [`pgd`]: projected gradient ascent, which joins the three; FGSM is its first step.
+//! - [`pgd`](mod@pgd): projected gradient ascent, which joins the three; FGSM is its first step.
 //! - [`inputs`]: inputs of a data set, attacked. [`challenge`]: certified ones, at their certified radii. [`sparse`]: random changes of few cosine coefficients, for comparison.
 
 pub mod ball;

@@ -1,6 +1,6 @@
 //! Rows times a fixed matrix in single precision, for linear maps on the way into a network and back.
 //!
-//! The matrix is kept in panels of [`PANEL`] columns, each in one piece, so that a panel stays in cache while blocks of
+//! The matrix is kept in panels of `PANEL` columns, each in one piece, so that a panel stays in cache while blocks of
 //! rows pass by. Sums run over the depth in its order, with fused multiply-adds, so results do not depend on how many rows
 //! share a call.
 
@@ -14,7 +14,7 @@ const PANEL: usize = 64;
 pub struct Panels {
     depth: usize,
     width: usize,
-    /// Panel by panel, each depth × [`PANEL`], the last filled up with zeros.
+    /// Panel by panel, each depth × `PANEL`, the last filled up with zeros.
     entries: Vec<f32>,
     /// As many as the panels are wide.
     constant: Vec<f32>,

@@ -9,7 +9,7 @@
 //! one: further bits of a pair stand at fixed positions, are the same for both coordinates, and each stage extends the bits
 //! of the one before.
 //! 1. Single precision (`normals.rs`), t = fl(s·n + φ): decided unless a half-integer is nearer to t than s·N + φ is proven
-//!    to be ([`Tolerance`]), a distance that grows with the radius. Wide words are always left open.
+//!    to be (`Tolerance`), a distance that grows with the radius. Wide words are always left open.
 //! 2. The same 60 bits in double precision (`refine.rs`); then the cell itself is nearly all of the tolerance.
 //! 3. 64 more bits each for radius and angle. Not decided: a half-integer within s·2⁻⁴⁶ (and a rounding), or u < 2⁻⁴⁶, at
 //!    most 2s·2⁻⁴⁶ + 2⁻⁴⁷ a coordinate.

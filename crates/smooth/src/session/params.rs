@@ -30,7 +30,7 @@ pub enum RowFormat {
     /// Numbers of single precision as the classifier takes them: decoded, and its input map applied.
     #[default]
     Values,
-    /// The whole numbers K of the noisy coordinates, in steps h of the [grid](SmoothingPlan::grid): as many as the
+    /// The whole numbers K of the noisy coordinates, in steps h of the [grid](crate::smoother::SmoothingPlan::grid): as many as the
     /// [rank](crate::space::Space::rank) of the space, in the order of the input map. 16 bits where all of an input fit,
     /// else 32. Decoding, the input map and the factor h are left to the caller.
     WholeNumbers,

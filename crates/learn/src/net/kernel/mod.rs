@@ -1,8 +1,8 @@
 //! The hot loops of the networks, and the one place that looks at the CPU.
 //!
-//! [`product`] multiplies blocks of matrices; [`winograd`] and [`direct`] are convolutions made of such products; [`lanes`] are
+//! `product` multiplies blocks of matrices; `winograd` and `direct` are convolutions made of such products; `lanes` are
 //! plain loops over eight or sixteen channels at a time. Everything is stored pixel by pixel, channels innermost (N, H, W, C),
-//! with channels filled up with zeros to a multiple of [`LANES`]; only [`planes`] takes an image as it comes, and has pixels
+//! with channels filled up with zeros to a multiple of [`LANES`]; only `planes` takes an image as it comes, and has pixels
 //! side by side.
 //!
 //! **Instruction sets.** Each loop is compiled several times: for what every machine of the target has, for AVX2 with FMA,
