@@ -8,6 +8,8 @@ mod bound_and_check;
 mod data;
 /// Bad input: a clear error naming file and place, exit 2.
 mod errors;
+/// `--json` and the library.
+mod library;
 /// Help, manual pages, colours and the width of a page.
 mod page;
 /// `project`: fits, files, forgeries, frontiers.
