@@ -1,10 +1,11 @@
 //! What to do about an error, by options of the command line: libraries, whose texts these are, know none.
 
+use gambeson::analyze::AnalyzeError;
 use gambeson_checker::MatrixProblem;
 use gambeson_data::error::{DataError, DownloadProblem, NpmProblem};
 use gambeson_lowrank::sdp::problem::ProblemError;
 use gambeson_smooth::analysis::{AnalysisError, LogError, MissingRadii};
-use gambeson_smooth::record::NotExtendable;
+use gambeson_smooth::record::{NotExtendable, ProjectionMismatch};
 use std::error::Error;
 
 /// The text of an error with all its causes, and what to do about it.
@@ -20,8 +21,7 @@ pub(crate) fn hint(error: &(dyn Error + 'static)) -> Option<&'static str> {
     None.or_else(|| error.downcast_ref().and_then(of_call))
         .or_else(|| error.downcast_ref().and_then(of_problem))
         .or_else(|| error.downcast_ref().and_then(of_data))
-        .or_else(|| error.downcast_ref().and_then(of_log))
-        .or_else(|| error.downcast_ref().and_then(of_analysis))
+        .or_else(|| error.downcast_ref().and_then(of_analyze))
         .or_else(|| error.downcast_ref().and_then(of_extension))
 }
 
@@ -30,6 +30,7 @@ fn of_call(error: &gambeson::Error) -> Option<&'static str> {
     match error {
         gambeson::Error::Problem { reason, .. } => of_problem(reason),
         gambeson::Error::Data(reason) => of_data(reason),
+        gambeson::Error::Analyze(reason) => of_analyze(reason),
         _ => None,
     }
 }
@@ -58,6 +59,26 @@ fn of_data(error: &DataError) -> Option<&'static str> {
             .iter()
             .any(|failure| of_data(&failure.reason).is_some())
             .then_some("--from FILE takes an archive at hand"),
+        _ => None,
+    }
+}
+
+fn of_analyze(error: &AnalyzeError) -> Option<&'static str> {
+    match error {
+        AnalyzeError::Log(reason) => of_log(reason),
+        AnalyzeError::Analysis(reason) => of_analysis(reason),
+        AnalyzeError::ScaleOfL2 => Some("leave out --kappa and --by-dimension, or use --norm linf"),
+        AnalyzeError::Labels { .. } => Some("give --label once per log"),
+        AnalyzeError::Incomparable { field: "paired", .. } => {
+            Some("to compare them all the same, say --mixed")
+        }
+        AnalyzeError::Incomparable { .. } => Some("to draw it all the same, say --mixed"),
+        AnalyzeError::Unproven { reason: ProjectionMismatch::OneLevel, .. } => {
+            Some("leave out --noise-levels")
+        }
+        AnalyzeError::Unproven { reason: ProjectionMismatch::Levels { .. }, .. } => {
+            Some("give them with --noise-levels")
+        }
         _ => None,
     }
 }

@@ -1,6 +1,7 @@
 //! The error of this library. Messages name the fields of parameter structs; [`Error::field`] returns that name, so that a
 //! program can print its own name for it.
 
+use crate::analyze_error::AnalyzeError;
 use gambeson_checker::CheckError;
 use gambeson_data::DataError;
 use gambeson_data::energies::DataEnergiesError;
@@ -91,6 +92,9 @@ pub enum Error {
     /// A projection could not be opened or proven.
     #[error(transparent)]
     Projection(Box<OpenError>),
+    /// Logs could not be analysed.
+    #[error(transparent)]
+    Analyze(Box<AnalyzeError>),
     /// A proof could not be tried.
     #[error("{name}: {reason}")]
     Check {
@@ -113,6 +117,12 @@ impl From<OpenError> for Error {
     }
 }
 
+impl From<AnalyzeError> for Error {
+    fn from(error: AnalyzeError) -> Self {
+        Self::Analyze(Box::new(error))
+    }
+}
+
 impl From<DataEnergiesError> for Error {
     fn from(error: DataEnergiesError) -> Self {
         match error {
@@ -125,7 +135,11 @@ impl From<DataEnergiesError> for Error {
 impl Error {
     /// Whether an interrupt ended the work before there was anything to return.
     pub fn is_stopped(&self) -> bool {
-        matches!(self, Self::Data(error) if matches!(**error, DataError::Stopped))
+        match self {
+            Self::Data(error) => matches!(**error, DataError::Stopped),
+            Self::Analyze(error) => matches!(**error, AnalyzeError::Stopped),
+            _ => false,
+        }
     }
 
     /// The parameter that is wrong, where one is.
@@ -139,6 +153,7 @@ impl Error {
                 _ => None,
             },
             Self::Channel { .. } => Some("channel"),
+            Self::Analyze(error) => error.field(),
             _ => None,
         }
     }

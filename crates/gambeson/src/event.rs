@@ -1,9 +1,12 @@
 //! What an observer sees.
 
+use crate::analyze_error::AnalyzeError;
 use gambeson_data::progress::LoadProgress;
 use gambeson_lowrank::projection::fit::FitProgress;
 use gambeson_lowrank::sdp::progress::Progress;
 use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A step of some work, or something worth saying.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +23,7 @@ pub enum Event<'a> {
 }
 
 /// Something worth saying, as text for people.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Note {
     /// The classifier has fewer classes than the data.
@@ -31,6 +34,18 @@ pub enum Note {
         classes: usize,
         /// Those of the data.
         in_data: usize,
+    },
+    /// A log was left out.
+    LogSkipped {
+        /// Why.
+        reason: Arc<AnalyzeError>,
+    },
+    /// The last line of a log was cut off by a kill, and ignored.
+    LineCutOff {
+        /// The file.
+        path: PathBuf,
+        /// Number of the line, from 1.
+        line: usize,
     },
 }
 
@@ -43,6 +58,8 @@ impl fmt::Display for Note {
                     "{model} has {classes} classes, but the data have {in_data}: it never answers the others"
                 )
             }
+            Self::LogSkipped { reason } => write!(f, "skipped: {reason}"),
+            Self::LineCutOff { path, line } => write!(f, "{}, line {line}: cut off, ignored", path.display()),
         }
     }
 }

@@ -4,8 +4,10 @@
 //! that serialises to what the program prints with `--json`, or an [`Error`].
 //!
 //! In the order to read: [`context`] and [`event`] (threads, memory, interruption, progress), [`error`], [`matrix`],
-//! [`bound`](mod@bound) and [`check`](mod@check), [`data`] and [`fit`](mod@fit).
+//! [`bound`](mod@bound) and [`check`](mod@check), [`data`] and [`fit`](mod@fit), [`analyze`](mod@analyze).
 
+pub mod analyze;
+mod analyze_error;
 pub mod bound;
 pub mod check;
 pub mod check_projection;
@@ -16,6 +18,7 @@ pub mod event;
 pub mod fit;
 pub mod matrix;
 
+pub use analyze::{Analysis, AnalyzeParams, analyze};
 pub use bound::{Bound, BoundParams, Method, bound};
 pub use check::{Check, CheckParams, check};
 pub use check_projection::{ProjectionCheck, check_projection};

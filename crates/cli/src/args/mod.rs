@@ -15,7 +15,7 @@ mod shared;
 mod toy;
 mod train;
 
-pub(crate) use analyze::{AnalyzeArguments, CertificationName, ProofArguments, RadiiArguments, Radius};
+pub(crate) use analyze::AnalyzeArguments;
 pub(crate) use attack::{AttackArguments, BallBasisName, MethodName};
 pub(crate) use certify::{CertifyArguments, PredictArguments, RadiusNormName, SmoothArguments};
 pub(crate) use data::{

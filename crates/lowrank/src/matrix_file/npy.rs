@@ -1,13 +1,14 @@
 //! Arrays as `numpy.save` writes them, format versions 1 to 3.
 //!
 //! Read as a stream in chunks, each converted by one loop over one element type. [`Header`] and [`values`] are open to
-//! readers of arrays that are not matrices.
+//! readers of arrays that are not matrices; [`read_vector`] reads the numbers of a file, whatever its shape.
 
 use std::io::Read;
+use std::path::Path;
 
 use super::decimal::Decimal;
 use super::enclosed::{Enclosed, total};
-use super::error::ParseError;
+use super::error::{InputError, ParseError};
 use super::problem::HeaderProblem;
 use super::text::clip;
 use crate::linalg::matrix::DenseMatrix;
@@ -48,6 +49,18 @@ pub(super) fn matrix(
     } else {
         Ok(Enclosed::dense(DenseMatrix::new(rows, columns, entries)?, error))
     }
+}
+
+/// Reads all numbers of a `.npy` file, in its order, whatever the shape of the array. Files beyond `memory` are refused.
+pub fn read_vector(path: &Path, memory: MemoryLimit) -> Result<Vec<f64>, InputError> {
+    let bytes =
+        memory.read_file(path).map_err(|reason| InputError::Read { path: path.to_owned(), reason })?;
+    let read = || {
+        let (mut rest, length) = (&bytes[..], bytes.len() as u64);
+        let header = Header::read(&mut rest, length)?;
+        values(&mut rest, &header, length, bytes.len(), memory)
+    };
+    read().map_err(|reason| InputError::Parse { path: path.to_owned(), reason })
 }
 
 /// The elements in the order of the file. `length` is the number of bytes there are, header included, as

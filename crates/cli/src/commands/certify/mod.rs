@@ -27,7 +27,7 @@ use gambeson_smooth::smoother::{Smoother, SmoothingParams, default_targets};
 pub(crate) use inputs::interruptible;
 use inputs::{Answered, Pace, ended};
 pub(crate) use live::{Draws, Live};
-pub(crate) use model::{hinted, normalisation, vector};
+pub(crate) use model::{hinted, normalisation};
 use serde::Serialize;
 pub(crate) use setup::Setup;
 pub(crate) use sources::Sources;
@@ -115,11 +115,6 @@ fn earlier(path: &Path, memory: MemoryLimit) -> anyhow::Result<(u64, BTreeMap<u6
     Ok((last, records.into_iter().map(|record| (record.index, record)).collect()))
 }
 
-/// Whether ℓ∞ is measured in coefficients of a cosine transform, which is not ℓ∞ of pixels or samples.
-pub(crate) fn cosines(representation: Option<Representation>) -> bool {
-    matches!(representation, Some(Representation::Dct1 | Representation::Dct2))
-}
-
 /// What a sequential run is to settle: without targets and a tolerance, the radii 0, σ, 2σ, 3σ in z.
 fn goal(arguments: &CertifyArguments, noise: NoiseLevel, setup: &Setup) -> Goal {
     let norm: RadiusNorm = arguments.norm.into();
@@ -154,7 +149,7 @@ fn summary(finished: &Finished<Record>, setup: &Setup, accuracy: RunAccuracy, ou
 fn print(summary: &Summary, setup: &Setup, stdout: &mut impl Write) -> std::io::Result<()> {
     summary.answered.print(setup, stdout)?;
     let (l2, linf) = (down(summary.median_l2, 4), down(summary.median_linf, 4));
-    let cosines = cosines(setup.smoothed.space.representation());
+    let cosines = setup.smoothed.space.representation().is_some_and(Representation::is_cosine);
     let of = if cosines { " of cosine coefficients" } else { "" };
     writeln!(stdout, "median       l2 radius {l2}, l_inf radius {linf}{of}")?;
     let mean = format!("; {:.0} counted per input", summary.mean_estimation);

@@ -10,7 +10,7 @@ use gambeson_learn::runtime::{ModelError, NetworkModel};
 use gambeson_learn::smoothed::{NamedClassifier, OpenedModel, SmoothedError, SmoothedModel, SmoothedParams};
 use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::file::sha256_of_numbers;
-use gambeson_lowrank::matrix_file::npy;
+use gambeson_lowrank::matrix_file::npy::read_vector;
 use gambeson_lowrank::projection::representation::{Representation, Transform};
 use gambeson_smooth::classifier::Classifier;
 use gambeson_smooth::input_map::InputMap;
@@ -175,7 +175,7 @@ fn toy_model(
         (None, None) => vec![1.0 / shape.len() as f64; shape.len()],
         (Some(index), None) => cosine(&index.to_string_lossy(), shape)?,
         (None, Some(path)) => {
-            let normal = vector(Path::new(path), memory)?;
+            let normal = read_vector(Path::new(path), memory)?;
             if normal.len() != shape.len() {
                 let path = path.display();
                 bail!("{path}: has {} numbers, but the inputs have {}", normal.len(), shape.len());
@@ -199,15 +199,4 @@ fn cosine(index: &str, shape: Shape) -> anyhow::Result<Vec<f64>> {
     normal[index] = 1.0;
     Transform::new(kind, shape.height, shape.width)?.inverse(&mut normal[..plane]);
     Ok(normal)
-}
-
-/// All numbers of an `.npy` file, in its order.
-pub(crate) fn vector(path: &Path, memory: MemoryLimit) -> anyhow::Result<Vec<f64>> {
-    let bytes = memory.read_file(path).with_context(|| path.display().to_string())?;
-    let read = || {
-        let (mut rest, length) = (&bytes[..], bytes.len() as u64);
-        let header = npy::Header::read(&mut rest, length)?;
-        npy::values(&mut rest, &header, length, bytes.len(), memory)
-    };
-    read().with_context(|| path.display().to_string())
 }

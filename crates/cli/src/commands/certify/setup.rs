@@ -15,6 +15,7 @@ use gambeson_learn::inputs::{quantum, row_for};
 use gambeson_learn::runtime::Runtime;
 use gambeson_learn::smoothed::{NoiseParams, SmoothedModel, SmoothedParams};
 use gambeson_lowrank::MemoryLimit;
+use gambeson_lowrank::matrix_file::npy::read_vector;
 use gambeson_smooth::classifier::Classifier;
 use gambeson_smooth::record::Names;
 use gambeson_smooth::runs::{Row, RunParams};
@@ -77,7 +78,7 @@ impl Setup {
         let shape = data.shape();
         let normalisation = model::normalisation(sources.mean, sources.std, shape)?;
         let Resources { threads, memory } = resources;
-        let levels = sources.noise_levels.map(|path| model::vector(path, memory)).transpose()?;
+        let levels = sources.noise_levels.map(|path| read_vector(path, memory)).transpose()?;
         let noise = NoiseParams {
             projection: sources.projection,
             certificate: sources.certificate,
