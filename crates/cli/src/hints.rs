@@ -68,7 +68,7 @@ fn of_analyze(error: &AnalyzeError) -> Option<&'static str> {
         AnalyzeError::Log(reason) => of_log(reason),
         AnalyzeError::Analysis(reason) => of_analysis(reason),
         AnalyzeError::ScaleOfL2 => Some("leave out --kappa and --by-dimension, or use --norm linf"),
-        AnalyzeError::Labels { .. } => Some("give --label once per log"),
+        AnalyzeError::Labels { .. } => Some("give --label once per log, in order"),
         AnalyzeError::Incomparable { field: "paired", .. } => {
             Some("to compare them all the same, say --mixed")
         }

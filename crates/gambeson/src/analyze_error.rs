@@ -44,7 +44,7 @@ pub enum AnalyzeError {
     #[error("scale is for linf radii, but norm is l2")]
     ScaleOfL2,
     /// The number of labels is not the number of logs.
-    #[error("{labels} labels for {logs} logs: one per log, in order (shards of one run are one log)")]
+    #[error("{labels} labels for {logs} logs (shards of one run are one log)")]
     Labels {
         /// Labels given.
         labels: usize,
