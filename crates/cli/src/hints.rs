@@ -1,5 +1,6 @@
 //! What to do about an error, by options of the command line: libraries, whose texts these are, know none.
 
+use gambeson::analyze::AnalyzeError;
 use gambeson_checker::MatrixProblem;
 use gambeson_data::error::{DataError, DownloadProblem, NpmProblem};
 use gambeson_learn::convert::ConvertProblem;
@@ -7,7 +8,7 @@ use gambeson_learn::runtime::ModelError;
 use gambeson_learn::smoothed::SmoothedError;
 use gambeson_lowrank::sdp::problem::ProblemError;
 use gambeson_smooth::analysis::{AnalysisError, LogError, MissingRadii};
-use gambeson_smooth::record::NotExtendable;
+use gambeson_smooth::record::{NotExtendable, ProjectionMismatch};
 use gambeson_smooth::selection::SelectionError;
 use std::error::Error;
 
@@ -44,8 +45,7 @@ pub(crate) fn hint(error: &(dyn Error + 'static)) -> Option<&'static str> {
         .or_else(|| error.downcast_ref().and_then(of_problem))
         .or_else(|| error.downcast_ref().and_then(of_model))
         .or_else(|| error.downcast_ref().and_then(of_data))
-        .or_else(|| error.downcast_ref().and_then(of_log))
-        .or_else(|| error.downcast_ref().and_then(of_analysis))
+        .or_else(|| error.downcast_ref().and_then(of_analyze))
         .or_else(|| error.downcast_ref().and_then(of_extension))
 }
 
@@ -60,6 +60,7 @@ fn of_call(error: &gambeson::Error) -> Option<&'static str> {
         gambeson::Error::Selection(SelectionError::Empty { .. }) => {
             Some("see --start, --stop, --every and --shard")
         }
+        gambeson::Error::Analyze(reason) => of_analyze(reason),
         _ => None,
     }
 }
@@ -106,6 +107,26 @@ fn of_data(error: &DataError) -> Option<&'static str> {
             .iter()
             .any(|failure| of_data(&failure.reason).is_some())
             .then_some("--from FILE takes an archive at hand"),
+        _ => None,
+    }
+}
+
+fn of_analyze(error: &AnalyzeError) -> Option<&'static str> {
+    match error {
+        AnalyzeError::Log(reason) => of_log(reason),
+        AnalyzeError::Analysis(reason) => of_analysis(reason),
+        AnalyzeError::ScaleOfL2 => Some("leave out --kappa and --by-dimension, or use --norm linf"),
+        AnalyzeError::Labels { .. } => Some("give --label once per log, in order"),
+        AnalyzeError::Incomparable { field: "paired", .. } => {
+            Some("to compare them all the same, say --mixed")
+        }
+        AnalyzeError::Incomparable { .. } => Some("to draw it all the same, say --mixed"),
+        AnalyzeError::Unproven { reason: ProjectionMismatch::OneLevel, .. } => {
+            Some("leave out --noise-levels")
+        }
+        AnalyzeError::Unproven { reason: ProjectionMismatch::Levels { .. }, .. } => {
+            Some("give them with --noise-levels")
+        }
         _ => None,
     }
 }

@@ -1,6 +1,7 @@
 //! The error of this library. Messages name the fields of parameter structs; [`Error::field`] returns that name, so that a
 //! program can print its own name for it.
 
+use crate::analyze_error::AnalyzeError;
 use crate::toy::ToyTextError;
 use gambeson_checker::CheckError;
 use gambeson_checker::StatisticsError;
@@ -172,6 +173,9 @@ pub enum Error {
         /// Why.
         reason: AnyError,
     },
+    /// Logs could not be analysed.
+    #[error(transparent)]
+    Analyze(Box<AnalyzeError>),
     /// A proof could not be tried.
     #[error("{name}: {reason}")]
     Check {
@@ -215,6 +219,12 @@ impl From<OpenError> for Error {
     }
 }
 
+impl From<AnalyzeError> for Error {
+    fn from(error: AnalyzeError) -> Self {
+        Self::Analyze(Box::new(error))
+    }
+}
+
 impl From<DataEnergiesError> for Error {
     fn from(error: DataEnergiesError) -> Self {
         match error {
@@ -231,7 +241,11 @@ impl Error {
 
     /// Whether an interrupt ended the work before there was anything to return.
     pub fn is_stopped(&self) -> bool {
-        matches!(self, Self::Data(error) if matches!(**error, DataError::Stopped))
+        match self {
+            Self::Data(error) => matches!(**error, DataError::Stopped),
+            Self::Analyze(error) => matches!(**error, AnalyzeError::Stopped),
+            _ => false,
+        }
     }
 
     /// The parameter that is wrong, where one is.
@@ -252,6 +266,7 @@ impl Error {
                 "estimation" => "n",
                 field => field,
             }),
+            Self::Analyze(error) => error.field(),
             _ => None,
         }
     }

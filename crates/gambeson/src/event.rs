@@ -1,10 +1,13 @@
 //! What an observer sees.
 
+use crate::analyze_error::AnalyzeError;
 use gambeson_data::progress::LoadProgress;
 use gambeson_lowrank::projection::fit::FitProgress;
 use gambeson_lowrank::sdp::progress::Progress;
 use gambeson_smooth::runs::RunProgress;
 use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A step of some work, or something worth saying.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +57,7 @@ pub enum ReplayProgress {
 }
 
 /// Something worth saying, as text for people.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Note {
     /// The classifier has fewer classes than the data.
@@ -85,6 +88,18 @@ pub enum Note {
         /// Their size.
         rows: usize,
     },
+    /// A log was left out.
+    LogSkipped {
+        /// Why.
+        reason: Arc<AnalyzeError>,
+    },
+    /// The last line of a log was cut off by a kill, and ignored.
+    LineCutOff {
+        /// The file.
+        path: PathBuf,
+        /// Number of the line, from 1.
+        line: usize,
+    },
 }
 
 impl fmt::Display for Note {
@@ -105,6 +120,8 @@ impl fmt::Display for Note {
             Self::FixedBatch { network, rows } => {
                 write!(f, "{network}: the graph takes batches of {rows} only, which is slow")
             }
+            Self::LogSkipped { reason } => write!(f, "skipped: {reason}"),
+            Self::LineCutOff { path, line } => write!(f, "{}, line {line}: cut off, ignored", path.display()),
         }
     }
 }

@@ -27,8 +27,10 @@
 //!
 //! In the order to read: [`context`] and [`event`] (threads, memory, interruption, progress), [`error`], [`matrix`],
 //! [`bound`](mod@bound) and [`check`](mod@check), [`data`] and [`fit`](mod@fit), [`model`] with [`toy`], [`smoothing`] and
-//! [`replay`].
+//! [`replay`], [`analyze`](mod@analyze).
 
+pub mod analyze;
+mod analyze_error;
 pub mod bound;
 pub mod check;
 pub mod check_projection;
@@ -43,6 +45,7 @@ pub mod replay;
 pub mod smoothing;
 pub mod toy;
 
+pub use analyze::{Analysis, AnalyzeParams, analyze};
 pub use bound::{Bound, BoundParams, Method, bound};
 pub use check::{Check, CheckParams, check};
 pub use check_projection::{ProjectionCheck, check_projection};

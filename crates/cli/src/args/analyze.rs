@@ -4,6 +4,7 @@ use super::certify::RadiusNormName;
 use super::figure::FigureArguments;
 use super::shared::OUTPUT;
 use clap::{Args, ValueEnum};
+use gambeson::analyze::Radius;
 use gambeson_smooth::record::LimitChoice;
 use std::path::PathBuf;
 
@@ -90,7 +91,7 @@ pub(crate) struct AnalyzeArguments {
 #[command(next_help_heading = "Radii")]
 pub(crate) struct RadiiArguments {
     /// Radii, such as 0.25 or 2/255 [default: from 0 to the largest in steps of 0.25; for linf, about eight].
-    #[arg(long, value_name = "R,...", value_delimiter = ',', value_parser = radius, allow_hyphen_values = true)]
+    #[arg(long, value_name = "R,...", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) radii: Option<Vec<Radius>>,
     /// The norm of the radii [default: l2; linf with --kappa or --by-dimension].
     #[arg(long, value_enum)]
@@ -137,19 +138,6 @@ pub(crate) struct ProofArguments {
     pub(crate) log_alpha: Option<f64>,
 }
 
-/// A radius and how it was written.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Radius {
-    pub(crate) value: f64,
-    pub(crate) text: String,
-}
-
-impl From<f64> for Radius {
-    fn from(value: f64) -> Self {
-        Self { value, text: value.to_string() }
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CertificationName {
     /// The sampling rule's own: Clopper-Pearson for a fixed number of draws
@@ -172,18 +160,6 @@ impl From<CertificationName> for LimitChoice {
 
 fn number(text: &str) -> Result<f64, String> {
     text.trim().parse().map_err(|_| format!("`{text}` is not a number"))
-}
-
-fn radius(text: &str) -> Result<Radius, String> {
-    let value = match text.split_once('/') {
-        Some((above, below)) => number(above)? / number(below)?,
-        None => number(text)?,
-    };
-    if value.is_finite() && value >= 0.0 {
-        Ok(Radius { value, text: text.trim().to_owned() })
-    } else {
-        Err(format!("`{text}` is not a radius: expected a number of at least 0"))
-    }
 }
 
 fn positive(text: &str) -> Result<f64, String> {

@@ -14,7 +14,7 @@ mod reproduce;
 mod shared;
 mod train;
 
-pub(crate) use analyze::{AnalyzeArguments, CertificationName, ProofArguments, RadiiArguments, Radius};
+pub(crate) use analyze::AnalyzeArguments;
 pub(crate) use attack::{AttackArguments, BallBasisName, MethodName};
 pub(crate) use certify::{CertifyArguments, PredictArguments, RadiusNormName, SmoothArguments};
 pub(crate) use data::{

@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Ended> {
         Command::Certify(arguments) => certify::run(&arguments, &mut stdout, context),
         Command::Predict(arguments) => certify::predict::run(&arguments, &mut stdout, context),
         Command::Attack(arguments) => attack::run(&arguments, &mut stdout, resources),
-        Command::Analyze(arguments) => analyze::run(&arguments, &mut stdout, resources),
+        Command::Analyze(arguments) => analyze::run(&arguments, &mut stdout, context),
         Command::Export(arguments) => export::run(&arguments, &mut stdout, memory),
         Command::Reproduce(arguments) => reproduce::run(&arguments, &mut stdout, resources),
         Command::Completions { shell } => {

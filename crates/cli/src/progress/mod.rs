@@ -5,9 +5,9 @@
 
 mod line;
 
-use crate::hints::explained;
+use crate::hints::{explained, hint};
 use crate::screen;
-use gambeson::{Context, Event};
+use gambeson::{Context, Event, Note};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -56,6 +56,20 @@ pub(crate) fn note(event: &Event<'_>) {
 /// A message on stderr, above the live line.
 pub(crate) fn say(message: &str) {
     above(|| print(&screen::message(&screen::shown_lines(message))));
+}
+
+/// A context whose notes are printed.
+pub(crate) fn noted(context: &Context) -> Context {
+    context.clone().with_observer(|event| {
+        if let Event::Note(note) = event {
+            let hint = match note {
+                Note::LogSkipped { reason } => hint(&**reason),
+                _ => None,
+            };
+            say(&hint.map_or_else(|| note.to_string(), |hint| format!("{note}; {hint}")));
+        }
+        ControlFlow::Continue(())
+    })
 }
 
 /// Takes the live line off the screen and prints the error that ends the program.

@@ -1,6 +1,8 @@
 //! `analyze`: tables, files, figures, and what is refused.
 
 use crate::support::{Bench, Run, unwrapped};
+use gambeson::analyze::AnalyzeParams;
+use gambeson::{Context, ContextParams};
 use gambeson_smooth::noise::GENERATOR;
 use gambeson_smooth::record::{ASSUMED, PredictionRecord, Record, to_line};
 use gambeson_testing::reference_data;
@@ -57,6 +59,23 @@ fn one_object_a_log_with_the_keys_promised() {
     assert_eq!(all.len(), 3);
     // Default radii go up to the largest.
     assert_eq!(objects(&bench.run("analyze a.tsv --json"))[0]["radii"], json!([0.0, 0.25, 0.5]));
+}
+
+/// What the program prints and writes is what the library returns.
+#[test]
+fn the_library_says_the_same() {
+    let bench = Bench::new();
+    bench.write("a.tsv", LOG);
+    bench.write("b.tsv", OTHER);
+    let (a, b) = (bench.path("a.tsv"), bench.path("b.tsv"));
+    let more = "--envelope --paired --sigma 0.25 --csv t.csv --json";
+    let run = bench.run(&format!("analyze {} {} {more}", a.display(), b.display()));
+    let own = AnalyzeParams::default();
+    let params = AnalyzeParams { envelope: true, paired: true, sigma: Some(0.25), ..own };
+    let context = Context::new(ContextParams::default()).expect("threads");
+    let found = gambeson::analyze(&context, &[a, b], &params).expect("an analysis");
+    assert_eq!(Value::Array(objects(&run)), serde_json::to_value(&found).expect("JSON"));
+    assert_eq!(bench.read("t.csv"), found.csv());
 }
 
 #[test]
@@ -159,7 +178,7 @@ fn what_cannot_be_is_refused_with_a_word_what_to_do() {
         ("analyze votes.csv --sigma 0.25", "--alpha"),
         ("analyze a.tsv --figure a.pdf", "expected .png, .svg or none"),
         ("analyze a.tsv --csv none/t.csv", "its folder does not exist"),
-        ("analyze a.tsv --label one --label two", "2 --label for 1 logs"),
+        ("analyze a.tsv --label one --label two", "2 labels for 1 logs"),
     ];
     for (line, message) in cases {
         let run = bench.run(line);

@@ -1,5 +1,7 @@
 //! The library as its users meet it.
 
+/// Certified accuracy from logs.
+mod analyze;
 /// Threads, memory, interruption.
 mod contexts;
 /// Results as data.

@@ -14,7 +14,7 @@ use super::problem::{BannerProblem, HeaderProblem, LineProblem, MaxCutProblem, S
 use crate::linalg::matrix::MatrixError;
 use crate::memory::MemoryLimit;
 
-/// Why a file could not be read as a matrix. Displayed as `PATH: reason`.
+/// Why a file could not be read as a matrix or a vector. Displayed as `PATH: reason`.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum InputError {
@@ -26,7 +26,7 @@ pub enum InputError {
         /// What the system said.
         reason: io::Error,
     },
-    /// The file was opened, but reading it failed.
+    /// Reading the file failed.
     #[error("{}: {reason}", path.display())]
     Read {
         /// The file.
@@ -34,7 +34,7 @@ pub enum InputError {
         /// What the system said.
         reason: io::Error,
     },
-    /// The file was read, but is not a matrix.
+    /// The file was read, but holds no matrix or vector.
     #[error("{}: {reason}", path.display())]
     Parse {
         /// The file.

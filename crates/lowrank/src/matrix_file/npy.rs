@@ -1,7 +1,7 @@
 //! Arrays as `numpy.save` writes them, format versions 1 to 3.
 //!
 //! Read as a stream in chunks, each converted by one loop over one element type. [`Header`] and [`values`] are open to
-//! readers of arrays that are not matrices.
+//! readers of arrays that are not matrices; [`read_vector`] reads the numbers of a file, whatever its shape.
 
 use std::io::Read;
 use std::path::Path;
@@ -51,14 +51,16 @@ pub(super) fn matrix(
     }
 }
 
-/// All numbers of an array in a file, in its order.
+/// Reads all numbers of a `.npy` file, in its order, whatever the shape of the array. Files beyond `memory` are refused.
 pub fn read_vector(path: &Path, memory: MemoryLimit) -> Result<Vec<f64>, InputError> {
     let bytes =
-        memory.read_file(path).map_err(|reason| InputError::Read { path: path.to_path_buf(), reason })?;
-    let (mut rest, length) = (&bytes[..], bytes.len() as u64);
-    Header::read(&mut rest, length)
-        .and_then(|header| values(&mut rest, &header, length, bytes.len(), memory))
-        .map_err(|reason| InputError::Parse { path: path.to_path_buf(), reason })
+        memory.read_file(path).map_err(|reason| InputError::Read { path: path.to_owned(), reason })?;
+    let read = || {
+        let (mut rest, length) = (&bytes[..], bytes.len() as u64);
+        let header = Header::read(&mut rest, length)?;
+        values(&mut rest, &header, length, bytes.len(), memory)
+    };
+    read().map_err(|reason| InputError::Parse { path: path.to_owned(), reason })
 }
 
 /// The elements in the order of the file. `length` is the number of bytes there are, header included, as

@@ -36,6 +36,14 @@ impl Representation {
             Self::Dct2 => "dct2",
         }
     }
+
+    /// Whether coordinates are cosine coefficients: l_inf of these is not l_inf of pixels or samples.
+    pub fn is_cosine(self) -> bool {
+        match self {
+            Self::Pixel => false,
+            Self::Dct1 | Self::Dct2 => true,
+        }
+    }
 }
 
 /// A grid that no transform can have.

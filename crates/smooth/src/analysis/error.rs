@@ -272,16 +272,6 @@ pub enum AnalysisError {
         /// The first such input.
         index: u64,
     },
-    /// A parameter out of range.
-    #[error("{name} is {value}: {expected}")]
-    Parameter {
-        /// Which.
-        name: &'static str,
-        /// Its value.
-        value: f64,
-        /// What it should be.
-        expected: &'static str,
-    },
     /// The checker refuses.
     #[error(transparent)]
     Statistics(#[from] StatisticsError),

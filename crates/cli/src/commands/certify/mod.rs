@@ -12,7 +12,6 @@ use crate::json;
 use anyhow::bail;
 use gambeson::{CertifyParams, Context};
 use gambeson_lowrank::file::write_file;
-use gambeson_lowrank::projection::representation::Representation;
 use gambeson_smooth::sequential::Goal;
 pub(crate) use live::{Draws, LiveInputs};
 pub(crate) use model::{hinted, normalisation};
@@ -66,14 +65,4 @@ fn open(smooth: &crate::args::SmoothArguments, context: &Context) -> anyhow::Res
 
 fn write_table(path: &Path, text: &str) -> anyhow::Result<()> {
     write_file(path, text.as_bytes()).map_err(|error| anyhow::anyhow!("{}: {error}", path.display()))
-}
-
-/// Whether ℓ∞ is measured in coefficients of a cosine transform, which is not ℓ∞ of pixels or samples.
-pub(crate) fn cosines(representation: Option<Representation>) -> bool {
-    matches!(representation, Some(Representation::Dct1 | Representation::Dct2))
-}
-
-/// All numbers of an `.npy` file, in its order.
-pub(crate) fn vector(path: &Path, memory: gambeson_lowrank::MemoryLimit) -> anyhow::Result<Vec<f64>> {
-    Ok(gambeson_lowrank::matrix_file::npy::read_vector(path, memory)?)
 }

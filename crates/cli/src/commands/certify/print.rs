@@ -4,13 +4,14 @@ use super::setup::Setup;
 use crate::report::decimal::down;
 use crate::screen::wrapped;
 use gambeson::smoothing::{AnsweredRecord, CertifyRecord, ClassifyRecord, PaceRecord, PredictRecord};
+use gambeson_lowrank::projection::representation::Representation;
 use gambeson_smooth::analysis::{AccuracyAtRadii, RunAccuracy};
 use std::io::{self, Write};
 
 pub(super) fn certified(record: &CertifyRecord, setup: &Setup, stdout: &mut impl Write) -> io::Result<()> {
     answered(&record.answered, setup, stdout)?;
     let (l2, linf) = (down(record.median_l2, 4), down(record.median_linf, 4));
-    let cosines = super::cosines(setup.model.space.representation());
+    let cosines = setup.model.space.representation().is_some_and(Representation::is_cosine);
     let of = if cosines { " of cosine coefficients" } else { "" };
     writeln!(stdout, "median       l2 radius {l2}, l_inf radius {linf}{of}")?;
     let mean = format!("; {:.0} counted per input", record.mean_estimation);

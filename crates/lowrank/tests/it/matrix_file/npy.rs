@@ -2,8 +2,8 @@
 
 use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::linalg::matrix::MatrixError;
-use gambeson_lowrank::matrix_file::npy::{Header, values as values_of};
-use gambeson_lowrank::matrix_file::{HeaderProblem, ParseError};
+use gambeson_lowrank::matrix_file::npy::{Header, read_vector, values as values_of};
+use gambeson_lowrank::matrix_file::{HeaderProblem, InputError, ParseError};
 
 use super::{dense, fixture_matrix, message, parsed, refused};
 
@@ -102,6 +102,23 @@ fn arrays_longer_than_a_chunk_are_read() {
 fn files_of_numpy_are_read() {
     assert_eq!(dense(include_bytes!("../../fixtures/fortran_big_endian.npy")), fixture_matrix());
     assert_eq!(dense(include_bytes!("../../fixtures/version_3.npy")), fixture_matrix());
+}
+
+#[test]
+fn files_of_numbers_are_read_whatever_their_shape() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("v.npy");
+    let data = [1.0_f64, -2.5, 1e300].map(f64::to_le_bytes).concat();
+    for shape in [&[3][..], &[1, 3], &[3, 1, 1]] {
+        std::fs::write(&path, npy("<f8", false, shape, &data)).expect("written");
+        assert_eq!(read_vector(&path, MemoryLimit::NONE).expect("numbers"), [1.0, -2.5, 1e300]);
+    }
+    let error = read_vector(&path, MemoryLimit::bytes(10)).expect_err("too large").to_string();
+    assert!(error.contains("v.npy: more than the memory limit"), "{error}");
+    std::fs::write(&path, "no numbers").expect("written");
+    assert!(matches!(read_vector(&path, MemoryLimit::NONE), Err(InputError::Parse { .. })));
+    let missing = read_vector(&folder.path().join("w.npy"), MemoryLimit::NONE);
+    assert!(matches!(missing, Err(InputError::Read { .. })));
 }
 
 #[test]
