@@ -1,16 +1,21 @@
 //! What to do about an error, by options of the command line: libraries, whose texts these are, know none.
 
+use anyhow::anyhow;
+use gambeson::AttackError;
 use gambeson::analyze::AnalyzeError;
 use gambeson_checker::MatrixProblem;
 use gambeson_data::error::{DataError, DownloadProblem, NpmProblem};
-use gambeson_learn::convert::ConvertProblem;
+use gambeson_learn::convert::{ConvertError, ConvertProblem};
 use gambeson_learn::runtime::ModelError;
 use gambeson_learn::smoothed::SmoothedError;
+use gambeson_lowrank::parameter::ParameterError;
 use gambeson_lowrank::sdp::problem::ProblemError;
 use gambeson_smooth::analysis::{AnalysisError, LogError, MissingRadii};
 use gambeson_smooth::record::{NotExtendable, ProjectionMismatch};
 use gambeson_smooth::selection::SelectionError;
 use std::error::Error;
+
+const NOT_TWICE: &str = "leave out --mean and --std";
 
 /// The text of an error with all its causes, in the words of the command line, and what to do about it.
 pub(crate) fn explained(error: &anyhow::Error) -> String {
@@ -39,6 +44,34 @@ fn with_option(text: &str, field: &str) -> String {
     }
 }
 
+/// An error about a field of parameters, in the words of the command line.
+pub(crate) fn in_options(error: gambeson::Error) -> anyhow::Error {
+    let text = match &error {
+        gambeson::Error::Parameter(ParameterError { name, value, range }) => {
+            format!("--{} {value}: must be {range}", name.replace('_', "-"))
+        }
+        gambeson::Error::Normalisation(reason) => format!("--mean and --std: {reason}"),
+        gambeson::Error::Attack(attack) => match &**attack {
+            AttackError::NoSparsity => {
+                "--method sparse needs --sparsity, the number of coefficients".to_owned()
+            }
+            AttackError::UnusedSparsity => "--sparsity goes with --method sparse".to_owned(),
+            AttackError::NoModel => "--model: only --method sparse needs none".to_owned(),
+            AttackError::CertifiedMethod => "--certified goes with --method pgd".to_owned(),
+            AttackError::FgsmNorm => "--method fgsm is in l_inf: give --norm linf".to_owned(),
+            AttackError::CertifiedBasis | AttackError::Alpha(_) | AttackError::Sigma(_) => {
+                format!("--{attack}")
+            }
+            AttackError::NoInputs { inputs } => {
+                format!("--start, --stop and --every select none of the {inputs} inputs")
+            }
+            _ => return error.into(),
+        },
+        _ => return error.into(),
+    };
+    anyhow!(text)
+}
+
 /// The options that an error calls for.
 pub(crate) fn hint(error: &(dyn Error + 'static)) -> Option<&'static str> {
     None.or_else(|| error.downcast_ref().and_then(of_call))
@@ -56,13 +89,21 @@ fn of_call(error: &gambeson::Error) -> Option<&'static str> {
         gambeson::Error::Data(reason) => of_data(reason),
         gambeson::Error::Model(reason) => of_model(reason),
         gambeson::Error::NotExtendable { reason, .. } => of_extension(reason),
-        gambeson::Error::Normalisation(_) => Some("see --mean and --std"),
         gambeson::Error::Selection(SelectionError::Empty { .. }) => {
             Some("see --start, --stop, --every and --shard")
         }
         gambeson::Error::Analyze(reason) => of_analyze(reason),
+        gambeson::Error::Convert(reason) => of_network(reason),
+        gambeson::Error::Attack(error) => match &**error {
+            AttackError::Model(reason) => of_model(reason),
+            _ => None,
+        },
         _ => None,
     }
+}
+
+fn of_network(error: &ConvertError) -> Option<&'static str> {
+    matches!(*error.problem, ConvertProblem::NormalisedTwice).then_some(NOT_TWICE)
 }
 
 fn of_problem(error: &ProblemError) -> Option<&'static str> {
@@ -80,19 +121,16 @@ fn of_problem(error: &ProblemError) -> Option<&'static str> {
 }
 
 fn of_model(error: &SmoothedError) -> Option<&'static str> {
-    const TWICE: &str = "leave out --mean and --std";
     match error {
         SmoothedError::Model(model) => match **model {
             ModelError::Unsupported { .. } => Some("--runtime onnx leaves the graph to ONNX Runtime"),
             ModelError::Disagree { .. } => {
                 Some("--runtime own or --runtime onnx takes one of them without comparing")
             }
-            ModelError::NormalisedTwice { .. } => Some(TWICE),
+            ModelError::NormalisedTwice { .. } => Some(NOT_TWICE),
             _ => None,
         },
-        SmoothedError::Network(network) => {
-            matches!(*network.problem, ConvertProblem::NormalisedTwice).then_some(TWICE)
-        }
+        SmoothedError::Network(network) => of_network(network),
         _ => None,
     }
 }

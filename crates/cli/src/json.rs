@@ -17,17 +17,3 @@ pub(crate) fn print_or<W: std::io::Write>(
     }
     Ok(stdout.flush()?)
 }
-
-/// One point of the frontier.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct SweepPoint {
-    pub(crate) method: &'static str,
-    /// Asked for.
-    pub(crate) budget: f64,
-    pub(crate) error: f64,
-    pub(crate) rank: usize,
-    /// Proven.
-    pub(crate) kappa: f64,
-    pub(crate) limit: f64,
-    pub(crate) how: String,
-}

@@ -1,6 +1,6 @@
 //! The live line of long work with data: what is being read, fetched or added up, how much of it, how fast.
 
-use crate::progress::{duration, interrupted, live_line, note, set_template};
+use crate::progress::{duration, interrupted, live_line, set_template};
 use crate::screen;
 use gambeson::{Context, Event};
 use gambeson_data::progress::{LoadProgress, Stage};
@@ -19,41 +19,39 @@ pub(crate) struct LiveData {
 }
 
 impl LiveData {
-    /// Does long work behind the line and clears it.
-    pub(crate) fn watch<T>(work: impl FnOnce(&mut dyn Observer<LoadProgress>) -> T) -> T {
-        Self::named("", work)
-    }
-
     /// Does work in a context whose data are seen on the line.
     pub(crate) fn observed<T>(context: &Context, work: impl FnOnce(&Context) -> T) -> T {
-        Self::watch_shared(|live| {
-            let live = live.clone();
-            let observed = context.clone().with_observer(move |event| {
-                note(event);
-                match event {
-                    Event::Load(step) => live.lock().unwrap_or_else(PoisonError::into_inner).observe(step),
-                    _ => ControlFlow::Continue(()),
-                }
-            });
-            work(&observed)
-        })
+        Self::named("", context, work)
     }
 
-    fn watch_shared<T>(work: impl FnOnce(&Arc<Mutex<Self>>) -> T) -> T {
-        let bar = live_line(None, "{spinner} {elapsed}");
-        let live = Arc::new(Mutex::new(Self { bar: bar.clone(), name: String::new(), shown: None }));
-        let result = work(&live);
+    /// The same, with a name on the line.
+    pub(crate) fn named<T>(name: &str, context: &Context, work: impl FnOnce(&Context) -> T) -> T {
+        let live = Self::new(name);
+        let bar = live.bar.clone();
+        let live = Mutex::new(live);
+        let result = work(&context.clone().with_observer(move |event| {
+            let mut live = live.lock().unwrap_or_else(PoisonError::into_inner);
+            match event {
+                Event::Load(step) => return live.observe(step),
+                Event::Fit(_) => live.fits(),
+                _ => {}
+            }
+            ControlFlow::Continue(())
+        }));
         bar.finish_and_clear();
         result
     }
 
-    /// The same, with a name on the line.
-    pub(crate) fn named<T>(name: &str, work: impl FnOnce(&mut dyn Observer<LoadProgress>) -> T) -> T {
+    fn new(name: &str) -> Self {
         let bar = live_line(None, "{spinner} {elapsed}");
-        let mut live = Self { bar, name: name.to_owned(), shown: None };
-        let result = work(&mut live);
-        live.bar.finish_and_clear();
-        result
+        Self { bar, name: name.to_owned(), shown: None }
+    }
+
+    /// A projection is fitted to what was read.
+    fn fits(&mut self) {
+        if self.shown.take().is_some() {
+            set_template(&self.bar, "{spinner} {elapsed} fitting a projection");
+        }
     }
 }
 

@@ -128,6 +128,19 @@ impl DataSource {
         }
     }
 
+    /// Terms of use, where they are known.
+    pub fn terms(&self) -> Option<&'static str> {
+        match self {
+            Self::Fashion => {
+                Some("MIT, Zalando SE 2017; part of Fashion-MNIST (Xiao, Rasul, Vollgraf, 2017)")
+            }
+            Self::Cifar(..) => Some(
+                "no formal licence; cite Krizhevsky, Learning multiple layers of features from tiny images, 2009",
+            ),
+            _ => None,
+        }
+    }
+
     /// The files it is read from, or their folder; none for what is built in. Not all of them need exist.
     pub fn paths(&self) -> Vec<PathBuf> {
         match self {

@@ -7,6 +7,7 @@ use gambeson_lowrank::observe::{Interrupt, Observer};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Sees what happens, from the thread that does it; `Break` ends the work.
 type Watch = Arc<dyn Fn(&Event<'_>) -> ControlFlow<()> + Send + Sync>;
@@ -97,12 +98,10 @@ impl Context {
         if std::process::id() == self.process { Ok(Arc::clone(&self.pool)) } else { Err(Error::Forked) }
     }
 
-    /// Tells the observer something.
+    /// Tells the observer something, also after an interrupt: what was done is seen.
     pub(crate) fn tell(&self, event: &Event<'_>) -> ControlFlow<()> {
-        if self.is_interrupted() {
-            return ControlFlow::Break(());
-        }
-        self.observer.as_ref().map_or(ControlFlow::Continue(()), |observer| observer(event))
+        let told = self.observer.as_ref().map_or(ControlFlow::Continue(()), |observer| observer(event));
+        if self.is_interrupted() { ControlFlow::Break(()) } else { told }
     }
 
     /// An observer of one kind of progress that hands it on as events.
@@ -114,6 +113,38 @@ impl Context {
     /// The interrupt as libraries take it.
     pub(crate) fn interrupt(&self) -> Interrupt {
         self.interrupt.clone()
+    }
+}
+
+/// Hands progress on as events, and ends the work at the deadline.
+pub(crate) struct Limited<'a, P> {
+    context: &'a Context,
+    event: for<'b> fn(&'b P) -> Event<'b>,
+    deadline: Option<Instant>,
+    /// Whether the deadline, an interrupt or the observer ended the work.
+    pub(crate) stopped: bool,
+}
+
+impl<'a, P> Limited<'a, P> {
+    pub(crate) fn new(
+        context: &'a Context,
+        event: for<'b> fn(&'b P) -> Event<'b>,
+        limit: Option<Duration>,
+    ) -> Self {
+        let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+        Self { context, event, deadline, stopped: false }
+    }
+}
+
+impl<P> Observer<P> for Limited<'_, P> {
+    fn observe(&mut self, progress: &P) -> ControlFlow<()> {
+        let told = self.context.tell(&(self.event)(progress));
+        let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if late || told.is_break() {
+            self.stopped = true;
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
     }
 }
 

@@ -2,13 +2,18 @@
 //! program can print its own name for it.
 
 use crate::analyze_error::AnalyzeError;
+use crate::attack_error::AttackError;
 use crate::toy::ToyTextError;
 use gambeson_checker::CheckError;
 use gambeson_checker::StatisticsError;
 use gambeson_data::DataError;
 use gambeson_data::energies::DataEnergiesError;
+use gambeson_learn::convert::ConvertError;
 use gambeson_learn::onnx::NormalisationError;
 use gambeson_learn::smoothed::SmoothedError;
+use gambeson_learn::train::check::SpecFileProblem;
+use gambeson_learn::train::load::PrepareError;
+use gambeson_learn::train::{SetupError, SpecError, SpecFileError, TrainError};
 use gambeson_lowrank::linalg::matrix::MatrixError;
 use gambeson_lowrank::matrix_file::InputError;
 use gambeson_lowrank::parameter::ParameterError;
@@ -176,6 +181,21 @@ pub enum Error {
     /// Logs could not be analysed.
     #[error(transparent)]
     Analyze(Box<AnalyzeError>),
+    /// A file is not a spec of training.
+    #[error(transparent)]
+    Spec(Box<SpecFileError>),
+    /// Nothing can be trained by the spec on its data.
+    #[error(transparent)]
+    Setup(Box<SetupError>),
+    /// Training failed. What was written before stays.
+    #[error(transparent)]
+    Train(Box<TrainError>),
+    /// Inputs could not be attacked.
+    #[error(transparent)]
+    Attack(Box<AttackError>),
+    /// A file of a network could not be read or written.
+    #[error(transparent)]
+    Convert(Box<ConvertError>),
     /// A proof could not be tried.
     #[error("{name}: {reason}")]
     Check {
@@ -234,6 +254,44 @@ impl From<DataEnergiesError> for Error {
     }
 }
 
+impl From<SpecFileError> for Error {
+    fn from(error: SpecFileError) -> Self {
+        Self::Spec(Box::new(error))
+    }
+}
+
+impl From<PrepareError> for Error {
+    fn from(error: PrepareError) -> Self {
+        match error {
+            PrepareError::Data(error) => error.into(),
+            PrepareError::Setup(error) => match *error {
+                SetupError::Stopped | SetupError::Energies(DataEnergiesError::Stopped) => {
+                    DataError::Stopped.into()
+                }
+                other => Self::Setup(Box::new(other)),
+            },
+        }
+    }
+}
+
+impl From<TrainError> for Error {
+    fn from(error: TrainError) -> Self {
+        Self::Train(Box::new(error))
+    }
+}
+
+impl From<AttackError> for Error {
+    fn from(error: AttackError) -> Self {
+        Self::Attack(Box::new(error))
+    }
+}
+
+impl From<ConvertError> for Error {
+    fn from(error: ConvertError) -> Self {
+        Self::Convert(Box::new(error))
+    }
+}
+
 impl Error {
     pub(crate) fn field_of(field: &'static str, reason: StatisticsError) -> Self {
         Self::Field { field, reason }
@@ -267,7 +325,25 @@ impl Error {
                 field => field,
             }),
             Self::Analyze(error) => error.field(),
+            Self::Spec(error) => match &error.problem {
+                SpecFileProblem::Spec(error) => key(error),
+                _ => None,
+            },
+            Self::Setup(error) => match &**error {
+                SetupError::Spec(error) => key(error),
+                _ => None,
+            },
+            Self::Attack(error) => error.field(),
+            Self::Normalisation(_) => Some("mean"),
             _ => None,
         }
+    }
+}
+
+/// The key of a spec that has a wrong value.
+fn key(error: &SpecError) -> Option<&'static str> {
+    match error {
+        SpecError::Value { key, .. } => Some(key),
+        _ => None,
     }
 }

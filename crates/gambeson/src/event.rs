@@ -1,7 +1,9 @@
 //! What an observer sees.
 
 use crate::analyze_error::AnalyzeError;
+use crate::progress::{AttackProgress, SweepProgress};
 use gambeson_data::progress::LoadProgress;
+use gambeson_learn::train::TrainProgress;
 use gambeson_lowrank::projection::fit::FitProgress;
 use gambeson_lowrank::sdp::progress::Progress;
 use gambeson_smooth::runs::RunProgress;
@@ -40,6 +42,12 @@ pub enum Event<'a> {
         /// What happened.
         progress: ReplayProgress,
     },
+    /// Methods of fitting are compared.
+    Sweep(&'a SweepProgress),
+    /// A network is trained.
+    Train(&'a TrainProgress),
+    /// Inputs are attacked.
+    Attack(&'a AttackProgress),
     /// Something worth saying that ends nothing.
     Note(&'a Note),
 }

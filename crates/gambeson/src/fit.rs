@@ -1,22 +1,18 @@
 //! Projections with a proven κ, fitted to data.
 
-use crate::context::Context;
+use crate::context::{Context, Limited};
 use crate::error::Error;
 use crate::event::Event;
 use gambeson_checker::rounding::root_below;
 use gambeson_data::dataset::Dataset;
 use gambeson_data::energies::{DataEnergies, EnergyParams};
-use gambeson_lowrank::observe::Observer;
 use gambeson_lowrank::projection::certificate::certificate_path;
-use gambeson_lowrank::projection::fit::{
-    self, FitMethod, FitProgress, Fitted, FittedProjection, Target, fit_projection,
-};
+use gambeson_lowrank::projection::fit::{self, FitMethod, Fitted, FittedProjection, Target, fit_projection};
 use gambeson_lowrank::projection::method::coordinates::RankedCoordinates;
 use gambeson_lowrank::projection::method::pca::Spectrum as PcaSpectrum;
 use gambeson_lowrank::projection::proven::ProvenProjection;
 use gambeson_lowrank::sdp::bracket::BoundParams;
 use serde::{Deserialize, Serialize};
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -146,7 +142,7 @@ pub fn fit(context: &Context, data: &Dataset, params: &FitParams) -> Result<Fit,
     let seconds_read = started.elapsed().as_secs_f64();
     context.run(|| {
         let started = Instant::now();
-        let mut limited = Limited::new(context, params.time_limit);
+        let mut limited = Limited::new(context, |step| Event::Fit(step), params.time_limit);
         let bound = proof(context, params.gap);
         let fitted =
             fit_projection(&energies.fit_data(), params.target, &params.method, &bound, &mut limited)
@@ -177,7 +173,7 @@ pub fn fit_channel(
         return Err(Error::Channel { channel, channels: energies.energies().len() });
     };
     context.run(|| {
-        let mut limited = Limited::new(context, params.time_limit);
+        let mut limited = Limited::new(context, |step| Event::Fit(step), params.time_limit);
         let bound = proof(context, params.gap);
         let fitted =
             fit::fit_channel(energy, energies.allowed(), params.target, &params.method, &bound, &mut limited)
@@ -189,31 +185,6 @@ pub fn fit_channel(
 /// How κ is proven.
 fn proof(context: &Context, gap: f64) -> BoundParams {
     BoundParams { gap, threads: context.threads(), ..BoundParams::default() }
-}
-
-/// Hands progress on, and ends the work at the deadline.
-struct Limited<'a> {
-    context: &'a Context,
-    deadline: Option<Instant>,
-    stopped: bool,
-}
-
-impl<'a> Limited<'a> {
-    fn new(context: &'a Context, limit: Option<Duration>) -> Self {
-        let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
-        Self { context, deadline, stopped: false }
-    }
-}
-
-impl Observer<FitProgress> for Limited<'_> {
-    fn observe(&mut self, progress: &FitProgress) -> ControlFlow<()> {
-        let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        if late || self.context.tell(&Event::Fit(progress)).is_break() {
-            self.stopped = true;
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
-    }
 }
 
 /// The errors of principal components and of coordinates, by rank and channel.
@@ -352,6 +323,17 @@ pub struct SpectrumRecord {
     pub seconds_read: f64,
     /// Eigenvalues.
     pub seconds_eigen: f64,
+}
+
+impl SpectrumRecord {
+    /// Names of the channels: R, G and B for pictures in colour, empty for a single one.
+    pub fn channel_names(&self) -> Vec<String> {
+        match self.moments.shape {
+            [1, ..] => vec![String::new()],
+            [3, height, _] if height > 1 => ["R", "G", "B"].map(str::to_owned).into(),
+            [channels, ..] => (0..channels).map(|c| format!("channel {c}")).collect(),
+        }
+    }
 }
 
 /// Fraction of the energy lost, by rank from 0 to the number of coordinates.

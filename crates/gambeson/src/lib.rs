@@ -26,11 +26,13 @@
 //! ```
 //!
 //! In the order to read: [`context`] and [`event`] (threads, memory, interruption, progress), [`error`], [`matrix`],
-//! [`bound`](mod@bound) and [`check`](mod@check), [`data`] and [`fit`](mod@fit), [`model`] with [`toy`], [`smoothing`] and
-//! [`replay`], [`analyze`](mod@analyze).
+//! [`bound`](mod@bound) and [`check`](mod@check), [`data`], [`fit`](mod@fit) and [`project`], [`model`] with [`toy`],
+//! [`smoothing`] and [`replay`], [`analyze`](mod@analyze), [`train`](mod@train), [`attack`](mod@attack), [`export`](mod@export).
 
 pub mod analyze;
 mod analyze_error;
+pub mod attack;
+mod attack_error;
 pub mod bound;
 pub mod check;
 pub mod check_projection;
@@ -38,24 +40,40 @@ pub mod context;
 pub mod data;
 pub mod error;
 pub mod event;
+pub mod export;
 pub mod fit;
+mod lossy;
 pub mod matrix;
 pub mod model;
+pub mod progress;
+pub mod project;
 pub mod replay;
 pub mod smoothing;
 pub mod toy;
+pub mod train;
 
 pub use analyze::{Analysis, AnalyzeParams, analyze};
+pub use attack::{
+    AttackMethod, AttackParams, AttackRadius, AttackTarget, Attacked, BallBasis, WhiteBoxParams, attack,
+    attack_figure, open_certified, open_white_box,
+};
+pub use attack_error::AttackError;
 pub use bound::{Bound, BoundParams, Method, bound};
 pub use check::{Check, CheckParams, check};
 pub use check_projection::{ProjectionCheck, check_projection};
 pub use context::{Context, ContextParams};
-pub use data::{DataParams, open_data};
+pub use data::{
+    DataParams, FetchParams, ImportParams, describe_data, fetch_data, import_data, list_data, open_data,
+};
 pub use error::Error;
 pub use event::{Event, Note};
+pub use export::{ExportParams, Exported, export};
 pub use fit::{Fit, FitParams, fit, open_projection, spectrum};
 pub use matrix::{MatrixInput, RandomKind, open_matrix, random_matrix};
 pub use model::{BaseClassifier, Model, ModelParams, open_model};
+pub use project::{
+    FitMethodKind, Inspection, Sweep, SweepParams, inspect_projection, spectrum_figure, sweep, sweep_figure,
+};
 pub use replay::{
     CheckRecordsParams, RecordFile, RecordSample, RecordsCheck, check_records, check_records_by, open_records,
 };
@@ -63,3 +81,4 @@ pub use smoothing::{
     CertifiedRun, CertifyParams, ClassifyParams, CleanAnswers, DrawParams, PredictParams, PredictedRun, Seed,
     certify, certify_by, classify, predict, predict_by,
 };
+pub use train::{TrainParams, Trained, open_spec, train, train_cost, training_figure};

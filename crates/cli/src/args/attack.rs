@@ -5,6 +5,8 @@ use super::figure::FigureArguments;
 use super::shared::SplitName;
 use super::shared::{NormalisationArguments, OUTPUT, RangeArguments};
 use clap::{Args, ValueEnum};
+use gambeson::{AttackMethod, AttackParams, AttackRadius, BallBasis};
+use gambeson_learn::attack::Norm;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -64,7 +66,7 @@ pub(crate) struct AttackArguments {
     #[arg(long, value_name = "RUN.jsonl", requires = "sigma", help_heading = ATTACK)]
     pub(crate) certified: Option<PathBuf>,
     /// Steps of pgd.
-    #[arg(long, value_name = "N", default_value_t = 20, help_heading = ATTACK)]
+    #[arg(long, value_name = "N", default_value_t = defaults().steps, help_heading = ATTACK)]
     pub(crate) steps: usize,
     /// Coefficients that `sparse` changes.
     #[arg(long, value_name = "K", help_heading = ATTACK)]
@@ -76,16 +78,16 @@ pub(crate) struct AttackArguments {
     #[arg(long, value_name = "S", allow_negative_numbers = true, help_heading = ATTACK)]
     pub(crate) sigma: Option<f64>,
     /// Noise samples per gradient.
-    #[arg(long, value_name = "M", default_value_t = 16, requires = "sigma", help_heading = ATTACK)]
+    #[arg(long, value_name = "M", default_value_t = defaults().draws, requires = "sigma", help_heading = ATTACK)]
     pub(crate) draws: usize,
     /// Seed of everything random.
     #[arg(long, default_value_t = 0, help_heading = ATTACK)]
     pub(crate) seed: u64,
     /// Draws of PREDICT.
-    #[arg(long, value_name = "N", default_value_t = 1000, requires = "sigma", help_heading = ANSWERS)]
+    #[arg(long, value_name = "N", default_value_t = defaults().n, requires = "sigma", help_heading = ANSWERS)]
     pub(crate) n: u64,
     /// Failure probability of PREDICT.
-    #[arg(long, value_name = "A", default_value_t = 1e-6, allow_negative_numbers = true, requires = "sigma", help_heading = ANSWERS)]
+    #[arg(long, value_name = "A", default_value_t = defaults().alpha, allow_negative_numbers = true, requires = "sigma", help_heading = ANSWERS)]
     pub(crate) alpha: f64,
     #[command(flatten, next_help_heading = INPUTS)]
     pub(crate) range: RangeArguments,
@@ -102,6 +104,11 @@ pub(crate) struct AttackArguments {
     pub(crate) json: bool,
 }
 
+/// Of everything but the radius.
+fn defaults() -> AttackParams {
+    AttackParams::new(AttackRadius::Epsilon(1.0))
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MethodName {
     /// Projected gradient ascent
@@ -112,10 +119,38 @@ pub(crate) enum MethodName {
     Sparse,
 }
 
+impl From<MethodName> for AttackMethod {
+    fn from(name: MethodName) -> Self {
+        match name {
+            MethodName::Pgd => Self::Pgd,
+            MethodName::Fgsm => Self::Fgsm,
+            MethodName::Sparse => Self::Sparse,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BallBasisName {
     /// The values of the data: pixels, samples
     Values,
     /// Their cosine coefficients
     Dct,
+}
+
+impl From<BallBasisName> for BallBasis {
+    fn from(name: BallBasisName) -> Self {
+        match name {
+            BallBasisName::Values => Self::Values,
+            BallBasisName::Dct => Self::Dct,
+        }
+    }
+}
+
+impl From<RadiusNormName> for Norm {
+    fn from(name: RadiusNormName) -> Self {
+        match name {
+            RadiusNormName::L2 => Self::L2,
+            RadiusNormName::Linf => Self::Linf,
+        }
+    }
 }

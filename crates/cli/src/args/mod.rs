@@ -15,8 +15,8 @@ mod shared;
 mod train;
 
 pub(crate) use analyze::AnalyzeArguments;
-pub(crate) use attack::{AttackArguments, BallBasisName, MethodName};
-pub(crate) use certify::{CertifyArguments, PredictArguments, RadiusNormName, SmoothArguments};
+pub(crate) use attack::AttackArguments;
+pub(crate) use certify::{CertifyArguments, PredictArguments, SmoothArguments};
 pub(crate) use data::{
     AudioArguments, DataCommand, FetchArguments, ImportArguments, InfoArguments, SourceName,
 };

@@ -5,6 +5,7 @@ use super::figure::FigureArguments;
 use super::shared::SplitName;
 use super::shared::{DATA, OUTPUT, seconds};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use gambeson::{FitMethodKind, SweepParams};
 use gambeson_lowrank::projection::method::algorithm3::SparseParams;
 use gambeson_lowrank::sdp::bracket::BoundParams;
 use serde::Deserialize;
@@ -153,7 +154,7 @@ pub(crate) struct SweepArguments {
     #[command(flatten)]
     pub(crate) sparse: SparseArguments,
     /// How tightly kappa squared is proven: upper/sdp_lower - 1.
-    #[arg(long, default_value_t = 1e-3, allow_negative_numbers = true, help_heading = SEARCH)]
+    #[arg(long, default_value_t = SweepParams::default().gap, allow_negative_numbers = true, help_heading = SEARCH)]
     pub(crate) gap: f64,
     #[command(flatten)]
     pub(crate) figure: FigureArguments,
@@ -210,9 +211,6 @@ pub(crate) enum FitMethodName {
 }
 
 impl FitMethodName {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Axis, Self::Pca, Self::SparsePca, Self::Algorithm3, Self::Robust];
-
     /// As on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -221,6 +219,18 @@ impl FitMethodName {
             Self::SparsePca => "sparse-pca",
             Self::Algorithm3 => "algorithm3",
             Self::Robust => "robust",
+        }
+    }
+}
+
+impl From<FitMethodName> for FitMethodKind {
+    fn from(name: FitMethodName) -> Self {
+        match name {
+            FitMethodName::Axis => Self::Axis,
+            FitMethodName::Pca => Self::Pca,
+            FitMethodName::SparsePca => Self::SparsePca,
+            FitMethodName::Algorithm3 => Self::Algorithm3,
+            FitMethodName::Robust => Self::Robust,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The command line of `gambeson train`.
 
 use super::shared::{OUTPUT, seconds};
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::Args;
 use gambeson_learn::train::TrainSpec;
 use gambeson_lowrank::MemoryLimit;
@@ -87,9 +87,7 @@ impl TrainArguments {
             return Ok(request);
         }
         let path = &self.spec;
-        let text = memory.read_file(path).with_context(|| path.display().to_string())?;
-        let text = String::from_utf8(text).with_context(|| path.display().to_string())?;
-        let spec = TrainSpec::parse(&text, &self.set).with_context(|| path.display().to_string())?;
+        let spec = TrainSpec::read(path, &self.set, memory)?;
         let out = match &self.out {
             Some(out) => out.clone(),
             None if path.extension().is_some_and(|extension| extension == "toml") => path.with_extension(""),

@@ -39,20 +39,21 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Ended> {
     let context = ContextParams { threads: NonZeroUsize::new(threads), memory_limit: memory };
     let context = &Context::new(context)?.with_interrupt(interrupted);
     let resources = Resources { threads, memory };
-    let mut stdout = Output(std::io::stdout().lock());
+    // Not locked: observers print from the threads of the context.
+    let mut stdout = Output(std::io::stdout());
     match arguments.command {
         Command::Quickstart(arguments) => quickstart::run(&arguments, &mut stdout, context),
         Command::Bound(arguments) if arguments.demo => demo::run(&mut stdout, context),
         Command::Bound(arguments) => bound::run(&arguments, &mut stdout, context),
         Command::Check(arguments) => check::run(&arguments, &mut stdout, context),
-        Command::Data(command) => data::run(&command, &mut stdout, memory),
+        Command::Data(command) => data::run(&command, &mut stdout, context),
         Command::Project(command) => project::run(&command, &mut stdout, context),
-        Command::Train(arguments) => train::run(&arguments, &mut stdout, resources),
+        Command::Train(arguments) => train::run(&arguments, &mut stdout, context),
         Command::Certify(arguments) => certify::run(&arguments, &mut stdout, context),
         Command::Predict(arguments) => certify::predict::run(&arguments, &mut stdout, context),
-        Command::Attack(arguments) => attack::run(&arguments, &mut stdout, resources),
+        Command::Attack(arguments) => attack::run(&arguments, &mut stdout, context),
         Command::Analyze(arguments) => analyze::run(&arguments, &mut stdout, context),
-        Command::Export(arguments) => export::run(&arguments, &mut stdout, memory),
+        Command::Export(arguments) => export::run(&arguments, &mut stdout, context),
         Command::Reproduce(arguments) => reproduce::run(&arguments, &mut stdout, resources),
         Command::Completions { shell } => {
             let mut script = Vec::new(); // generators panic if a writer fails

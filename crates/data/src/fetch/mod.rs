@@ -20,6 +20,7 @@ use download::{Patience, download, part_of};
 use gambeson_lowrank::file::sha256;
 use gambeson_lowrank::observe::Observer;
 use install::{KnownSet, check_place, install, recover, temporary};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -52,6 +53,12 @@ impl Provider {
     pub fn url(url: &str) -> Self {
         let host = url.split("://").nth(1).unwrap_or(url).split('/').next().unwrap_or(url);
         Self::Archive { name: host.to_owned(), url: url.to_owned(), sha256: None }
+    }
+
+    /// What a text names: an archive at an address of http or https, or else an archive or folder at hand.
+    pub fn parse(text: &OsStr) -> Self {
+        let is_address = |text: &&str| text.starts_with("http://") || text.starts_with("https://");
+        text.to_str().filter(is_address).map_or_else(|| Self::File(text.into()), Self::url)
     }
 
     /// Those that are tried where none is chosen, in order.

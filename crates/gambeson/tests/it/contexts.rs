@@ -1,18 +1,14 @@
+use crate::support::{context, interruptible};
 use gambeson::{
-    BoundParams, Context, ContextParams, DataParams, Error, Event, FitParams, RandomKind, bound, fit,
-    open_data, open_matrix, random_matrix,
+    BoundParams, Context, DataParams, Error, Event, FitParams, RandomKind, bound, fit, open_data,
+    open_matrix, random_matrix,
 };
 use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::projection::fit::Target;
-use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-
-pub(crate) fn context(threads: usize, memory_limit: MemoryLimit) -> Context {
-    Context::new(ContextParams { threads: NonZeroUsize::new(threads), memory_limit }).expect("threads")
-}
 
 /// Two at once: one refuses what the other reads, and neither sees the threads of the other.
 #[test]
@@ -49,9 +45,7 @@ fn contexts_know_nothing_of_each_other() {
 
 /// A context whose interrupt another thread sets after a while, and how long after that the work still takes.
 pub(crate) fn interrupted(after: Duration, work: impl FnOnce(&Context)) -> Duration {
-    let stop = Arc::new(AtomicBool::new(false));
-    let asked = Arc::clone(&stop);
-    let context = context(2, MemoryLimit::NONE).with_interrupt(move || asked.load(Ordering::SeqCst));
+    let (stop, context) = interruptible(context(2, MemoryLimit::NONE));
     std::thread::scope(|scope| {
         let timer = scope.spawn(|| {
             std::thread::sleep(after);

@@ -1,4 +1,5 @@
-use crate::contexts::{SOON, context, interrupted};
+use crate::contexts::{SOON, interrupted};
+use crate::support::context;
 use gambeson::{
     CertifyParams, CheckRecordsParams, Context, DataParams, DrawParams, Model, ModelParams, PredictParams,
     RecordSample, Seed, certify, certify_by, check_records, check_records_by, open_data, open_model,

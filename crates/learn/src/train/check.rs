@@ -1,8 +1,11 @@
-//! From a TOML text to a spec that can be trained.
+//! From a TOML text, or a file of one, to a spec that can be trained.
 
 use super::spec::{
     FitSpec, NoiseSpec, Objective, OptimiserSpec, ProjectionSpec, Schedule, SmoothAdv, TrainSpec,
 };
+use gambeson_lowrank::MemoryLimit;
+use std::path::{Path, PathBuf};
+use std::string::FromUtf8Error;
 use thiserror::Error;
 use toml::{Table, Value};
 
@@ -45,6 +48,30 @@ pub enum SpecError {
     /// Parts that do not go together.
     #[error("{0}")]
     Conflict(Conflict),
+}
+
+/// A file that is not a spec.
+#[derive(Debug, Error)]
+#[error("{}: {problem}", path.display())]
+pub struct SpecFileError {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub problem: SpecFileProblem,
+}
+
+/// Why a file is not a spec.
+#[derive(Debug, Error)]
+pub enum SpecFileProblem {
+    /// The system.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// Not text.
+    #[error(transparent)]
+    Text(#[from] FromUtf8Error),
+    /// Not a spec that can be trained.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
 }
 
 /// Parts of a spec that do not go together.
@@ -92,6 +119,12 @@ fn suggestion(nearest: Option<&str>) -> String {
 }
 
 impl TrainSpec {
+    /// Reads a file of at most `memory`, with overrides `table.key=value`, and checks it.
+    pub fn read(path: &Path, overrides: &[String], memory: MemoryLimit) -> Result<Self, SpecFileError> {
+        let read = || Ok(Self::parse(&String::from_utf8(memory.read_file(path)?)?, overrides)?);
+        read().map_err(|problem| SpecFileError { path: path.to_path_buf(), problem })
+    }
+
     /// Reads a TOML text, with overrides `table.key=value`, and checks it.
     pub fn parse(text: &str, overrides: &[String]) -> Result<Self, SpecError> {
         let mut table: Table =

@@ -1,6 +1,6 @@
 //! From a spec to what is trained: the data by their name, then everything that follows from them.
 
-use super::setup::{Setup, SetupError, projection, samples};
+use super::setup::{Setup, SetupError, SetupObservers, projection, samples};
 use super::spec::TrainSpec;
 use gambeson_data::DataError;
 use gambeson_data::dataset::{Dataset, Split};
@@ -13,7 +13,6 @@ use thiserror::Error;
 
 /// Why a spec cannot be made ready.
 #[derive(Debug, Error)]
-#[non_exhaustive]
 pub enum PrepareError {
     /// Data that cannot be read.
     #[error(transparent)]
@@ -31,15 +30,15 @@ pub fn prepare(
     data_dir: &Path,
     memory: MemoryLimit,
     threads: usize,
-    observer: &mut dyn Observer<LoadProgress>,
+    observers: &mut SetupObservers<'_>,
 ) -> Result<Setup, PrepareError> {
     let mut spec = spec.clone();
     if let Some(file) = spec.projection.as_mut().and_then(|projection| projection.file.as_mut()) {
         *file = found_beside(file, beside);
     }
-    let (train, test) = both_parts(&spec.data.name, data_dir, memory, observer)?;
+    let (train, test) = both_parts(&spec.data.name, data_dir, memory, observers.load)?;
     let train = samples(&spec, train);
-    let projection = projection(&spec, &train, memory, threads).map_err(Box::new)?;
+    let projection = projection(&spec, &train, memory, threads, observers).map_err(Box::new)?;
     let setup = Setup::new(&spec, train, test, projection).map_err(Box::new)?;
     Ok(Setup { memory, ..setup })
 }

@@ -24,8 +24,8 @@ pub mod sgd;
 pub mod spec;
 pub mod trainer;
 
-pub use check::SpecError;
-pub use run::{Outcome, RunError, TrainProgress, train};
+pub use check::{SpecError, SpecFileError};
+pub use run::{Outcome, TrainError, TrainProgress, train};
 pub use setup::{Setup, SetupError};
 pub use spec::TrainSpec;
 pub use trainer::Trainer;

@@ -95,7 +95,7 @@ pub struct Outcome {
 /// Why a run failed. What was written before stays.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum RunError {
+pub enum TrainError {
     /// The system.
     #[error("{}: {reason}", path.display())]
     Io {
@@ -155,7 +155,7 @@ pub fn train(
     folder: &Path,
     every: Duration,
     observer: &mut dyn Observer<TrainProgress>,
-) -> Result<Outcome, RunError> {
+) -> Result<Outcome, TrainError> {
     let spec = setup.identity();
     claim(folder, &spec)?;
     write_projection(setup, folder)?;
@@ -171,22 +171,22 @@ pub fn train(
     Ok(run.ended(Some(network)))
 }
 
-fn failed(path: PathBuf) -> impl FnOnce(io::Error) -> RunError {
-    |reason| RunError::Io { path, reason }
+fn failed(path: PathBuf) -> impl FnOnce(io::Error) -> TrainError {
+    |reason| TrainError::Io { path, reason }
 }
 
 /// Makes the folder one of this spec, unless it is one of another, or somebody else's.
-fn claim(folder: &Path, spec: &str) -> Result<(), RunError> {
+fn claim(folder: &Path, spec: &str) -> Result<(), TrainError> {
     let at = |name: &str| folder.join(name);
     std::fs::create_dir_all(folder).map_err(failed(folder.to_path_buf()))?;
     match std::fs::read_to_string(at(SPEC)) {
         Ok(own) if own == spec => Ok(()),
-        Ok(_) => Err(RunError::AnotherSpec { path: at(SPEC) }),
+        Ok(_) => Err(TrainError::AnotherSpec { path: at(SPEC) }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             // What stands there without a spec is not of this run, and is not ours to replace.
             let ours = [NETWORK, METRICS, CHECKPOINT, PREVIOUS, NEW, PROJECTION];
             if let Some(path) = ours.map(at).into_iter().find(|path| path.exists()) {
-                return Err(RunError::Foreign { path });
+                return Err(TrainError::Foreign { path });
             }
             // Before all else: whatever is written from now on is of this run, also after a kill.
             write_file(&at(SPEC), spec.as_bytes()).map_err(failed(at(SPEC)))
@@ -196,7 +196,7 @@ fn claim(folder: &Path, spec: &str) -> Result<(), RunError> {
 }
 
 /// The projection stands behind its certificate: where it is, both are.
-fn write_projection(setup: &Setup, folder: &Path) -> Result<(), RunError> {
+fn write_projection(setup: &Setup, folder: &Path) -> Result<(), TrainError> {
     let path = folder.join(PROJECTION);
     let Some(used) = setup.projection.as_ref().filter(|_| !path.exists()) else { return Ok(()) };
     if let Some(certificate) = &used.certificate {
@@ -229,7 +229,7 @@ impl<'a> Run<'a> {
         folder: &'a Path,
         spec: String,
         observer: &mut dyn Observer<TrainProgress>,
-    ) -> Result<Self, RunError> {
+    ) -> Result<Self, TrainError> {
         let found = last_checkpoint(setup, folder, &spec, observer)?;
         let last_is_good = found.as_ref().is_none_or(|found| found.from_last);
         let (trainer, progress) = match found {
@@ -250,11 +250,11 @@ impl<'a> Run<'a> {
         &mut self,
         every: Duration,
         observer: &mut dyn Observer<TrainProgress>,
-    ) -> Result<bool, RunError> {
+    ) -> Result<bool, TrainError> {
         let report = self.trainer.step();
         let (step, steps) = (self.trainer.state().step, self.trainer.steps());
         if !report.loss.is_finite() {
-            return Err(RunError::Diverged { step });
+            return Err(TrainError::Diverged { step });
         }
         self.progress.add(step, &report);
         let mut stop = observer.observe(&TrainProgress::Step { step, steps, report }).is_break();
@@ -293,10 +293,10 @@ impl<'a> Run<'a> {
     }
 
     /// Writes a checkpoint. Time until it is written is none of training.
-    fn save(&mut self) -> Result<(), RunError> {
+    fn save(&mut self) -> Result<(), TrainError> {
         let Weights { parameters, statistics } = &self.trainer.state().weights;
         if parameters.iter().chain(statistics).any(|number| !number.is_finite()) {
-            return Err(RunError::Diverged { step: self.progress.step });
+            return Err(TrainError::Diverged { step: self.progress.step });
         }
         let checkpoint = Checkpoint {
             spec: self.spec.clone(),
@@ -338,7 +338,7 @@ fn last_checkpoint(
     folder: &Path,
     spec: &str,
     observer: &mut dyn Observer<TrainProgress>,
-) -> Result<Option<Found>, RunError> {
+) -> Result<Option<Found>, TrainError> {
     let places = Places::new(&setup.architecture)?;
     let read = |name: &str| -> Result<Option<Checkpoint>, CheckpointProblem> {
         let bytes = match std::fs::read(folder.join(name)) {
@@ -359,7 +359,7 @@ fn last_checkpoint(
         // A moment between two names, and what is left is broken.
         (None, Err(previous)) => {
             let last = CheckpointProblem::Io(io::ErrorKind::NotFound.into());
-            Err(RunError::Checkpoints {
+            Err(TrainError::Checkpoints {
                 path: folder.join(CHECKPOINT),
                 last: last.into(),
                 previous: previous.into(),
@@ -372,7 +372,7 @@ fn last_checkpoint(
         (Some(last), previous) => {
             let missing = CheckpointProblem::Io(io::ErrorKind::NotFound.into());
             let previous = previous.err().unwrap_or(missing);
-            Err(RunError::Checkpoints {
+            Err(TrainError::Checkpoints {
                 path: folder.join(CHECKPOINT),
                 last: last.into(),
                 previous: previous.into(),

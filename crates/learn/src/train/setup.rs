@@ -2,20 +2,24 @@
 
 use super::check::SpecError;
 use super::spec::{FitMethodName, FitSpec, Grid, ProjectionSpec, TrainSpec};
-use crate::net::architecture::Architecture;
+use crate::net::architecture::{Architecture, ArchitectureError};
 use crate::net::models::ModelError;
+use crate::net::parameters::Places;
 use crate::view::{View, ViewError};
 use gambeson_data::dataset::{Dataset, Shape, Values};
 use gambeson_data::energies::{DataEnergies, DataEnergiesError, EnergyParams};
+use gambeson_data::progress::LoadProgress;
 use gambeson_data::statistics::channel_statistics;
 use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::file::sha256;
+use gambeson_lowrank::observe::Observer;
 use gambeson_lowrank::projection::certificate::{ProjectionCertificate, certificate_path};
-use gambeson_lowrank::projection::fit::{FitMethod, FitProjectionError, Target, fit_projection};
+use gambeson_lowrank::projection::fit::{FitMethod, FitProgress, FitProjectionError, Target, fit_projection};
 use gambeson_lowrank::projection::{Projection, ProjectionError};
 use gambeson_lowrank::sdp::bracket::BoundParams;
 use gambeson_lowrank::sdp::certificate::CertificateFileError;
 use std::fmt::Write;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -132,6 +136,17 @@ pub enum SetupError {
     /// The network cannot be shown what the projection keeps.
     #[error(transparent)]
     View(#[from] ViewError),
+    /// An observer ended the fit: a projection that it cuts short is not the one of the spec.
+    #[error("stopped")]
+    Stopped,
+}
+
+/// Observers of what is made ready. `Break` ends it with an error.
+pub struct SetupObservers<'a> {
+    /// Sees data as they are read, and their moments as they are added up.
+    pub load: &'a mut dyn Observer<LoadProgress>,
+    /// Sees the fit of a projection.
+    pub fit: &'a mut (dyn Observer<FitProgress> + Send),
 }
 
 impl Setup {
@@ -198,6 +213,11 @@ impl Setup {
         Ok(Self { spec, train, test, projection, view, normalisation, architecture, sigma, range, memory })
     }
 
+    /// Numbers that are trained.
+    pub fn parameters(&self) -> Result<usize, ArchitectureError> {
+        Ok(Places::new(&self.architecture)?.parameters)
+    }
+
     /// The spec as a run keeps it: with hashes of data and projection, so that a run goes on with these only.
     pub fn identity(&self) -> String {
         let mut text = self.spec.to_toml();
@@ -236,6 +256,7 @@ pub fn projection(
     train: &Dataset,
     memory: MemoryLimit,
     threads: usize,
+    observers: &mut SetupObservers<'_>,
 ) -> Result<Option<UsedProjection>, SetupError> {
     let Some(ProjectionSpec { file, fit, .. }) = &spec.projection else { return Ok(None) };
     if let Some(path) = file {
@@ -246,7 +267,7 @@ pub fn projection(
             .transpose()?;
         return Ok(Some(UsedProjection { projection, certificate }));
     }
-    fit.as_ref().map(|fit| fitted(fit, train, memory, threads)).transpose()
+    fit.as_ref().map(|fit| fitted(fit, train, memory, threads, observers)).transpose()
 }
 
 fn fitted(
@@ -254,9 +275,10 @@ fn fitted(
     train: &Dataset,
     memory: MemoryLimit,
     threads: usize,
+    observers: &mut SetupObservers<'_>,
 ) -> Result<UsedProjection, SetupError> {
     let params = EnergyParams { basis: fit.basis, grid: fit.grid, centre: false, memory };
-    let energies = DataEnergies::new(train, &params, &mut ())?;
+    let energies = DataEnergies::new(train, &params, observers.load)?;
     let method = match fit.method {
         FitMethodName::Robust => FitMethod::Robust,
         FitMethodName::Axis => FitMethod::Axis,
@@ -267,6 +289,16 @@ fn fitted(
         (None, error) => Target::Error(error.unwrap_or_default()), // one of them is there
     };
     let bound = BoundParams { threads, ..BoundParams::default() };
-    let fitted = fit_projection(&energies.fit_data(), target, &method, &bound, &mut ())?;
+    let mut stopped = false;
+    let fit_observer = &mut *observers.fit;
+    let mut observer = |progress: &FitProgress| {
+        stopped |= fit_observer.observe(progress).is_break();
+        if stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let fitted = fit_projection(&energies.fit_data(), target, &method, &bound, &mut observer);
+    if stopped {
+        return Err(SetupError::Stopped);
+    }
+    let fitted = fitted?;
     Ok(UsedProjection { projection: fitted.projection, certificate: Some(fitted.certificate) })
 }

@@ -1,136 +1,140 @@
 //! `gambeson attack`: adversarial examples, and certified inputs at their certified radii.
 
-mod answers;
-mod figure;
-mod scene;
-mod summary;
+mod live;
 
-use crate::args::{AttackArguments, FigureFiles, MethodName, RadiusNormName};
+use crate::args::{AttackArguments, FigureFiles};
 use crate::ended::Ended;
+use crate::hints::in_options;
 use crate::json;
-use crate::machine::Resources;
+use crate::live_data::LiveData;
 use crate::output::writable;
-use crate::progress::{catch_interrupts, interrupted, live_line};
-use anyhow::{Context, bail, ensure};
-use gambeson_learn::attack::inputs::{Adversarial, AttackParams, Done, Victim, attack_inputs};
-use gambeson_learn::attack::sparse::sparse_change;
-use gambeson_lowrank::MemoryLimit;
+use crate::progress::{catch_interrupts, duration, say};
+use crate::screen::{shown, shown_path, wrapped};
+use anyhow::{Context as _, ensure};
+use gambeson::attack::AttackRecord;
+use gambeson::{
+    AttackParams, AttackRadius, AttackTarget, Context, DataParams, WhiteBoxParams, attack, attack_figure,
+    open_certified, open_data, open_white_box,
+};
 use gambeson_lowrank::file::write_file;
-use gambeson_lowrank::matrix_file::npy;
-use gambeson_lowrank::observe::Observer;
-use scene::Scene;
+use live::LiveAttack;
 use std::io::Write;
-use std::ops::ControlFlow;
 use std::time::Instant;
-use summary::Summary;
+
+/// Pictures in a figure unless asked otherwise.
+const PICTURES: usize = 6;
 
 pub(super) fn run(
     arguments: &AttackArguments,
     stdout: &mut impl Write,
-    resources: Resources,
+    context: &Context,
 ) -> anyhow::Result<Ended> {
     let figures = arguments.figure.figure.iter().flat_map(FigureFiles::paths);
     for path in figures.chain(&arguments.out) {
         writable(path)?;
     }
-    check(arguments)?;
+    let mut params = params(arguments, context)?;
+    params.validate(arguments.model.is_some()).map_err(in_options)?;
+    ensure!(arguments.pictures != Some(0), "--pictures 0: must be at least 1");
     catch_interrupts("stopping (press Ctrl-C again to quit)");
     let started = Instant::now();
-    let scene = Scene::load(arguments, resources)?;
-    let victims = scene.victims(arguments)?;
-    let perturbed = perturb(&scene, arguments, &victims, resources.memory)?;
-    if perturbed.len() < victims.len() {
+    let reading = DataParams { split: arguments.split.into(), ..DataParams::default() };
+    let data = LiveData::observed(context, |context| open_data(context, &arguments.data, &reading))?;
+    params.indices = Some(arguments.range.of(data.len())?.collect());
+    let white_box = WhiteBoxParams {
+        projection: arguments.projection.clone(),
+        certificate: arguments.certificate.clone(),
+        mean: arguments.normalisation.mean.clone(),
+        std: arguments.normalisation.std.clone(),
+    };
+    let model = arguments.model.as_deref().map(|path| open_white_box(context, path, &data, &white_box));
+    let model = model.transpose().map_err(in_options)?;
+    let target = AttackTarget { data: &data, model: model.as_ref() };
+    let attacked = LiveAttack::observed(context, |context| attack(context, target, &params));
+    let mut attacked = attacked.map_err(in_options)?;
+    if attacked.stopped {
+        say("stopped before all inputs were attacked and predicted");
         return Ok(Ended::FellShort);
     }
-    let answers = scene.answers(arguments, &victims, &perturbed)?;
-    let summary = Summary::new(arguments, &scene, &victims, &perturbed, answers.as_ref(), started.elapsed());
+    attacked.seconds = started.elapsed().as_secs_f64();
     if let Some(path) = &arguments.out {
-        let shape = scene.data.shape();
-        #[allow(clippy::cast_possible_truncation)] // what was asked for
-        let values: Vec<f32> =
-            perturbed.iter().flat_map(|adversarial| &adversarial.values).map(|&x| x as f32).collect();
-        let sizes = [perturbed.len(), shape.channels, shape.height, shape.width];
-        write_file(path, &npy::to_bytes(&sizes, &values)).with_context(|| path.display().to_string())?;
+        write_file(path, &attacked.to_npy()).with_context(|| path.display().to_string())?;
     }
     if let Some(files) = &arguments.figure.figure {
-        figure::draw(&summary, scene.data.shape()).draw().write(files.paths())?;
+        attack_figure(&attacked).draw().write(files.paths())?;
     }
-    if arguments.json {
-        writeln!(stdout, "{}", json::line(&summary)?)?;
-    } else {
-        summary.print(arguments, &scene, stdout)?;
-    }
-    stdout.flush()?;
-    Ok(if summary.broken.is_some_and(|broken| broken > 0) { Ended::FellShort } else { Ended::AsAsked })
+    json::print_or(arguments.json, &attacked, stdout, |stdout| {
+        print(&attacked.record(), arguments, data.name(), stdout)
+    })?;
+    Ok(if attacked.broken().is_some_and(|broken| broken > 0) { Ended::FellShort } else { Ended::AsAsked })
 }
 
-/// What the command line alone tells.
-fn check(arguments: &AttackArguments) -> anyhow::Result<()> {
-    let sparse = arguments.method == MethodName::Sparse;
-    match (sparse, arguments.sparsity) {
-        (true, None) => bail!("--method sparse needs --sparsity, the number of coefficients"),
-        (true, Some(0)) => bail!("--sparsity 0: must be at least 1"),
-        (false, Some(_)) => bail!("--sparsity goes with --method sparse"),
-        _ => {}
-    }
-    ensure!(arguments.model.is_some() || sparse, "--model: only --method sparse needs none");
-    let pgd = arguments.method == MethodName::Pgd;
-    ensure!(pgd || arguments.certified.is_none(), "--certified goes with --method pgd");
-    ensure!(
-        arguments.method != MethodName::Fgsm || arguments.norm == RadiusNormName::Linf,
-        "--method fgsm is in l_inf: give --norm linf"
-    );
-    ensure!(
-        arguments.certified.is_none() || arguments.basis.is_none(),
-        "--basis: certified radii in l_inf are of the projection's own coordinates; leave it out"
-    );
-    if let Some(epsilon) = arguments.epsilon {
-        ensure!(epsilon > 0.0 && epsilon.is_finite(), "--epsilon {epsilon}: must be a finite number above 0");
-    }
-    if let Some(sigma) = arguments.sigma {
-        ensure!(sigma > 0.0 && sigma.is_finite(), "--sigma {sigma}: must be a finite number above 0");
-    }
-    ensure!(arguments.pictures != Some(0), "--pictures 0: must be at least 1");
-    Ok(())
-}
-
-/// The live line while inputs are attacked.
-struct Live(indicatif::ProgressBar);
-
-impl Observer<Done> for Live {
-    fn observe(&mut self, done: &Done) -> ControlFlow<()> {
-        self.0.inc(done.inputs as u64);
-        if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-}
-
-/// The perturbed inputs, in order; fewer if interrupted.
-fn perturb(
-    scene: &Scene,
-    arguments: &AttackArguments,
-    victims: &[Victim],
-    memory: MemoryLimit,
-) -> anyhow::Result<Vec<Adversarial>> {
-    if let (MethodName::Sparse, Some(k)) = (arguments.method, arguments.sparsity) {
-        let one = |victim: &Victim| {
-            let found = sparse_change(scene.data.shape(), k, victim.epsilon, arguments.seed, victim.index)?;
-            let values = victim.values.iter().zip(&found.change).map(|(x, d)| x + d).collect();
-            Ok(Adversarial { index: victim.index, values, length: found.amplitude, largest: victim.epsilon })
-        };
-        return victims.iter().map(one).collect();
-    }
-    let Some(model) = &scene.model else { bail!("--model is missing") };
-    let params = AttackParams {
-        pgd: scene.climb(arguments),
-        frame: scene.frame(arguments)?,
-        sigma: arguments.sigma.unwrap_or(0.0),
-        draws: if arguments.sigma.is_some() { arguments.draws } else { 1 },
-        seed: arguments.seed,
-        memory,
+/// What is asked, without the inputs that are chosen: how many there are is not known yet.
+fn params(arguments: &AttackArguments, context: &Context) -> anyhow::Result<AttackParams> {
+    let radius = match &arguments.certified {
+        Some(path) => AttackRadius::Certified(open_certified(context, path)?),
+        None => AttackRadius::Epsilon(arguments.epsilon.context("--epsilon is missing")?), // clap asks for it
     };
-    let bar = live_line(Some(victims.len() as u64), "{spinner} {elapsed} [{bar:20}] {pos} of {len} attacked");
-    let mut live = Live(bar);
-    let found = attack_inputs(&model.network, &model.view, &params, victims, &mut live);
-    live.0.finish_and_clear();
-    Ok(found?)
+    let by_default = if arguments.figure.figure.is_some() { PICTURES } else { 0 };
+    Ok(AttackParams {
+        method: arguments.method.into(),
+        norm: arguments.norm.into(),
+        basis: arguments.basis.map(Into::into),
+        steps: arguments.steps,
+        sparsity: arguments.sparsity,
+        any_values: arguments.any_values,
+        sigma: arguments.sigma,
+        draws: arguments.draws,
+        n: arguments.n,
+        alpha: arguments.alpha,
+        seed: arguments.seed,
+        pictures: arguments.pictures.unwrap_or(by_default),
+        // In a figure of this command; a record has the first ones.
+        misled_first: arguments.figure.figure.is_some(),
+        ..AttackParams::new(radius)
+    })
+}
+
+fn print(
+    record: &AttackRecord,
+    arguments: &AttackArguments,
+    data: &str,
+    stdout: &mut impl Write,
+) -> std::io::Result<()> {
+    let data = shown(data);
+    let what = match (&arguments.model, arguments.sigma) {
+        (None, _) => data,
+        (Some(path), None) => format!("{} on {data}", shown_path(path)),
+        (Some(path), Some(sigma)) => format!("{} on {data}, smoothed by noise {sigma}", shown_path(path)),
+    };
+    writeln!(stdout, "{}", wrapped(&what, 2))?;
+    let basis = if record.basis == "dct" { "cosine coefficients" } else { "values" };
+    let AttackRecord { method, norm, .. } = record;
+    let ball = match (record.epsilon, *method) {
+        (None, _) => format!("{method} at certified radii in {norm}, median {:.4}", record.median_epsilon),
+        (Some(epsilon), "sparse") => format!(
+            "{} random cosine coefficients, largest change of a value {epsilon}",
+            record.sparsity.unwrap_or(0)
+        ),
+        (Some(epsilon), _) => format!("{method} in {norm} of {basis}, radius {epsilon}"),
+    };
+    writeln!(stdout, "attack       {ball}")?;
+    writeln!(stdout, "inputs       {} in {}", record.inputs, duration(record.seconds))?;
+    if let (Some(before), Some(after), Some(abstained)) = (record.before, record.after, record.abstained) {
+        let name = if record.broken.is_some() { "kept" } else { "accuracy" };
+        writeln!(
+            stdout,
+            "{name:<12} {:.1} % before, {:.1} % after; {abstained} without an answer",
+            100.0 * before,
+            100.0 * after
+        )?;
+    }
+    if let Some(broken) = record.broken {
+        writeln!(stdout, "broken       {broken} of {} certificates", record.inputs)?;
+    }
+    writeln!(stdout, "changed      values by at most {:.4}", record.largest)?;
+    for path in arguments.out.iter().chain(arguments.figure.figure.iter().flat_map(FigureFiles::paths)) {
+        writeln!(stdout, "wrote        {}", shown_path(path))?;
+    }
+    Ok(())
 }

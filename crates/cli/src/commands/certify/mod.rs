@@ -1,7 +1,6 @@
 //! `gambeson certify`: counts and radii for the inputs of a data set, one record each.
 
 mod live;
-mod model;
 pub(super) mod predict;
 mod print;
 mod setup;
@@ -14,7 +13,6 @@ use gambeson::{CertifyParams, Context};
 use gambeson_lowrank::file::write_file;
 use gambeson_smooth::sequential::Goal;
 pub(crate) use live::{Draws, LiveInputs};
-pub(crate) use model::{hinted, normalisation};
 use setup::Setup;
 pub(crate) use setup::{interruptible, noise_levels, open_for_check, reading_params};
 use std::io::Write;

@@ -45,7 +45,7 @@ impl LiveFit {
         })
     }
 
-    fn update(&self, progress: &FitProgress) {
+    pub(super) fn update(&self, progress: &FitProgress) {
         if let FitProgress::Channel { channel, total } = progress {
             self.set_prefix(format!("channel {} of {total}: ", channel + 1));
         }

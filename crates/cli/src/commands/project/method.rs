@@ -15,6 +15,16 @@ pub(super) fn in_few_words(how: BasisConstruction, rank: usize) -> String {
     }
 }
 
+/// The sparse part of a method.
+pub(super) fn sparse_params(sparse: &SparseArguments) -> SparseParams {
+    let default = SparseParams::default();
+    SparseParams {
+        alpha: sparse.alpha.unwrap_or(default.alpha),
+        max_iterations: sparse.rounds.map_or(default.max_iterations, |rounds| rounds as usize),
+        ..default
+    }
+}
+
 /// The method with its parameters.
 pub(super) fn method_of(
     name: FitMethodName,
@@ -23,12 +33,7 @@ pub(super) fn method_of(
     error: Option<f64>,
     splits: &[usize],
 ) -> FitMethod {
-    let default = SparseParams::default();
-    let sparse = SparseParams {
-        alpha: sparse.alpha.unwrap_or(default.alpha),
-        max_iterations: sparse.rounds.map_or(default.max_iterations, |rounds| rounds as usize),
-        ..default
-    };
+    let sparse = sparse_params(sparse);
     match name {
         FitMethodName::Axis => FitMethod::Axis,
         FitMethodName::Pca => FitMethod::Pca,

@@ -2,7 +2,6 @@
 
 mod energies;
 mod fit;
-mod frontier;
 mod inspect;
 mod live;
 mod method;
@@ -11,7 +10,6 @@ mod sweep;
 
 use crate::args::ProjectCommand;
 use crate::ended::Ended;
-use crate::machine::Resources;
 use crate::progress::catch_interrupts;
 use gambeson::Context;
 use std::io::Write;
@@ -24,12 +22,8 @@ pub(crate) fn run(
     catch_interrupts("stopping with the best result so far (press Ctrl-C again to quit)");
     let done = match command {
         ProjectCommand::Fit(arguments) => fit::run(arguments, stdout, context),
-        ProjectCommand::Inspect(arguments) => inspect::run(
-            arguments,
-            stdout,
-            Resources { threads: context.threads(), memory: context.memory_limit() },
-        ),
-        ProjectCommand::Sweep(arguments) => sweep::run(arguments, stdout, context),
+        ProjectCommand::Inspect(arguments) => inspect::run(arguments, stdout, context),
+        ProjectCommand::Sweep(arguments) => sweep::run(arguments, context),
         ProjectCommand::Spectrum(arguments) => spectrum::run(arguments, stdout, context),
     };
     match done {

@@ -6,10 +6,9 @@ use crate::ended::Ended;
 use crate::json;
 use crate::live_data::LiveData;
 use crate::report::decimal::up_to_places;
-use crate::report::figure::{Axis, Figure, Panel, Point, Series, Style};
 use crate::report::table::Table;
 use gambeson::fit::SpectrumRecord;
-use gambeson::{Context, spectrum};
+use gambeson::{Context, spectrum, spectrum_figure};
 use std::io::Write;
 
 /// Ranks in the table for people, repeated ten times as large.
@@ -28,18 +27,9 @@ pub(super) fn run(
         write!(stdout, "{}", table(&record, &describe(&record.moments)).terminal())
     })?;
     if let Some(figure) = &arguments.figure.figure {
-        draw(&record).write(figure.paths())?;
+        spectrum_figure(&record).write(figure.paths())?;
     }
     Ok(Ended::AsAsked)
-}
-
-/// Names of the channels: R, G and B for pictures in colour, empty for a single one.
-fn names(record: &SpectrumRecord) -> Vec<String> {
-    match record.moments.shape {
-        [1, ..] => vec![String::new()],
-        [3, height, _] if height > 1 => ["R", "G", "B"].map(str::to_owned).into(),
-        [channels, ..] => (0..channels).map(|c| format!("channel {c}")).collect(),
-    }
 }
 
 /// 1, 2, 5, 10, … up to n, and n.
@@ -53,34 +43,9 @@ fn table(record: &SpectrumRecord, title: &str) -> Table {
     let mut table = Table::new(format!("{title}: fraction of the energy lost"), Vec::new());
     let ranks = shown(record.moments.shape[1] * record.moments.shape[2]);
     table.column("", "rank", &ranks, |rank| rank.to_string());
-    for (name, channel) in names(record).iter().zip(&record.channels) {
+    for (name, channel) in record.channel_names().iter().zip(&record.channels) {
         table.column(name, "PCA", &ranks, |rank| up_to_places(channel.pca[rank], 6));
         table.column(name, "coordinates", &ranks, |rank| up_to_places(channel.coordinates[rank], 6));
     }
     table
-}
-
-fn draw(record: &SpectrumRecord) -> Figure {
-    let curve = |errors: &[f64]| -> Vec<Option<Point>> {
-        let shown = errors.iter().enumerate().skip(1);
-        shown.map(|(rank, error)| Some(Point::quoted(rank as f64, *error, 0.0))).collect()
-    };
-    let mut series: Vec<Series> = Vec::new();
-    for (at, (name, channel)) in names(record).iter().zip(&record.channels).enumerate() {
-        let style = Style::channel(name, at);
-        let before = if name.is_empty() { String::new() } else { format!("{name}, ") };
-        let curves = [("PCA", &channel.pca, style), ("coordinates", &channel.coordinates, style.thin())];
-        series.extend(curves.map(|(what, errors, style)| Series {
-            label: format!("{before}{what}"),
-            points: curve(errors),
-            style,
-        }));
-    }
-    let panel = Panel {
-        title: record.moments.data.clone(),
-        x: Axis::linear("rank"),
-        y: Axis::log("fraction of the energy lost"),
-        series,
-    };
-    Figure { panels: vec![panel] }
 }

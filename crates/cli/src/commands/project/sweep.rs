@@ -1,143 +1,138 @@
 //! `gambeson project sweep`: kappa against error, method by method. Rows are printed as they are found.
 
 use super::energies::{describe, energy_params, load, named};
-use super::frontier::frontier;
 use super::live::LiveFit;
-use super::method::{in_few_words, method_of};
-use crate::args::{FitMethodName, SweepArguments};
+use super::method::{in_few_words, sparse_params};
+use crate::args::SweepArguments;
 use crate::ended::Ended;
-use crate::json::{self, SweepPoint};
+use crate::json;
 use crate::live_data::LiveData;
+use crate::output::Output;
 use crate::progress::{above, duration, say};
 use crate::report::decimal::{down, up, up_to_places};
 use crate::screen::wrapped;
-use anyhow::bail;
-use gambeson::fit::{MomentsRecord, energies, fit_channel};
-use gambeson::{Context, Error, FitParams};
-use gambeson_checker::rounding::root_below;
-use gambeson_lowrank::projection::fit::{BasisConstruction, Target};
-use gambeson_lowrank::projection::method::pca::Spectrum;
+use anyhow::anyhow;
+use gambeson::fit::{MomentsRecord, energies};
+use gambeson::progress::{SweepPoint, SweepProgress};
+use gambeson::project::sweep_channel;
+use gambeson::{Context, Error, Event, FitMethodKind, SweepParams, sweep_figure};
 use std::io::Write;
-use std::time::Instant;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// Errors to ask for by default, and with --full.
-const ERRORS: [f64; 4] = [0.02, 0.05, 0.1, 0.2];
-const ALL_ERRORS: [f64; 6] = [0.005, 0.01, 0.02, 0.0345, 0.05, 0.1];
-
-pub(super) fn run(
-    arguments: &SweepArguments,
-    stdout: &mut impl Write,
-    context: &Context,
-) -> anyhow::Result<Ended> {
+pub(super) fn run(arguments: &SweepArguments, context: &Context) -> anyhow::Result<Ended> {
     let (data, _) = load(&arguments.data, context)?;
-    let energies = LiveData::observed(context, |context| {
-        energies(context, &data, &energy_params(&arguments.data)).map_err(named)
-    })?;
-    let Some(energy) = energies.energies().get(arguments.channel) else {
-        let count = energies.energies().len();
-        bail!("--channel {}: {} has channels 0 to {}", arguments.channel, data.name(), count - 1);
+    let params = params(arguments);
+    let energies =
+        LiveData::observed(context, |context| energies(context, &data, &params.energy).map_err(named))?;
+    let moments = MomentsRecord::new(&energies, arguments.data.centre);
+    let rows = Rows {
+        data: data.name().to_owned(),
+        head: (!arguments.json).then(|| format!("{}, channel {}", describe(&moments), arguments.channel)),
+        json: arguments.json,
+        failed: Arc::default(),
     };
     let live = LiveFit::new();
-    let observed = live.observed(context);
-    let by_default = if arguments.full { &ALL_ERRORS[..] } else { &ERRORS };
-    let mut errors = arguments.errors.clone().unwrap_or_else(|| by_default.to_vec());
-    errors.sort_by(|a, b| b.total_cmp(a)); // the largest is found soonest
-    let methods = arguments.methods.clone().unwrap_or_else(|| FitMethodName::ALL.to_vec());
-    let plan: Vec<(f64, FitMethodName)> =
-        errors.iter().flat_map(|&error| methods.iter().map(move |&method| (error, method))).collect();
-    if !arguments.json {
-        let moments = MomentsRecord::new(&energies, arguments.data.centre);
-        above(|| print_head(&describe(&moments), arguments.channel, stdout))?;
-    }
-    let mut times = Times::default();
-    let mut points: Vec<SweepPoint> = Vec::new();
-    for (at, &(budget, name)) in plan.iter().enumerate() {
-        let left = times.left(&plan[at..]).map_or(String::new(), |left| format!(", {} left", duration(left)));
-        live.set_prefix(format!("{} of {}{left}: {name} at error {budget}: ", at + 1, plan.len()));
-        let started = Instant::now();
-        let params = FitParams {
-            method: method_of(name, &arguments.sparse, None, Some(budget), &[]),
-            gap: arguments.gap,
-            ..FitParams::new(Target::Error(budget))
-        };
-        let stopped = match fit_channel(&observed, &energies, arguments.channel, &params) {
-            Ok((fitted, stopped)) => {
-                let point = SweepPoint {
-                    method: name.name(),
-                    budget,
-                    error: fitted.error,
-                    rank: fitted.certified.basis.columns,
-                    kappa: fitted.certified.kappa().value(),
-                    limit: root_below(fitted.limit_rank as u64),
-                    how: fitted.how.to_string(),
-                };
-                above(|| print_point(&point, fitted.how, arguments.json, stdout))?;
-                points.push(point);
-                stopped
-            }
-            Err(_) if context.is_interrupted() => true,
-            Err(Error::FitChannel { reason, .. }) => {
-                say(&format!("{}, {name}, error {budget}: {reason}", data.name()));
-                false
-            }
-            Err(error) => return Err(error.into()),
-        };
-        if stopped {
-            break;
-        }
-        times.0.push((budget, name, started.elapsed().as_secs_f64()));
-    }
+    let found = sweep_channel(&rows.observed(&live, context), &energies, &params);
     live.finish();
+    rows.failed.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)?;
+    let found = found.map_err(|error| match error {
+        Error::Channel { channel, channels } => {
+            anyhow!("--channel {channel}: {} has channels 0 to {}", data.name(), channels - 1)
+        }
+        other => other.into(),
+    })?;
     if let Some(figure) = &arguments.figure.figure {
-        let limit = Spectrum::new(energy).errors();
-        let title = format!("{}, channel {}", data.name(), arguments.channel);
-        frontier(&points, &limit, &title).write(figure.paths())?;
+        sweep_figure(&found).write(figure.paths())?;
     }
-    let complete = points.len() == plan.len();
-    Ok(if complete { Ended::AsAsked } else { Ended::FellShort })
+    Ok(if found.complete { Ended::AsAsked } else { Ended::FellShort })
 }
 
-/// Seconds each point took.
-#[derive(Default)]
-struct Times(Vec<(f64, FitMethodName, f64)>);
-
-impl Times {
-    /// How fast the time of a method grows as the error falls, from sweeps of images.
-    const GROWTH: f64 = 1.4;
-
-    /// Seconds the points still to come will take: each as long as the last of its method, more for a smaller error. None
-    /// until every method was timed once.
-    fn left(&self, plan: &[(f64, FitMethodName)]) -> Option<f64> {
-        plan.iter()
-            .map(|&(error, method)| {
-                let (last, _, seconds) = self.0.iter().rev().find(|(_, other, _)| *other == method)?;
-                Some(seconds * (last / error).powf(Self::GROWTH))
-            })
-            .sum()
+fn params(arguments: &SweepArguments) -> SweepParams {
+    let by_default = if arguments.full { SweepParams::full() } else { SweepParams::default() };
+    let methods = arguments.methods.as_ref();
+    SweepParams {
+        energy: energy_params(&arguments.data),
+        channel: arguments.channel,
+        errors: arguments.errors.clone().unwrap_or(by_default.errors),
+        methods: methods.map_or(by_default.methods, |names| {
+            names.iter().map(|&name| FitMethodKind::from(name)).collect()
+        }),
+        sparse: sparse_params(&arguments.sparse),
+        gap: arguments.gap,
+        limit: arguments.figure.figure.is_some(),
     }
 }
 
-fn print_head(title: &str, channel: usize, stdout: &mut impl Write) -> std::io::Result<()> {
-    writeln!(stdout, "{}", wrapped(&format!("{title}, channel {channel}"), 2))?;
+/// What is printed while a sweep is under way.
+#[derive(Clone)]
+struct Rows {
+    /// Name of the data.
+    data: String,
+    /// The line above the table; none where there is no table.
+    head: Option<String>,
+    json: bool,
+    /// Why a row could not be printed, which ends the sweep.
+    failed: Arc<Mutex<Option<anyhow::Error>>>,
+}
+
+impl Rows {
+    /// A context whose sweep is printed, and seen on the line.
+    fn observed(&self, live: &LiveFit, context: &Context) -> Context {
+        let (rows, live) = (self.clone(), live.clone());
+        context.clone().with_observer(move |event| {
+            let printed = match event {
+                Event::Fit(progress) => {
+                    live.update(progress);
+                    Ok(())
+                }
+                Event::Sweep(progress) => rows.see(progress, &live),
+                _ => Ok(()),
+            };
+            match printed {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    *rows.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        })
+    }
+
+    fn see(&self, progress: &SweepProgress, live: &LiveFit) -> anyhow::Result<()> {
+        match progress {
+            SweepProgress::Fit { number, total, method, budget, seconds_left } => {
+                if let Some(head) = self.head.as_ref().filter(|_| *number == 1) {
+                    above(|| print_head(head))?;
+                }
+                let left = seconds_left.map_or(String::new(), |left| format!(", {} left", duration(left)));
+                live.set_prefix(format!("{number} of {total}{left}: {method} at error {budget}: "));
+            }
+            SweepProgress::Found(point) => above(|| print_point(point, self.json))?,
+            SweepProgress::Failed { method, budget, reason } => {
+                say(&format!("{}, {method}, error {budget}: {reason}", self.data));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn print_head(title: &str) -> anyhow::Result<()> {
+    let mut stdout = Output(std::io::stdout());
+    writeln!(stdout, "{}", wrapped(title, 2))?;
     let [method, budget, error, rank] = ["method", "budget", "error", "rank"];
     let [kappa, limit, ratio] = ["kappa", "limit", "ratio"];
     writeln!(
         stdout,
         "{method:<10} {budget:>6} {error:>8} {rank:>4} {kappa:>8} {limit:>7} {ratio:>6}  found"
     )?;
-    stdout.flush()
+    Ok(stdout.flush()?)
 }
 
 /// A row of the table, or a line of JSON.
-fn print_point(
-    point: &SweepPoint,
-    how: BasisConstruction,
-    json: bool,
-    stdout: &mut impl Write,
-) -> anyhow::Result<()> {
-    if json {
-        writeln!(stdout, "{}", json::line(point)?)?;
-    } else {
+fn print_point(point: &SweepPoint, json: bool) -> anyhow::Result<()> {
+    json::print_or(json, point, &mut Output(std::io::stdout()), |stdout| {
         let row = format!(
             "{:<10} {:>6} {:>8} {:>4} {:>8} {:>7} {:>6}  {}",
             point.method,
@@ -147,26 +142,8 @@ fn print_point(
             up(point.kappa, 6),
             down(point.limit, 6),
             up_to_places(point.kappa / point.limit, 4),
-            in_few_words(how, point.rank)
+            in_few_words(point.construction, point.rank)
         );
-        writeln!(stdout, "{}", wrapped(&row, 57))?;
-    }
-    Ok(stdout.flush()?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_time_left_is_known_once_every_method_was_timed() {
-        use FitMethodName::{Axis, Pca};
-        let plan = [(0.1, Axis), (0.1, Pca), (0.05, Axis), (0.05, Pca)];
-        let mut times = Times(vec![(0.1, Axis, 1.0)]);
-        assert_eq!(times.left(&plan[1..]), None);
-        times.0.push((0.1, Pca, 3.0));
-        let left = times.left(&plan[2..]).expect("a time");
-        assert!((left - 4.0 * 2_f64.powf(Times::GROWTH)).abs() < 1e-9, "{left}");
-        assert_eq!(times.left(&[]), Some(0.0));
-    }
+        writeln!(stdout, "{}", wrapped(&row, 57))
+    })
 }

@@ -43,7 +43,7 @@ impl Contender {
 
     /// Trains, or goes on; none if interrupted.
     pub(super) fn train(&self) -> anyhow::Result<Option<Outcome>> {
-        let mut live = LiveTraining::new(&self.setup, None, false);
+        let mut live = LiveTraining::new(&self.setup, false);
         let outcome = learn(&self.setup, &self.folder, CHECKPOINT, &mut live);
         live.finish();
         let outcome = outcome?;

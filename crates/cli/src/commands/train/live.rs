@@ -1,6 +1,7 @@
 //! The live line of training, and a row per epoch.
 
 use crate::progress::{above, duration, interrupted, live_line, say, show};
+use gambeson::{Context, Event};
 use gambeson_learn::train::TrainProgress;
 use gambeson_learn::train::run::Metrics;
 use gambeson_learn::train::setup::Setup;
@@ -8,7 +9,8 @@ use gambeson_lowrank::observe::Observer;
 use indicatif::ProgressBar;
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 /// How much older steps count for the figures on the line.
 const SMOOTHED: f64 = 0.98;
@@ -16,7 +18,6 @@ const SMOOTHED: f64 = 0.98;
 pub(crate) struct LiveTraining {
     bar: ProgressBar,
     started: Instant,
-    limit: Option<Duration>,
     batch: usize,
     per_epoch: usize,
     /// Whether rows are printed.
@@ -28,17 +29,29 @@ pub(crate) struct LiveTraining {
 }
 
 impl LiveTraining {
-    pub(crate) fn new(setup: &Setup, limit: Option<Duration>, rows: bool) -> Self {
+    pub(crate) fn new(setup: &Setup, rows: bool) -> Self {
         let batch = setup.spec.optimiser.batch;
         let per_epoch = (setup.train.len() / batch).max(1);
         let steps = per_epoch * setup.spec.optimiser.epochs;
         let bar = live_line(Some(steps as u64), "{spinner} {elapsed} [{bar:12}] {msg}");
         let (loss, accuracy) = (f64::NAN, f64::NAN);
-        Self { bar, started: Instant::now(), limit, batch, per_epoch, rows, first: None, loss, accuracy }
+        Self { bar, started: Instant::now(), batch, per_epoch, rows, first: None, loss, accuracy }
     }
 
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+
+    /// Trains in a context that is seen on the line.
+    pub(super) fn observed<T>(self, context: &Context, work: impl FnOnce(&Context) -> T) -> T {
+        let bar = self.bar.clone();
+        let live = Mutex::new(self);
+        let trained = work(&context.clone().with_observer(move |event| match event {
+            Event::Train(step) => live.lock().unwrap_or_else(PoisonError::into_inner).observe(step),
+            _ => ControlFlow::Continue(()),
+        }));
+        bar.finish_and_clear();
+        trained
     }
 
     fn step(&mut self, step: usize, steps: usize, loss: f64, accuracy: f64) {
@@ -92,7 +105,6 @@ impl Observer<TrainProgress> for LiveTraining {
             }),
             TrainProgress::Epoch(_) => {}
         }
-        let late = self.limit.is_some_and(|limit| self.started.elapsed() >= limit);
-        if interrupted() || late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

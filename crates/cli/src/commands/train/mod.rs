@@ -1,10 +1,8 @@
 //! `gambeson train`: a network from a spec.
 
-mod figure;
 mod live;
 
 use crate::args::{TrainArguments, TrainRequest};
-use crate::commands::data::data_dir;
 use crate::ended::Ended;
 use crate::json;
 use crate::live_data::LiveData;
@@ -12,80 +10,47 @@ use crate::machine::Resources;
 use crate::progress::{catch_interrupts, duration, say};
 use crate::report::decimal::down;
 use crate::screen::{command, shown, shown_path, wrapped};
-use gambeson_learn::net::parameters::Places;
-use gambeson_learn::train::clock::Spent;
-use gambeson_learn::train::cost::{Timed, cost};
+use gambeson::train::{TrainParams, Trained, cost, prepare as make_ready, run as train};
+use gambeson::{Context, ContextParams, training_figure};
+use gambeson_learn::train::TrainSpec;
+use gambeson_learn::train::cost::Timed;
 use gambeson_learn::train::run::{Metrics, NETWORK};
 use gambeson_learn::train::setup::{self, Setup};
-use gambeson_learn::train::{Outcome, TrainSpec, load, train};
 pub(crate) use live::LiveTraining;
-use serde::Serialize;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-/// What `train --json` prints.
-#[derive(Serialize)]
-struct Trained<'a> {
-    /// Folder of the run.
-    run: std::borrow::Cow<'a, str>,
-    /// Whether it came to its end.
-    finished: bool,
-    /// SHA-256 of its file; null before the end.
-    network: Option<&'a str>,
-    parameters: usize,
-    sigma: f64,
-    /// Numbers that noise is added to.
-    rank: usize,
-    /// channels, height, width of what the network is shown.
-    grid: [usize; 3],
-    /// Of training, without measuring: by the clock, and of all processors.
-    #[serde(flatten)]
-    spent: Spent,
-    /// The last epoch.
-    last: Option<&'a Metrics>,
-}
-
-/// What `train --dry-run --json` prints.
-#[derive(Serialize)]
-struct Cost {
-    parameters: usize,
-    sigma: f64,
-    rank: usize,
-    epochs: usize,
-    steps: usize,
-    /// Inputs per second.
-    rate: f64,
-    /// Of an epoch.
-    seconds_epoch: f64,
-    /// Of the run.
-    seconds: f64,
-    /// Whether less than a step of the run was timed.
-    extrapolated: bool,
-}
+use std::num::NonZeroUsize;
+use std::path::Path;
 
 pub(super) fn run(
     arguments: &TrainArguments,
     stdout: &mut impl Write,
-    resources: Resources,
+    context: &Context,
 ) -> anyhow::Result<Ended> {
-    let TrainRequest { spec, out } = arguments.request(resources.memory)?;
-    let setup = prepare(spec, &arguments.spec, resources)?;
+    let TrainRequest { spec, out } = arguments.request(context.memory_limit())?;
+    let params = TrainParams {
+        beside: arguments.spec.parent().map(Path::to_path_buf),
+        checkpoint: arguments.checkpoint,
+        time_limit: arguments.time_limit,
+        ..TrainParams::default()
+    };
+    let setup = LiveData::observed(context, |context| make_ready(context, spec, &params))?;
+    let about = describe(&setup, setup.parameters()?);
     if arguments.dry_run {
-        return dry_run(setup, arguments.json, stdout);
+        return dry_run(setup, &about, arguments.json, stdout, context);
     }
     catch_interrupts("stopping after this step; the run can go on later (press Ctrl-C again to quit)");
-    let parameters = Places::new(&setup.architecture)?.parameters;
     if !arguments.json {
-        writeln!(stdout, "{}", wrapped(&describe(&setup, parameters), 2))?;
+        writeln!(stdout, "{}", wrapped(&about, 2))?;
         stdout.flush()?;
     }
-    let mut live = LiveTraining::new(&setup, arguments.time_limit, !arguments.json);
-    let outcome = train(&setup, out, arguments.checkpoint, &mut live);
-    live.finish();
-    let outcome = outcome?;
-    draw(&outcome.metrics, out)?;
-    report(&setup, out, parameters, &outcome, arguments.json, stdout)
+    let trained = LiveTraining::new(&setup, !arguments.json)
+        .observed(context, |context| train(context, &setup, out, &params))?;
+    draw(&trained.metrics, out)?;
+    json::print_or(arguments.json, &trained, stdout, |stdout| print(&setup, &trained, stdout))?;
+    if !trained.finished() && !arguments.json {
+        say(&format!("stopped; the same command goes on from {}", out.display()));
+    }
+    Ok(if trained.finished() { Ended::AsAsked } else { Ended::FellShort })
 }
 
 /// Loss and accuracy by epoch, as `training.svg` and `.png` in the folder of a run.
@@ -93,15 +58,15 @@ pub(crate) fn draw(metrics: &[Metrics], folder: &Path) -> anyhow::Result<()> {
     if metrics.is_empty() {
         return Ok(());
     }
-    Ok(figure::draw(metrics).write(&[folder.join("training.svg"), folder.join("training.png")])?)
+    Ok(training_figure(metrics).write(&[folder.join("training.svg"), folder.join("training.png")])?)
 }
 
 /// Data, projection, network. A projection's file is looked for beside the spec.
 pub(crate) fn prepare(spec: &TrainSpec, path: &Path, resources: Resources) -> anyhow::Result<Setup> {
-    let data_dir = data_dir()?;
-    let (Resources { threads, memory }, beside) = (resources, path.parent());
-    let prepared =
-        LiveData::watch(|progress| load::prepare(spec, beside, &data_dir, memory, threads, progress));
+    let Resources { threads, memory } = resources;
+    let context = ContextParams { threads: NonZeroUsize::new(threads), memory_limit: memory };
+    let params = TrainParams { beside: path.parent().map(Path::to_path_buf), ..TrainParams::default() };
+    let prepared = LiveData::observed(&Context::new(context)?, |context| make_ready(context, spec, &params));
     Ok(prepared?)
 }
 
@@ -124,89 +89,51 @@ fn describe(setup: &Setup, parameters: usize) -> String {
     )
 }
 
-fn dry_run(setup: Setup, json: bool, stdout: &mut impl Write) -> anyhow::Result<Ended> {
-    const TIME: Duration = Duration::from_secs(4);
-    let (sigma, rank, epochs) = (setup.sigma, setup.view.rank(), setup.spec.optimiser.epochs);
-    let batch = setup.spec.optimiser.batch;
-    let parameters = Places::new(&setup.architecture)?.parameters;
-    let about = describe(&setup, parameters);
-    let measured = cost(setup, TIME)?;
-    let seconds_epoch = measured.seconds_step * measured.per_epoch as f64;
-    let cost = Cost {
-        parameters,
-        sigma,
-        rank,
-        epochs,
-        steps: measured.steps,
-        rate: batch as f64 / measured.seconds_step,
-        seconds_epoch,
-        seconds: seconds_epoch * epochs as f64,
-        extrapolated: measured.extrapolated.is_some(),
-    };
-    if json {
-        writeln!(stdout, "{}", json::line(&cost)?)?;
-    } else {
-        writeln!(stdout, "{}", wrapped(&about, 2))?;
-        writeln!(stdout, "rate         {} inputs per second", down(cost.rate, 3))?;
-        writeln!(
-            stdout,
-            "time         {} per epoch, {} in all",
-            duration(cost.seconds_epoch),
-            duration(cost.seconds)
-        )?;
-        if let Some(Timed { batch, attack }) = measured.extrapolated {
+fn dry_run(
+    setup: Setup,
+    about: &str,
+    json: bool,
+    stdout: &mut impl Write,
+    context: &Context,
+) -> anyhow::Result<Ended> {
+    let cost = cost(context, setup)?;
+    json::print_or(json, &cost, stdout, |stdout| {
+        let record = cost.record();
+        writeln!(stdout, "{}", wrapped(about, 2))?;
+        writeln!(stdout, "rate         {} inputs per second", down(record.rate, 3))?;
+        let (epoch, all) = (duration(record.seconds_epoch), duration(record.seconds));
+        writeln!(stdout, "time         {epoch} per epoch, {all} in all")?;
+        if let Some(Timed { batch, attack }) = cost.extrapolated {
             let attack = if attack > 0 { format!(", {attack} of the attack") } else { String::new() };
             writeln!(stdout, "             extrapolated from steps of {batch} inputs{attack}")?;
         }
-    }
-    stdout.flush()?;
+        Ok(())
+    })?;
     Ok(Ended::AsAsked)
 }
 
-fn report(
-    setup: &Setup,
-    out: &Path,
-    parameters: usize,
-    outcome: &Outcome,
-    json: bool,
-    stdout: &mut impl Write,
-) -> anyhow::Result<Ended> {
-    let shape = setup.view.output();
-    let trained = Trained {
-        run: out.to_string_lossy(),
-        finished: outcome.network.is_some(),
-        network: outcome.network.as_deref(),
-        parameters,
-        sigma: setup.sigma,
-        rank: setup.view.rank(),
-        grid: [shape.channels, shape.height, shape.width],
-        spent: outcome.spent,
-        last: outcome.metrics.last(),
-    };
-    if json {
-        writeln!(stdout, "{}", json::line(&trained)?)?;
-    } else if trained.finished {
-        let network: PathBuf = out.join(NETWORK);
-        writeln!(stdout, "trained      {} in {}", shown_path(&network), duration(outcome.spent.seconds))?;
-        if setup.sigma > 0.0 {
-            let projection = if setup.projection.is_some() {
-                format!(" --projection {}", shown_path(&out.join(setup::PROJECTION)))
-            } else {
-                String::new()
-            };
-            writeln!(stdout, "certify it with")?;
-            let line = format!(
-                "gambeson certify --model {} --data {} --sigma {}{projection} --out {}",
-                shown_path(&network),
-                shown(&setup.spec.data.name),
-                setup.sigma,
-                shown_path(&out.join("certified.jsonl"))
-            );
-            writeln!(stdout, "   {}", command(&line, 7))?;
-        }
-    } else {
-        say(&format!("stopped; the same command goes on from {}", out.display()));
+/// Where the network is, and how to certify it.
+fn print(setup: &Setup, trained: &Trained, stdout: &mut impl Write) -> std::io::Result<()> {
+    if !trained.finished() {
+        return Ok(());
     }
-    stdout.flush()?;
-    Ok(if trained.finished { Ended::AsAsked } else { Ended::FellShort })
+    let network = trained.folder.join(NETWORK);
+    writeln!(stdout, "trained      {} in {}", shown_path(&network), duration(trained.spent.seconds))?;
+    if trained.sigma > 0.0 {
+        let projection = if setup.projection.is_some() {
+            format!(" --projection {}", shown_path(&trained.folder.join(setup::PROJECTION)))
+        } else {
+            String::new()
+        };
+        writeln!(stdout, "certify it with")?;
+        let line = format!(
+            "gambeson certify --model {} --data {} --sigma {}{projection} --out {}",
+            shown_path(&network),
+            shown(&setup.spec.data.name),
+            trained.sigma,
+            shown_path(&trained.folder.join("certified.jsonl"))
+        );
+        writeln!(stdout, "   {}", command(&line, 7))?;
+    }
+    Ok(())
 }

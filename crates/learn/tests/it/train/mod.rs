@@ -9,7 +9,7 @@ mod views;
 
 use gambeson_data::dataset::{Dataset, Parts, Shape, Values};
 use gambeson_learn::train::TrainSpec;
-use gambeson_learn::train::setup::{self, Setup};
+use gambeson_learn::train::setup::{self, Setup, SetupObservers};
 use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::linalg::matrix::DenseMatrix;
 use gambeson_lowrank::projection::representation::Representation;
@@ -66,6 +66,7 @@ pub(crate) fn spec(rest: &str) -> TrainSpec {
 
 pub(crate) fn prepared(spec: &TrainSpec) -> Setup {
     let train = setup::samples(spec, images(240));
-    let projection = setup::projection(spec, &train, MemoryLimit::NONE, 1).expect("a projection");
+    let observers = &mut SetupObservers { load: &mut (), fit: &mut () };
+    let projection = setup::projection(spec, &train, MemoryLimit::NONE, 1, observers).expect("a projection");
     Setup::new(spec, train, Some(images(60)), projection).expect("a setup")
 }

@@ -9,7 +9,7 @@ use gambeson_learn::train::clock::Spent;
 use gambeson_learn::train::run::{METRICS, Metrics, NETWORK, SPEC};
 use gambeson_learn::train::setup::{PROJECTION, Setup, SetupError};
 use gambeson_learn::train::spec::OptimiserSpec;
-use gambeson_learn::train::{Outcome, RunError, TrainProgress, TrainSpec, Trainer, train};
+use gambeson_learn::train::{Outcome, TrainError, TrainProgress, TrainSpec, Trainer, train};
 use gambeson_learn::weights::network::Network;
 use gambeson_lowrank::MemoryLimit;
 use std::ops::ControlFlow;
@@ -172,7 +172,7 @@ fn damaged_and_foreign_folders_are_refused() {
     }
     let other = TrainSpec { seed: 99, ..spec.clone() };
     let refused = train(&prepared(&other), run.path(), OFTEN, &mut ()).expect_err("another spec");
-    assert!(matches!(refused, RunError::AnotherSpec { .. }), "{refused}");
+    assert!(matches!(refused, TrainError::AnotherSpec { .. }), "{refused}");
     // The last one cut: the one before is used, and that is said.
     let last = run.path().join(CHECKPOINT);
     let bytes = std::fs::read(&last).expect("a checkpoint");
@@ -195,19 +195,19 @@ fn damaged_and_foreign_folders_are_refused() {
     // Other data do not go on with it, though the spec is the same.
     let fewer = Setup::new(&spec, images(230), None, None).expect("a setup");
     let refused = train(&fewer, run.path(), OFTEN, &mut ()).expect_err("other data");
-    assert!(matches!(refused, RunError::AnotherSpec { .. }), "{refused}");
+    assert!(matches!(refused, TrainError::AnotherSpec { .. }), "{refused}");
     // Files that no spec accounts for are not replaced.
     let foreign = folder();
     std::fs::write(foreign.path().join(NETWORK), b"precious").expect("written");
     let refused = train(&setup, foreign.path(), OFTEN, &mut ()).expect_err("not ours");
-    assert!(matches!(refused, RunError::Foreign { .. }), "{refused}");
+    assert!(matches!(refused, TrainError::Foreign { .. }), "{refused}");
     assert_eq!(std::fs::read(foreign.path().join(NETWORK)).expect("as it was"), b"precious");
     // Both gone bad: nothing is overwritten.
     for name in [CHECKPOINT, PREVIOUS] {
         std::fs::write(run.path().join(name), b"rubbish").expect("written");
     }
     let refused = train(&setup, run.path(), OFTEN, &mut ()).expect_err("no checkpoint");
-    assert!(matches!(refused, RunError::Checkpoints { .. }), "{refused}");
+    assert!(matches!(refused, TrainError::Checkpoints { .. }), "{refused}");
     assert_eq!(std::fs::read(&last).expect("as it was"), b"rubbish");
 }
 
@@ -217,12 +217,12 @@ fn a_run_that_explodes_says_so() {
     spec.optimiser.learning_rate = 1e30;
     let run = folder();
     let error = train(&prepared(&spec), run.path(), RARELY, &mut ()).expect_err("diverged");
-    assert!(matches!(error, RunError::Diverged { .. }), "{error}");
+    assert!(matches!(error, TrainError::Diverged { .. }), "{error}");
     // Also where the last step did it, after the last loss was looked at.
     spec.optimiser = OptimiserSpec { epochs: 1, batch: 240, learning_rate: 1e39, ..spec.optimiser };
     let run = folder();
     let error = train(&prepared(&spec), run.path(), RARELY, &mut ()).expect_err("diverged");
-    assert!(matches!(error, RunError::Diverged { step: 1 }), "{error}");
+    assert!(matches!(error, TrainError::Diverged { step: 1 }), "{error}");
     assert!(!run.path().join(NETWORK).exists());
 }
 

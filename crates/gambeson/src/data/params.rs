@@ -1,15 +1,13 @@
-//! Data sets.
+//! Which data are read, and how.
 
 use crate::context::Context;
 use crate::error::Error;
-use crate::event::Event;
-use gambeson_data::dataset::{Dataset, Split};
+use gambeson_data::dataset::Split;
 use gambeson_data::format::audio::FrameParams;
 use gambeson_data::source::{self, FileChoice, LoadOptions};
-use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Parameters of [`open_data`].
+/// Parameters of [`open_data`](crate::open_data).
 #[derive(Clone, Debug)]
 pub struct DataParams {
     /// Which part, of sets that have two.
@@ -36,16 +34,14 @@ impl DataParams {
     }
 
     /// As the library for data takes them.
-    pub(crate) fn options(&self, context: &Context) -> Result<LoadOptions, Error> {
-        let folder = self.folder.clone().or_else(source::data_dir).ok_or(Error::NoDataFolder)?;
+    pub(super) fn options(&self, context: &Context) -> Result<LoadOptions, Error> {
+        let folder = data_folder(self.folder.as_deref())?;
         let (split, frames, files) = (self.split, self.frames, self.files.clone());
         Ok(LoadOptions { split, frames, files, memory: context.memory_limit(), ..LoadOptions::new(folder) })
     }
 }
 
-/// Opens a data set: `fashion`, which is built in; an installed or imported set by its name; or a file or folder of
-/// images, arrays or sound.
-pub fn open_data(context: &Context, name: impl AsRef<OsStr>, params: &DataParams) -> Result<Dataset, Error> {
-    let (name, options) = (name.as_ref(), params.options(context)?);
-    context.run(|| Ok(source::load(name, &options, &mut context.watch(|step| Event::Load(step)))?))
+/// The folder given, or the usual one.
+pub(crate) fn data_folder(given: Option<&Path>) -> Result<PathBuf, Error> {
+    given.map(Path::to_path_buf).or_else(source::data_dir).ok_or(Error::NoDataFolder)
 }

@@ -1,9 +1,10 @@
 //! Loss and accuracy by epoch.
 
-use crate::report::figure::{Axis, Figure, Panel, Point, Series, Style};
 use gambeson_learn::train::run::Metrics;
+use gambeson_report::figure::{Axis, Figure, Panel, Point, Series, Style};
 
-pub(super) fn draw(metrics: &[Metrics]) -> Figure {
+/// The loss and the accuracy of every epoch, in two panels.
+pub fn training_figure(metrics: &[Metrics]) -> Figure {
     let series = |label: &str, at: usize, value: fn(&Metrics) -> Option<f64>| Series {
         label: label.to_owned(),
         points: metrics
