@@ -1,6 +1,5 @@
 //! What to do about an error, by options of the command line: libraries, whose texts these are, know none.
 
-use anyhow::anyhow;
 use gambeson::AttackError;
 use gambeson::analyze::AnalyzeError;
 use gambeson_checker::MatrixProblem;
@@ -19,12 +18,25 @@ const NOT_TWICE: &str = "leave out --mean and --std";
 
 /// The text of an error with all its causes, in the words of the command line, and what to do about it.
 pub(crate) fn explained(error: &anyhow::Error) -> String {
-    let field = error.chain().find_map(|cause| cause.downcast_ref().and_then(gambeson::Error::field));
     let text = format!("{error:#}");
-    let text = field.map_or(text.clone(), |field| with_option(&text, field));
+    let text = match error.chain().find_map(|cause| cause.downcast_ref::<gambeson::Error>()) {
+        Some(call) => in_options(call, &text),
+        None => text,
+    };
     match error.chain().find_map(hint) {
         Some(hint) => format!("{text}; {hint}"),
         None => text,
+    }
+}
+
+/// The text of an error of the library, with options in place of the fields of parameters.
+fn in_options(call: &gambeson::Error, text: &str) -> String {
+    if let Some(phrase) = phrase_in_options(call) {
+        return text.replacen(&call.to_string(), &phrase, 1);
+    }
+    match call.field() {
+        None | Some("labels") => text.to_owned(), // the option is for one label
+        Some(field) => with_option(text, field),
     }
 }
 
@@ -44,32 +56,31 @@ fn with_option(text: &str, field: &str) -> String {
     }
 }
 
-/// An error about a field of parameters, in the words of the command line.
-pub(crate) fn in_options(error: gambeson::Error) -> anyhow::Error {
-    let text = match &error {
+/// What the library says of several fields at once, or of values of a field, in options.
+fn phrase_in_options(call: &gambeson::Error) -> Option<String> {
+    let attack = match call {
         gambeson::Error::Parameter(ParameterError { name, value, range }) => {
-            format!("--{} {value}: must be {range}", name.replace('_', "-"))
+            return Some(format!("--{} {value}: must be {range}", name.replace('_', "-")));
         }
-        gambeson::Error::Normalisation(reason) => format!("--mean and --std: {reason}"),
-        gambeson::Error::Attack(attack) => match &**attack {
-            AttackError::NoSparsity => {
-                "--method sparse needs --sparsity, the number of coefficients".to_owned()
-            }
-            AttackError::UnusedSparsity => "--sparsity goes with --method sparse".to_owned(),
-            AttackError::NoModel => "--model: only --method sparse needs none".to_owned(),
-            AttackError::CertifiedMethod => "--certified goes with --method pgd".to_owned(),
-            AttackError::FgsmNorm => "--method fgsm is in l_inf: give --norm linf".to_owned(),
-            AttackError::CertifiedBasis | AttackError::Alpha(_) | AttackError::Sigma(_) => {
-                format!("--{attack}")
-            }
-            AttackError::NoInputs { inputs } => {
-                format!("--start, --stop and --every select none of the {inputs} inputs")
-            }
-            _ => return error.into(),
-        },
-        _ => return error.into(),
+        gambeson::Error::Normalisation(reason) => return Some(format!("--mean and --std: {reason}")),
+        gambeson::Error::Attack(attack) => &**attack,
+        _ => return None,
     };
-    anyhow!(text)
+    let text = match attack {
+        AttackError::NoSparsity => "--method sparse needs --sparsity, the number of coefficients",
+        AttackError::UnusedSparsity => "--sparsity goes with --method sparse",
+        AttackError::NoModel => "--model: only --method sparse needs none",
+        AttackError::CertifiedMethod => "--certified goes with --method pgd",
+        AttackError::FgsmNorm => "--method fgsm is in l_inf: give --norm linf",
+        AttackError::CertifiedBasis | AttackError::Alpha(_) | AttackError::Sigma(_) => {
+            return Some(format!("--{attack}"));
+        }
+        AttackError::NoInputs { inputs } => {
+            return Some(format!("--start, --stop and --every select none of the {inputs} inputs"));
+        }
+        _ => return None,
+    };
+    Some(text.to_owned())
 }
 
 /// The options that an error calls for.

@@ -2,7 +2,6 @@
 
 use crate::args::ExportArguments;
 use crate::ended::Ended;
-use crate::hints::in_options;
 use crate::json;
 use crate::screen::shown_path;
 use gambeson::{Context, ExportParams, export};
@@ -17,7 +16,7 @@ pub(super) fn run(
 ) -> anyhow::Result<Ended> {
     let params =
         ExportParams { shape: arguments.shape, mean: arguments.mean.clone(), std: arguments.std.clone() };
-    let exported = export(context, &arguments.network, &arguments.out, &params).map_err(in_options)?;
+    let exported = export(context, &arguments.network, &arguments.out, &params)?;
     json::print_or(arguments.json, &exported, stdout, |stdout| {
         let from = match exported.format {
             NetworkFormat::Weights(WeightsFormat::Own) => "a file of gambeson",

@@ -4,7 +4,6 @@ mod live;
 
 use crate::args::{AttackArguments, FigureFiles};
 use crate::ended::Ended;
-use crate::hints::in_options;
 use crate::json;
 use crate::live_data::LiveData;
 use crate::output::writable;
@@ -34,7 +33,7 @@ pub(super) fn run(
         writable(path)?;
     }
     let mut params = params(arguments, context)?;
-    params.validate(arguments.model.is_some()).map_err(in_options)?;
+    params.validate(arguments.model.is_some())?;
     ensure!(arguments.pictures != Some(0), "--pictures 0: must be at least 1");
     catch_interrupts("stopping (press Ctrl-C again to quit)");
     let started = Instant::now();
@@ -48,10 +47,10 @@ pub(super) fn run(
         std: arguments.normalisation.std.clone(),
     };
     let model = arguments.model.as_deref().map(|path| open_white_box(context, path, &data, &white_box));
-    let model = model.transpose().map_err(in_options)?;
+    let model = model.transpose()?;
     let target = AttackTarget { data: &data, model: model.as_ref() };
     let attacked = LiveAttack::observed(context, |context| attack(context, target, &params));
-    let mut attacked = attacked.map_err(in_options)?;
+    let mut attacked = attacked?;
     if attacked.stopped {
         say("stopped before all inputs were attacked and predicted");
         return Ok(Ended::FellShort);
