@@ -5,7 +5,7 @@ use crate::drive::MEMORY;
 use gambeson_lowrank::linalg::matrix::Matrix;
 use gambeson_lowrank::matrix_file::parse;
 use gambeson_lowrank::safetensors::{Content, Tensor, Tensors};
-use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
+use gambeson_lowrank::sdp::problem::{MatrixRole, OperatorNorm, Problem};
 use std::collections::BTreeMap;
 
 /// Any matrix file, and every question to a small one.
@@ -20,9 +20,9 @@ pub(super) fn matrix(bytes: &[u8]) -> Answer {
     known += if input.error > 0.0 { " rounded" } else { " exact" };
     if rows.max(columns) <= 64 {
         for (norm, reading) in [
-            (Norm::Quadratic, Reading::Plain),
-            (Norm::InfToOne, Reading::Plain),
-            (Norm::InfToTwo, Reading::Gram),
+            (OperatorNorm::Quadratic, MatrixRole::Plain),
+            (OperatorNorm::InfToOne, MatrixRole::Plain),
+            (OperatorNorm::InfToTwo, MatrixRole::Gram),
         ] {
             let domain = input.kind.natural_domain(norm, reading);
             let problem = Problem::new(input.matrix.clone(), norm, reading, domain, 1);
@@ -34,7 +34,7 @@ pub(super) fn matrix(bytes: &[u8]) -> Answer {
 
 pub(super) fn safetensors(bytes: &[u8]) -> Answer {
     let content = Content::parse(bytes).map_err(|error| error.to_string())?;
-    let values = |view: &gambeson_lowrank::safetensors::View<'_>| {
+    let values = |view: &gambeson_lowrank::safetensors::ArrayView<'_>| {
         drop((view.values::<f64>(), view.values::<f32>(), view.values::<u8>(), view.values::<i16>()));
         view.type_name()
     };

@@ -6,7 +6,7 @@ use crate::bundle::joined;
 use crate::drive::MEMORY;
 use gambeson_data::dataset::Shape;
 use gambeson_learn::net::models::Model;
-use gambeson_learn::net::parameters::{Places, Weights};
+use gambeson_learn::net::parameters::{ParameterLayout, Weights};
 use gambeson_learn::onnx::batch::{has_graph, with_free_batch};
 use gambeson_learn::onnx::export::export;
 use gambeson_learn::onnx::external_files;
@@ -126,7 +126,7 @@ fn own_networks() -> Vec<Network> {
     let network = |model: Model, channels: usize, side: usize| {
         let input = Shape { channels, height: side, width: side };
         let architecture = model.architecture(input, 2).ok()?;
-        let places = Places::new(&architecture).ok()?;
+        let places = ParameterLayout::new(&architecture).ok()?;
         let weights =
             Weights { parameters: vec![0.125; places.parameters], statistics: vec![0.5; places.statistics] };
         let normalisation = (channels == 3).then(|| (vec![0.5; 3], vec![0.25; 3]));

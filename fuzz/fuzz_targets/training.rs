@@ -4,10 +4,10 @@ use super::{as_file, repair, sets};
 use crate::answer::{Answer, answer};
 use crate::bundle::{joined, mapped, parts};
 use gambeson_data::dataset::Values;
-use gambeson_learn::net::parameters::{Places, Weights};
+use gambeson_learn::net::parameters::{ParameterLayout, Weights};
 use gambeson_learn::train::checkpoint::{CHECKPOINT, Checkpoint, PREVIOUS, Progress};
 use gambeson_learn::train::run::{METRICS, SPEC, train};
-use gambeson_learn::train::setup::Setup;
+use gambeson_learn::train::setup::TrainSetup;
 use gambeson_learn::train::trainer::State;
 use gambeson_learn::train::{TrainProgress, TrainSpec};
 use gambeson_lowrank::safetensors::Tensors;
@@ -48,16 +48,16 @@ pub(super) fn specs() -> Vec<Vec<u8>> {
 }
 
 /// What all checkpoints here are of: a network of a few numbers, on two images.
-static SETUP: LazyLock<Setup> = LazyLock::new(|| {
+static SETUP: LazyLock<TrainSetup> = LazyLock::new(|| {
     let text = "[data]\nname = \"x\"\n[model]\nfamily = \"mlp\"\nhidden = [2]\n[noise]\nsigma = 0.25\n[objective]\n\
         kind = \"gaussian\"\n[optimiser]\nepochs = 6\nbatch = 2\nlearning_rate = 0.1\naverage = 0.9\n";
     let spec = TrainSpec::parse(text, &[]).expect("a spec");
     let data = sets::data(Values::U8((0..8).collect()), Some(vec![0, 1])).expect("data");
-    Setup::new(&spec, data, None, None).expect("a setup")
+    TrainSetup::new(&spec, data, None, None).expect("a setup")
 });
 
 pub(super) fn checkpoint(bytes: &[u8]) -> Answer {
-    let places = Places::new(&SETUP.architecture).map_err(|error| error.to_string())?;
+    let places = ParameterLayout::new(&SETUP.architecture).map_err(|error| error.to_string())?;
     let with_mean =
         Tensors::<f32>::parse(bytes).is_ok_and(|file| file.tensors.contains_key("mean.parameters"));
     let _ = Checkpoint::parse(bytes, &places, !with_mean);
@@ -91,7 +91,7 @@ pub(super) fn checkpoints() -> Vec<Vec<u8>> {
 }
 
 fn made(mean: bool, step: usize) -> Checkpoint {
-    let places = Places::new(&SETUP.architecture).expect("an architecture");
+    let places = ParameterLayout::new(&SETUP.architecture).expect("an architecture");
     let weights =
         Weights { parameters: vec![0.25; places.parameters], statistics: vec![0.5; places.statistics] };
     let velocity = vec![0.0; places.parameters];

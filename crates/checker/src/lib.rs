@@ -1,4 +1,4 @@
-//! The trusted kernel of gambeson: it judges. It turns certificates and counts into proven numbers, and nothing else does.
+//! The trusted kernel of gambeson: it turns certificates and counts into proven numbers. No other crate does.
 //!
 //! # The problem
 //! For a symmetric matrix M, bound max { xᵀMx : ‖x‖∞ ≤ 1 } ([`Domain::Cube`]) or max { xᵀMx : x ∈ {−1, 1}ⁿ }

@@ -5,7 +5,7 @@ use gambeson::analyze::AnalyzeError;
 use gambeson_checker::MatrixProblem;
 use gambeson_data::error::{DataError, DownloadProblem, NpmProblem};
 use gambeson_learn::convert::{ConvertError, ConvertProblem};
-use gambeson_learn::runtime::ModelError;
+use gambeson_learn::runtime::RuntimeError;
 use gambeson_learn::smoothed::SmoothedError;
 use gambeson_lowrank::parameter::ParameterError;
 use gambeson_lowrank::sdp::problem::ProblemError;
@@ -134,11 +134,11 @@ fn of_problem(error: &ProblemError) -> Option<&'static str> {
 fn of_model(error: &SmoothedError) -> Option<&'static str> {
     match error {
         SmoothedError::Model(model) => match **model {
-            ModelError::Unsupported { .. } => Some("--runtime onnx leaves the graph to ONNX Runtime"),
-            ModelError::Disagree { .. } => {
+            RuntimeError::Unsupported { .. } => Some("--runtime onnx leaves the graph to ONNX Runtime"),
+            RuntimeError::Disagree { .. } => {
                 Some("--runtime own or --runtime onnx takes one of them without comparing")
             }
-            ModelError::NormalisedTwice { .. } => Some(NOT_TWICE),
+            RuntimeError::NormalisedTwice { .. } => Some(NOT_TWICE),
             _ => None,
         },
         SmoothedError::Network(network) => of_network(network),

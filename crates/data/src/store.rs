@@ -13,7 +13,7 @@ use crate::file::{CHUNK, read_whole, report, write_error};
 use crate::progress::{LoadProgress, Stage};
 use gambeson_lowrank::file::part_of;
 use gambeson_lowrank::observe::Observer;
-use gambeson_lowrank::safetensors::{self, Content, Description, Element, View};
+use gambeson_lowrank::safetensors::{self, ArrayView, Content, Description, Element};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -187,8 +187,8 @@ fn parse(bytes: &[u8]) -> Result<(Parts, String), StoreProblem> {
     let classes = serde_json::from_str(text("classes")).map_err(unreadable("classes"))?;
     let sources: Vec<(String, usize)> =
         serde_json::from_str(text("sources")).map_err(unreadable("sources"))?;
-    let wrong = |name, view: Option<&View<'_>>, expected| {
-        let described = |view: &View<'_>| format!("{} of shape {:?}", view.type_name(), view.shape());
+    let wrong = |name, view: Option<&ArrayView<'_>>, expected| {
+        let described = |view: &ArrayView<'_>| format!("{} of shape {:?}", view.type_name(), view.shape());
         StoreProblem::Array { name, found: view.map_or("missing".to_owned(), described), expected }
     };
     let (x, y) = (arrays.get("x"), arrays.get("y"));

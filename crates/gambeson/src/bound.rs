@@ -9,7 +9,7 @@ use gambeson_lowrank::linalg::unit_rows::UnitRows;
 use gambeson_lowrank::sdp::bracket::{self as sdp, Bracket, Paid, Solver, Stop, bracket};
 use gambeson_lowrank::sdp::certificate::CertificateFile;
 use gambeson_lowrank::sdp::mwu::{MwuParams, Width};
-use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
+use gambeson_lowrank::sdp::problem::{MatrixRole, OperatorNorm, Problem};
 use gambeson_lowrank::sdp::progress::StopReason;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -48,7 +48,7 @@ impl Method {
 #[derive(Clone, Debug)]
 pub struct BoundParams {
     /// What is bounded.
-    pub norm: Norm,
+    pub norm: OperatorNorm,
     /// Whether the matrix is the factor U of M = UUᵀ.
     pub gram: bool,
     /// Where x lies: the vertices for the quadratic form of a graph, the cube for everything else, if `None`.
@@ -81,7 +81,7 @@ impl Default for BoundParams {
     fn default() -> Self {
         let (own, mwu) = (sdp::BoundParams::default(), MwuParams::default());
         Self {
-            norm: Norm::Quadratic,
+            norm: OperatorNorm::Quadratic,
             gram: false,
             domain: None,
             method: Method::default(),
@@ -133,7 +133,7 @@ pub struct Bound {
     /// Whether the gap asked for was not reached. Without `gap`: whether a time limit, an interrupt or memory cut it short
     /// of the solver's default.
     pub fell_short: bool,
-    norm: Norm,
+    norm: OperatorNorm,
     method: Method,
     seconds_read: f64,
     entry_rounding: f64,
@@ -183,7 +183,7 @@ impl Serialize for Bound {
 /// An interrupt, a time limit or a memory limit is no error: what was proven so far is returned.
 pub fn bound(context: &Context, matrix: MatrixInput, params: &BoundParams) -> Result<Bound, Error> {
     context.run(|| {
-        let reading = if params.gram { Reading::Gram } else { Reading::Plain };
+        let reading = if params.gram { MatrixRole::Gram } else { MatrixRole::Plain };
         // The hash is of the matrix as given, so it is taken before the matrix becomes a problem.
         let hash = params.certificate.then(|| matrix.sha256());
         let MatrixInput { input, name, seconds } = matrix;
@@ -229,7 +229,7 @@ pub struct BoundRecord {
     /// Dimension of x.
     pub n: usize,
     /// What is bounded.
-    pub norm: Norm,
+    pub norm: OperatorNorm,
     /// `cube` or `vertices`.
     pub domain: String,
     /// `burer-monteiro` or `mwu`.

@@ -9,7 +9,7 @@ use gambeson_lowrank::linalg::matrix::Matrix;
 use gambeson_lowrank::matrix_file::{Input, InputKind};
 use gambeson_lowrank::sdp::bracket::{ProofPlan, Upper, prove_as_planned};
 use gambeson_lowrank::sdp::certificate::CertificateFile;
-use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
+use gambeson_lowrank::sdp::problem::{MatrixRole, OperatorNorm, Problem};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CheckParams {
     /// What is bounded: the quadratic form for a symmetric matrix, otherwise what the certificate says, if `None`.
-    pub norm: Option<Norm>,
+    pub norm: Option<OperatorNorm>,
     /// Whether the matrix is the factor U of M = UUᵀ. Not needed if it is not symmetric and no norm is given.
     pub gram: bool,
     /// Where x lies: the vertices for the quadratic form of a graph, the cube for everything else, if `None`.
@@ -32,9 +32,9 @@ pub struct CheckParams {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question {
     /// What is bounded.
-    pub norm: Norm,
+    pub norm: OperatorNorm,
     /// How the matrix is read.
-    pub reading: Reading,
+    pub reading: MatrixRole,
     /// Where x lies.
     pub domain: Domain,
 }
@@ -44,12 +44,12 @@ impl Question {
     /// decides what the caller left open.
     fn new(asked: &CheckParams, file: &CertificateFile, matrix: &Matrix, kind: InputKind) -> Self {
         let symmetric = matrix.is_symmetric();
-        let norm = asked.norm.unwrap_or(if symmetric { Norm::Quadratic } else { file.norm });
+        let norm = asked.norm.unwrap_or(if symmetric { OperatorNorm::Quadratic } else { file.norm });
         // A norm asked for by name is that of the matrix itself: A and its transpose have different ones.
-        let open = !symmetric && asked.norm.is_none_or(|norm| norm == Norm::Quadratic);
+        let open = !symmetric && asked.norm.is_none_or(|norm| norm == OperatorNorm::Quadratic);
         let gram = asked.gram || open && file.gram;
-        let reading = if gram { Reading::Gram } else { Reading::Plain };
-        let graph = kind == InputKind::MaxCut && norm == Norm::Quadratic && !gram;
+        let reading = if gram { MatrixRole::Gram } else { MatrixRole::Plain };
+        let graph = kind == InputKind::MaxCut && norm == OperatorNorm::Quadratic && !gram;
         let natural = if graph { Domain::Vertices } else { Domain::Cube };
         Self { norm, reading, domain: asked.domain.unwrap_or(natural) }
     }
@@ -59,9 +59,9 @@ impl Question {
         let Self { norm, reading, domain } = self;
         let theirs = Self { norm: file.norm, reading: file.reading(), domain: file.domain };
         if norm != theirs.norm {
-            Some(Refusal::Norm { certificate: theirs.norm, question: norm })
+            Some(Refusal::OperatorNorm { certificate: theirs.norm, question: norm })
         } else if reading != theirs.reading {
-            Some(Refusal::Reading { certificate: theirs.reading })
+            Some(Refusal::MatrixRole { certificate: theirs.reading })
         } else if domain != theirs.domain {
             Some(Refusal::Domain { certificate: theirs.domain, question: domain })
         } else {
@@ -76,20 +76,20 @@ impl Question {
 pub enum Refusal {
     /// It is about another norm.
     #[error("the certificate is about {}, the question about {}", norm_name(*.certificate), norm_name(*.question))]
-    Norm {
+    OperatorNorm {
         /// What the certificate is about.
-        certificate: Norm,
+        certificate: OperatorNorm,
         /// What was asked.
-        question: Norm,
+        question: OperatorNorm,
     },
     /// It reads the matrix in another way.
     #[error("{}", match .certificate {
-        Reading::Gram => "the certificate reads the matrix as a factor, the question as M",
-        Reading::Plain => "the certificate reads the matrix as M, the question as a factor",
+        MatrixRole::Gram => "the certificate reads the matrix as a factor, the question as M",
+        MatrixRole::Plain => "the certificate reads the matrix as M, the question as a factor",
     })]
-    Reading {
+    MatrixRole {
         /// How the certificate reads it.
-        certificate: Reading,
+        certificate: MatrixRole,
     },
     /// It is for another domain.
     #[error("the certificate is for the {}, the question about the {}", domain_name(*.certificate), domain_name(*.question))]
@@ -173,7 +173,7 @@ impl Check {
         CheckRecord {
             proven: self.proven(),
             norm: self.question.norm,
-            gram: self.question.reading == Reading::Gram,
+            gram: self.question.reading == MatrixRole::Gram,
             domain: domain_name(self.question.domain).to_owned(),
             bound: self.upper.map(Upper::value),
             kappa: self.upper.and_then(Upper::kappa).map(InfToTwoBound::value),
@@ -302,7 +302,7 @@ pub struct CheckRecord {
     /// Whether what was asked is proven.
     pub proven: bool,
     /// What the question was about.
-    pub norm: Norm,
+    pub norm: OperatorNorm,
     /// Whether the matrix is the factor U of M = UUᵀ.
     pub gram: bool,
     /// `cube` or `vertices`.
@@ -322,10 +322,10 @@ pub struct CheckRecord {
 }
 
 /// As in certificates.
-pub fn norm_name(norm: Norm) -> &'static str {
+pub fn norm_name(norm: OperatorNorm) -> &'static str {
     match norm {
-        Norm::Quadratic => "quadratic",
-        Norm::InfToOne => "inf-to-one",
-        Norm::InfToTwo => "inf-to-two",
+        OperatorNorm::Quadratic => "quadratic",
+        OperatorNorm::InfToOne => "inf-to-one",
+        OperatorNorm::InfToTwo => "inf-to-two",
     }
 }

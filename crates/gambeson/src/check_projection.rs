@@ -7,7 +7,7 @@ use crate::error::Error;
 use gambeson_checker::Domain;
 use gambeson_lowrank::projection::Projection;
 use gambeson_lowrank::projection::certificate::{ProjectionBound, ProjectionCertificate};
-use gambeson_lowrank::sdp::problem::Norm;
+use gambeson_lowrank::sdp::problem::OperatorNorm;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -36,7 +36,7 @@ impl ProjectionCheck {
         let spectral = |bound: &ProjectionBound| bound.spectral.iter().map(|bound| bound.value()).collect();
         ProjectionCheckRecord {
             proven: self.proven(),
-            norm: Norm::InfToTwo,
+            norm: OperatorNorm::InfToTwo,
             gram: true,
             domain: domain_name(Domain::Cube).to_owned(),
             bound: bound.map(|bound| bound.kappa.square().value()),
@@ -86,7 +86,7 @@ pub struct ProjectionCheckRecord {
     /// Whether what was asked is proven.
     pub proven: bool,
     /// The norm ∞→2,
-    pub norm: Norm,
+    pub norm: OperatorNorm,
     /// of factors,
     pub gram: bool,
     /// on the cube.

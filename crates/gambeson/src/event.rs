@@ -1,6 +1,6 @@
 //! What an observer sees.
 
-use crate::analyze_error::AnalyzeError;
+use crate::error::analyze::AnalyzeError;
 use crate::progress::{AttackProgress, SweepProgress};
 use gambeson_data::progress::LoadProgress;
 use gambeson_learn::train::TrainProgress;

@@ -30,9 +30,7 @@
 //! [`smoothing`] and [`replay`], [`analyze`](mod@analyze), [`train`](mod@train), [`attack`](mod@attack), [`export`](mod@export).
 
 pub mod analyze;
-mod analyze_error;
 pub mod attack;
-mod attack_error;
 pub mod bound;
 pub mod check;
 pub mod check_projection;
@@ -57,7 +55,6 @@ pub use attack::{
     AttackMethod, AttackParams, AttackRadius, AttackTarget, Attacked, BallBasis, WhiteBoxParams, attack,
     attack_figure, open_certified, open_white_box,
 };
-pub use attack_error::AttackError;
 pub use bound::{Bound, BoundParams, Method, bound};
 pub use check::{Check, CheckParams, check};
 pub use check_projection::{ProjectionCheck, check_projection};
@@ -66,6 +63,7 @@ pub use data::{
     DataParams, FetchParams, ImportParams, describe_data, fetch_data, import_data, list_data, open_data,
 };
 pub use error::Error;
+pub use error::attack::AttackError;
 pub use event::{Event, Note};
 pub use export::{ExportParams, Exported, export};
 pub use fit::{Fit, FitParams, fit, open_projection, spectrum};

@@ -9,7 +9,7 @@ use gambeson_data::dataset::Shape;
 use gambeson_learn::net::architecture::{Architecture, Convolution, Layer, LayerKind, Linear};
 use gambeson_learn::net::inference::Inference;
 use gambeson_learn::net::kernel::Isa;
-use gambeson_learn::net::parameters::{Places, Weights};
+use gambeson_learn::net::parameters::{ParameterLayout, Weights};
 use gambeson_lowrank::MemoryLimit;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -58,7 +58,7 @@ fn time(what: &str, (channels, size): (usize, usize), kinds: &[LayerKind]) {
         _ => channels,
     };
     let architecture = Architecture { input, classes, layers };
-    let places = Places::new(&architecture).expect("a network");
+    let places = ParameterLayout::new(&architecture).expect("a network");
     let weights = Weights::initial(&places, &mut ChaCha8Rng::seed_from_u64(1));
     let inference =
         Inference::new(&architecture, &weights, Isa::detect(), MemoryLimit::NONE).expect("a network");

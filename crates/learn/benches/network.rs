@@ -8,7 +8,7 @@ use gambeson_data::dataset::Shape;
 use gambeson_learn::net::inference::Inference;
 use gambeson_learn::net::kernel::Isa;
 use gambeson_learn::net::models::Model;
-use gambeson_learn::net::parameters::{Places, Weights};
+use gambeson_learn::net::parameters::{ParameterLayout, Weights};
 use gambeson_learn::net::pass::{Mode, Pass, Wanted};
 use gambeson_learn::net::plan::Choice;
 use gambeson_lowrank::MemoryLimit;
@@ -22,7 +22,7 @@ fn main() {
     for (depth, width, size, batch) in [(20, 16, 32, 128), (8, 16, 16, 256)] {
         let input = Shape { channels: 3, height: size, width: size };
         let architecture = Model::ResNet { depth, width }.architecture(input, 10).expect("a model");
-        let places = Places::new(&architecture).expect("a model");
+        let places = ParameterLayout::new(&architecture).expect("a model");
         let weights = Weights::initial(&places, &mut ChaCha8Rng::seed_from_u64(1));
         let x: Vec<f32> =
             (0..batch * input.len()).map(|i| ((i * 7919) % 1009) as f32 / 504.0 - 1.0).collect();

@@ -8,7 +8,7 @@
 use gambeson_checker::NoiseLevel;
 use gambeson_data::dataset::Shape;
 use gambeson_learn::net::models::Model;
-use gambeson_learn::net::parameters::{Places, Weights};
+use gambeson_learn::net::parameters::{ParameterLayout, Weights};
 use gambeson_learn::runtime::OwnModel;
 use gambeson_learn::smoothed::{NoiseParams, SmoothedModel, SmoothedParams};
 use gambeson_lowrank::MemoryLimit;
@@ -100,7 +100,7 @@ fn compare(title: &str, draws: u64, ways: &mut [(&str, &mut dyn FnMut())]) {
 fn noise(draws: u64) {
     let dim = 3072;
     let classifier = ClassifierSpec { classes: 10, dim, input_map: None };
-    let space = Space::identity(dim).of(Quantum::Byte);
+    let space = Space::identity(dim).with_quantum(Quantum::Byte);
     let plan = Arc::new(SmoothingPlan::new(classifier, space, params(draws, BATCH)).expect("it fits"));
     let sessions =
         |format| SessionFactory::new(Arc::clone(&plan), SessionParams { format, ..SessionParams::default() });
@@ -140,8 +140,8 @@ fn main() {
     network("models/fashion", &fashion.classifier, &fashion.space, 10_000);
     let shape = Shape { channels: 3, height: 32, width: 32 };
     let architecture = Model::ResNet { depth: 20, width: 16 }.architecture(shape, 10).expect("a model");
-    let places = Places::new(&architecture).expect("a model");
+    let places = ParameterLayout::new(&architecture).expect("a model");
     let weights = Weights::initial(&places, &mut ChaCha8Rng::seed_from_u64(1));
     let model = OwnModel::new(&architecture, &weights, None, MemoryLimit::NONE).expect("a classifier");
-    network("ResNet-20", &model, &Arc::new(Space::identity(shape.len()).of(Quantum::Byte)), 2000);
+    network("ResNet-20", &model, &Arc::new(Space::identity(shape.len()).with_quantum(Quantum::Byte)), 2000);
 }

@@ -59,7 +59,7 @@ fn main() {
                 OnnxModel::load(Path::new(&path), shape, normalisation, MemoryLimit::NONE, 1).unwrap();
             let mut answers = vec![0; BATCH];
             let forward = best(BATCH, || model.classify(&batch, BATCH, &mut answers).unwrap());
-            let space = Space::identity(shape.len()).of(Quantum::Byte);
+            let space = Space::identity(shape.len()).with_quantum(Quantum::Byte);
             let params = SmoothingParams {
                 selection: 1,
                 estimation: (BATCHES * BATCH) as u64,

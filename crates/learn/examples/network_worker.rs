@@ -22,7 +22,7 @@ use gambeson_learn::net::parameters::Weights;
 use gambeson_learn::net::pass::{Mode, Pass, Wanted};
 use gambeson_learn::net::plan::Choice;
 use gambeson_learn::train::TrainSpec;
-use gambeson_learn::train::setup::{Setup, UsedProjection};
+use gambeson_learn::train::setup::{TrainSetup, UsedProjection};
 use gambeson_learn::train::trainer::{State, Trainer};
 use gambeson_learn::weights::network::Network;
 use gambeson_lowrank::MemoryLimit;
@@ -90,7 +90,7 @@ learning_rate = 0.02
 "#;
 
 /// The setup of Algorithm 1 from the folder; none where it has no pool.
-fn setup(folder: &Path) -> Result<Option<Setup>, Box<dyn Error>> {
+fn setup(folder: &Path) -> Result<Option<TrainSetup>, Box<dyn Error>> {
     if !folder.join("pool.u8").exists() {
         return Ok(None);
     }
@@ -116,7 +116,7 @@ fn setup(folder: &Path) -> Result<Option<Setup>, Box<dyn Error>> {
     let channels = vec![channel(), channel(), channel()];
     let projection = Projection::new(Representation::Dct2, shape, channels, Origin::default())?;
     let used = UsedProjection { projection, certificate: None };
-    Ok(Some(Setup::new(&TrainSpec::parse(SPEC, &[])?, pool, None, Some(used))?))
+    Ok(Some(TrainSetup::new(&TrainSpec::parse(SPEC, &[])?, pool, None, Some(used))?))
 }
 
 /// A network, a batch and room for all results.
@@ -136,7 +136,7 @@ struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    fn read(folder: &Path, size: usize, setup: Option<&'a Setup>) -> Result<Self, Box<dyn Error>> {
+    fn read(folder: &Path, size: usize, setup: Option<&'a TrainSetup>) -> Result<Self, Box<dyn Error>> {
         let input = Shape { channels: 3, height: size, width: size };
         let (network, _) = Network::read(&folder.join("weights.safetensors"), input, MemoryLimit::NONE)?;
         let bytes = std::fs::read(folder.join("images.f32"))?;

@@ -3,7 +3,7 @@
 //! - [`net`]: networks of our own, computed by an explicit engine: layers with hand-written forward and backward passes.
 //!   Read [`net::architecture`] first, then [`net::pass`] for training and [`net::inference`] for answers.
 //! - [`runtime`]: networks from files as classifiers, computed by our engine or by ONNX Runtime.
-//! - [`view`]: how a network sees an input, with or without a projection. [`attack`]: perturbations that raise its loss.
+//! - [`input_codec`]: how a network sees an input, with or without a projection. [`attack`]: perturbations that raise its loss.
 //!   [`train`]: the loop that trains it, Algorithm 1 of the paper among what it trains against.
 //! - [`smoothed`]: a network with all that is needed to smooth it, and to attack it, from its files.
 //! - [`inputs`]: samples of a data set as a smoother takes them.
@@ -17,6 +17,7 @@
 
 pub mod attack;
 pub mod convert;
+pub mod input_codec;
 pub mod inputs;
 pub mod net;
 pub mod network_format;
@@ -24,7 +25,6 @@ pub mod onnx;
 pub mod runtime;
 pub mod smoothed;
 pub mod train;
-pub mod view;
 pub mod weights;
 
 pub use onnx::{Normalisation, OnnxError, OnnxModel};

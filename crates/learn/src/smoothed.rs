@@ -4,13 +4,13 @@
 //! attacks need.
 
 use crate::convert::{self, ConvertError};
+use crate::input_codec::{InputCodec, InputCodecError};
 use crate::inputs::data_name;
 use crate::onnx::{Normalisation, OnnxError, import::Unsupported};
 use crate::runtime::{
-    self, LoadParams, LoadedModel, ModelError, NetworkModel, OwnModel, OwnModelError, Runtime, RuntimeChoice,
-    network_name,
+    self, LoadParams, LoadedModel, NetworkModel, OwnModel, OwnModelError, Runtime, RuntimeChoice,
+    RuntimeError, network_name,
 };
-use crate::view::{View, ViewError};
 use crate::weights::network::Network;
 use gambeson_checker::NoiseLevel;
 use gambeson_data::dataset::{Dataset, Shape};
@@ -119,7 +119,7 @@ pub struct WhiteBoxModel {
     /// The network, with its normalisation.
     pub network: Network,
     /// From inputs to what the network is shown, and gradients back.
-    pub view: View,
+    pub codec: InputCodec,
     /// The network as a classifier, and its noise.
     pub smoothed: SmoothedModel<OwnModel>,
 }
@@ -130,7 +130,7 @@ pub struct WhiteBoxModel {
 pub enum SmoothedError {
     /// `network` cannot be loaded.
     #[error(transparent)]
-    Model(#[from] Box<ModelError>),
+    Model(#[from] Box<RuntimeError>),
     /// `network` cannot be loaded as one of our layers.
     #[error(transparent)]
     Network(#[from] Box<ConvertError>),
@@ -183,11 +183,11 @@ pub enum SmoothedError {
     },
     /// The network cannot be shown what `noise.projection` keeps.
     #[error("{}: {reason}", network.display())]
-    View {
+    InputCodec {
         /// The network.
         network: PathBuf,
         /// Why not.
-        reason: ViewError,
+        reason: InputCodecError,
     },
 }
 
@@ -245,7 +245,7 @@ impl<C> SmoothedModel<C> {
             }
         };
         // The smoothed classifier that certificates are about rounds to the grid of the inputs.
-        Ok(Self { classifier, name, runtime, space: Arc::new(space.of(noise.quantum)), projection })
+        Ok(Self { classifier, name, runtime, space: Arc::new(space.with_quantum(noise.quantum)), projection })
     }
 
     /// The same with another type of classifier, which computes the same.
@@ -301,14 +301,15 @@ impl WhiteBoxModel {
         let named = NamedClassifier { classifier, name, runtime: Some(Runtime::Own), images };
         let smoothed = SmoothedModel::new(named, *input, noise, *memory, *threads)?;
         let own = network.normalisation.as_ref();
-        let view = match &smoothed.projection {
-            None => View::values(*input, own),
-            Some(proven) => View::projected(proven.projection(), (images.height, images.width), own),
+        let codec = match &smoothed.projection {
+            None => InputCodec::values(*input, own),
+            Some(proven) => InputCodec::projected(proven.projection(), (images.height, images.width), own),
         };
-        let view = view.map_err(|reason| SmoothedError::View { network: path.to_path_buf(), reason })?;
-        if view.output() != images {
-            return Err(SmoothedError::Images { images, given: view.output() });
+        let codec =
+            codec.map_err(|reason| SmoothedError::InputCodec { network: path.to_path_buf(), reason })?;
+        if codec.output() != images {
+            return Err(SmoothedError::Images { images, given: codec.output() });
         }
-        Ok(Self { network, view, smoothed })
+        Ok(Self { network, codec, smoothed })
     }
 }

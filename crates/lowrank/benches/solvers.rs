@@ -9,7 +9,7 @@ use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::linalg::matrix::Matrix;
 use gambeson_lowrank::sdp::bracket::{BoundParams, bracket};
 use gambeson_lowrank::sdp::instance;
-use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
+use gambeson_lowrank::sdp::problem::{MatrixRole, OperatorNorm, Problem};
 
 fn main() {
     let given: Vec<usize> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
@@ -23,7 +23,7 @@ fn main() {
             ),
             ("qp", instance::quadratic_program(n, 1, MemoryLimit::NONE).expect("it fits")),
         ] {
-            let (norm, reading) = (Norm::Quadratic, Reading::Plain);
+            let (norm, reading) = (OperatorNorm::Quadratic, MatrixRole::Plain);
             let problem = Problem::new(Matrix::Dense(matrix), norm, reading, Domain::Cube, params.threads)
                 .expect("generated matrices are valid");
             let found = bracket(&problem, &params, &mut ()).expect("generated matrices have brackets");

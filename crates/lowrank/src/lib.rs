@@ -1,12 +1,12 @@
-//! lowrank finds a small room in the data and proves its size (κ).
+//! Low-rank projections with certified ∞→2 norms, and the SDP solvers behind them.
 //!
-//! Solvers, searches and files are here; whatever counts as proven is made by `gambeson_checker`, which this crate
-//! hands its candidates to. Nothing here prints, and results do not depend on the number of threads.
+//! This crate searches: for dual weights, lower bounds and projections. `gambeson_checker` proves every candidate that it
+//! proposes. Nothing here prints, and results do not depend on the number of threads.
 //!
 //! # In which order to read it
 //! 1. [`sdp`]: max xᵀMx over signs or the cube, and the norms that reduce to it. [`bracket`] solves, certifies and
 //!    checks a [`Problem`]; the solvers are Algorithm 2 of the paper and a low-rank factorisation.
-//! 2. [`projection`]: the room itself. From the second moments of data to a [`Projection`] with a proven κ, all channels
+//! 2. [`projection`]: projections. From the second moments of data to a [`Projection`] with a proven κ, all channels
 //!    in one call: [`fit_projection`].
 //! 3. [`linalg`]: what both compute with: matrices, products, eigenpairs, the cosine transform.
 //! 4. [`matrix_file`]: matrices and graphs from files, recognised by content.
@@ -32,5 +32,5 @@ pub use projection::certificate::ProjectionCertificate;
 pub use projection::fit::{FitData, FitMethod, Target, fit_projection};
 pub use projection::proven::ProvenProjection;
 pub use sdp::bracket::{BoundParams, Bracket, bracket};
-pub use sdp::problem::{Norm, Problem, Reading};
+pub use sdp::problem::{MatrixRole, OperatorNorm, Problem};
 pub use shape::Shape;

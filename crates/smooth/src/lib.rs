@@ -1,13 +1,12 @@
-//! smooth throws dice in the room that lowrank finds, and counts.
+//! Randomized smoothing and its records.
 //!
-//! Randomized smoothing: a classifier is asked many times about an input with Gaussian noise, in all coordinates or only
-//! in those of a low-rank projection (the room that `gambeson_lowrank` finds and proves), and the checker turns the
-//! counts into a radius within which the answer cannot change.
+//! A classifier is evaluated on many noisy copies of an input. Gaussian noise is added to all coordinates, or only to those
+//! of a low-rank projection. The checker turns the class counts into a radius within which the prediction cannot change.
 //!
 //! # In which order to read it
 //! 1. [`classifier`]: what is smoothed, and [`input_map`]: how it takes its rows. [`toys`]: two classifiers whose
 //!    smoothed versions are known in closed form.
-//! 2. [`space`]: where noise is added, and how an input gets there and, by [`decoder`], back. [`noise`]: the dice, an
+//! 2. [`space`]: where noise is added, and how an input gets there and, by [`decoder`], back. [`noise`]: Gaussian noise, an
 //!    exact function of seed, input, draw and coordinate. [`seed`]: where a seed comes from that nobody chose.
 //! 3. [`limit`]: from counts to a radius: limits and quantiles are looked for here and verified by the checker.
 //!    [`sequential`]: when the answer is settled before all draws are made. [`smoother`]: PREDICT and CERTIFY for one

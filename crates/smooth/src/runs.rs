@@ -42,7 +42,7 @@ pub struct RunParams {
 /// An input: its numbers, channel after channel, and its class if known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// In units of the space's quantum ([`Space::of`](crate::space::Space::of)), as many as the space of the smoother takes.
+    /// In units of the space's quantum ([`Space::with_quantum`](crate::space::Space::with_quantum)), as many as the space of the smoother takes.
     pub values: Vec<f64>,
     /// Its class, below the classes of the run.
     pub label: Option<u32>,

@@ -90,7 +90,7 @@ struct Target {
 
 /// What the counts say at a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Decision {
     /// Draw on.
     Open,
     /// Nothing to be gained by more draws.
@@ -177,10 +177,10 @@ impl Sequential {
         count: u64,
         trials: u64,
         measure: impl Fn(LatentRadius) -> f64,
-    ) -> Result<Verdict, StatisticsError> {
+    ) -> Result<Decision, StatisticsError> {
         let n = self.n;
         if trials >= n {
-            return Ok(Verdict::Settled);
+            return Ok(Decision::Settled);
         }
         let (k, m, all) = (count as f64, trials as f64, n as f64);
         let p = (k + 1.0) / (m + 2.0);
@@ -204,16 +204,16 @@ impl Sequential {
             Ok(self.radius(count, trials)?.is_some_and(|radius| measure(radius) >= farthest))
         };
         if !self.targets.is_empty() && met()? {
-            return Ok(Verdict::Settled);
+            return Ok(Decision::Settled);
         }
         if let Some(tolerance) = self.tolerance {
             let now = self.radius(count, trials)?.map_or(0.0, &measure);
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and n
             let best = self.radius(highest.ceil() as u64, n)?.map_or(0.0, measure);
             if best - now <= tolerance {
-                return Ok(Verdict::Settled);
+                return Ok(Decision::Settled);
             }
         }
-        Ok(Verdict::Open)
+        Ok(Decision::Open)
     }
 }

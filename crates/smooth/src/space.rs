@@ -120,7 +120,7 @@ impl Space {
 
     /// The same for inputs whose numbers are in units of a quantum.
     #[must_use]
-    pub fn of(mut self, quantum: Quantum) -> Self {
+    pub fn with_quantum(mut self, quantum: Quantum) -> Self {
         self.quantum = quantum;
         self
     }

@@ -6,7 +6,7 @@ use super::shared::SplitName;
 use super::shared::{NormalisationArguments, OUTPUT, RangeArguments};
 use clap::{Args, ValueEnum};
 use gambeson::{AttackMethod, AttackParams, AttackRadius, BallBasis};
-use gambeson_learn::attack::Norm;
+use gambeson_learn::attack::BallNorm;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -146,7 +146,7 @@ impl From<BallBasisName> for BallBasis {
     }
 }
 
-impl From<RadiusNormName> for Norm {
+impl From<RadiusNormName> for BallNorm {
     fn from(name: RadiusNormName) -> Self {
         match name {
             RadiusNormName::L2 => Self::L2,

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use gambeson_checker::Domain;
 use gambeson_lowrank::sdp::bracket::{BoundParams, Solver};
 use gambeson_lowrank::sdp::mwu::{MwuParams, Width};
-use gambeson_lowrank::sdp::problem::Norm;
+use gambeson_lowrank::sdp::problem::OperatorNorm;
 use serde::Deserialize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -167,12 +167,12 @@ pub(crate) enum NormName {
     InfToTwo,
 }
 
-impl From<NormName> for Norm {
+impl From<NormName> for OperatorNorm {
     fn from(name: NormName) -> Self {
         match name {
-            NormName::Quadratic => Norm::Quadratic,
-            NormName::InfToOne => Norm::InfToOne,
-            NormName::InfToTwo => Norm::InfToTwo,
+            NormName::Quadratic => OperatorNorm::Quadratic,
+            NormName::InfToOne => OperatorNorm::InfToOne,
+            NormName::InfToTwo => OperatorNorm::InfToTwo,
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::report::decimal::{down, up};
 use crate::screen::{shown, shown_path, wrapped};
 use gambeson::{Bound, BoundParams, Context};
 use gambeson_checker::Domain;
-use gambeson_lowrank::sdp::problem::Norm;
+use gambeson_lowrank::sdp::problem::OperatorNorm;
 use std::io::Write;
 use std::time::Duration;
 
@@ -63,9 +63,9 @@ pub(crate) fn run(
 fn print(name: &str, seconds_read: f64, bound: &Bound, stdout: &mut impl Write) -> std::io::Result<()> {
     let (found, record) = (&bound.bracket, bound.record());
     let what = match record.norm {
-        Norm::Quadratic => "max x'Mx",
-        Norm::InfToOne => "inf->1 norm",
-        Norm::InfToTwo => "inf->2 norm squared",
+        OperatorNorm::Quadratic => "max x'Mx",
+        OperatorNorm::InfToOne => "inf->1 norm",
+        OperatorNorm::InfToTwo => "inf->2 norm squared",
     };
     let (upper, gap) = (up(found.upper.value(), DIGITS), found.gap());
     writeln!(

@@ -9,7 +9,7 @@ use gambeson::{
     FitMethodKind, ImportParams, SweepParams, TrainParams, WhiteBoxParams, attack, describe_data, export,
     import_data, inspect_projection, list_data, open_data, open_spec, open_white_box, train,
 };
-use gambeson_learn::attack::Norm;
+use gambeson_learn::attack::BallNorm;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -57,7 +57,7 @@ fn training_and_attacks() {
     let network = bench.path("run/network.safetensors");
     let model = open_white_box(&context, &network, &data, &white_box).expect("a network");
     let params = AttackParams {
-        norm: Norm::Linf,
+        norm: BallNorm::Linf,
         sigma: Some(0.3),
         draws: 3,
         n: 100,

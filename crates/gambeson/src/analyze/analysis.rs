@@ -6,8 +6,8 @@ use super::names::labels_of;
 use super::params::{AnalyzeParams, Checked};
 use super::proofs::{self, Proof};
 use super::radius::{Radius, default_radii};
-use crate::analyze_error::{AnalyzeError, Difference};
 use crate::context::Context;
+use crate::error::analyze::{AnalyzeError, Difference};
 use gambeson_smooth::analysis::{LoggedRun, Paired, RadiusNorm, Scale, Scores, best_at};
 use gambeson_smooth::record::LimitChoice;
 

@@ -1,7 +1,7 @@
 //! Logs beside each other: whether they have the same inputs, and two of them input by input.
 
 use super::log::AnalysedLog;
-use crate::analyze_error::{AnalyzeError, Difference, DifferentInputs};
+use crate::error::analyze::{AnalyzeError, Difference, DifferentInputs};
 use gambeson_report::text::shown;
 use gambeson_smooth::analysis::{Evidence, Input, Paired, Question, paired};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,9 +1,9 @@
 //! Certified accuracy against the radius, and how p_A is distributed.
 
 use super::analysis::Analysis;
-use crate::analyze_error::AnalyzeError;
 use crate::error::Error;
-use gambeson_report::figure::{Axis, Figure, Panel, Point, Series, Style};
+use crate::error::analyze::AnalyzeError;
+use gambeson_report::figure::{Axis, Curve, Figure, Panel, Point, Style};
 use gambeson_smooth::analysis::{AnalysisError, RadiusNorm, Scores, best_at};
 
 /// Points of a curve: more than pixels are wide would not be seen.
@@ -17,8 +17,8 @@ impl Analysis {
     pub fn figure(&self) -> Result<Figure, Error> {
         let mut panels = vec![self.accuracy_panel().map_err(AnalyzeError::from)?];
         let limited = self.logs.iter().enumerate().filter(|(_, log)| !log.scores.limits().is_empty());
-        let series: Vec<Series> = limited
-            .map(|(at, log)| Series {
+        let series: Vec<Curve> = limited
+            .map(|(at, log)| Curve {
                 label: log.label.clone(),
                 points: limits(&log.scores),
                 style: style(at),
@@ -49,12 +49,12 @@ impl Analysis {
             let point = |(&radius, &part)| Some(Point::quoted(radius, part, 0.0));
             radii.iter().zip(&curve[..shown]).map(point).collect()
         };
-        let mut series: Vec<Series> = self
+        let mut series: Vec<Curve> = self
             .logs
             .iter()
             .zip(&curves)
             .enumerate()
-            .map(|(at, (log, curve))| Series {
+            .map(|(at, (log, curve))| Curve {
                 label: log.label.clone(),
                 points: points(curve),
                 style: style(at),
@@ -62,11 +62,7 @@ impl Analysis {
             .collect();
         if self.envelope {
             let best: Vec<f64> = best_at(&curves).into_iter().map(|(_, accuracy)| accuracy).collect();
-            series.push(Series {
-                label: "envelope".to_owned(),
-                points: points(&best),
-                style: Style::line(1),
-            });
+            series.push(Curve { label: "envelope".to_owned(), points: points(&best), style: Style::line(1) });
         }
         Ok(Panel {
             title: if self.any_class { "Certified" } else { "Certified accuracy" }.to_owned(),

@@ -16,7 +16,7 @@ mod read;
 mod records;
 mod tables;
 
-pub use crate::analyze_error::{AnalyzeError, Difference, DifferentInputs};
+pub use crate::error::analyze::{AnalyzeError, Difference, DifferentInputs};
 pub use analysis::Analysis;
 pub use log::AnalysedLog;
 pub use params::{AnalyzeParams, ProjectionFiles};

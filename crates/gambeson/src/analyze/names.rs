@@ -1,6 +1,6 @@
 //! What paths say: names that tell logs apart, and noise levels.
 
-use crate::analyze_error::AnalyzeError;
+use crate::error::analyze::AnalyzeError;
 use gambeson_report::text::shown;
 use gambeson_smooth::analysis::LoggedRun;
 

@@ -1,8 +1,8 @@
 //! The parameters, and their ranges.
 
 use super::radius::Radius;
-use crate::analyze_error::AnalyzeError;
 use crate::error::Error;
+use crate::error::analyze::AnalyzeError;
 use gambeson_checker::FailureProbability;
 use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::parameter::ParameterError;

@@ -1,9 +1,9 @@
 //! κ and s of records, proven again from the projections they were made with.
 
 use super::params::AnalyzeParams;
-use crate::analyze_error::AnalyzeError;
 use crate::context::Context;
 use crate::error::Error;
+use crate::error::analyze::AnalyzeError;
 use gambeson_lowrank::projection::proven::ProvenProjection;
 use gambeson_report::text::shown_path;
 use gambeson_smooth::analysis::LoggedRun;

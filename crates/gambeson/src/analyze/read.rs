@@ -2,8 +2,8 @@
 
 use super::names::sigma_of;
 use super::params::{AnalyzeParams, Checked};
-use crate::analyze_error::AnalyzeError;
 use crate::context::Context;
+use crate::error::analyze::AnalyzeError;
 use crate::event::{Event, Note};
 use gambeson_lowrank::projection::representation::Representation;
 use gambeson_smooth::analysis::{

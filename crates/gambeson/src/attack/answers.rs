@@ -1,8 +1,8 @@
 //! What is answered before and after.
 
 use super::params::{AttackParams, AttackRadius};
-use crate::attack_error::AttackError;
 use crate::context::Context;
+use crate::error::attack::AttackError;
 use crate::event::Event;
 use crate::progress::{AttackProgress, AttackStage};
 use gambeson_checker::{FailureProbability, NoiseLevel};

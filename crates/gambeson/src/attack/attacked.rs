@@ -3,7 +3,7 @@
 use super::answers::Answers;
 use super::params::{AttackMethod, BallBasis};
 use gambeson_data::dataset::Shape;
-use gambeson_learn::attack::Norm;
+use gambeson_learn::attack::BallNorm;
 use gambeson_learn::attack::inputs::{Adversarial, Victim};
 use gambeson_lowrank::matrix_file::npy;
 
@@ -23,7 +23,7 @@ pub struct Attacked {
     /// Seconds that the attack took. Whoever times the reading of data and network adds it here.
     pub seconds: f64,
     pub(super) method: AttackMethod,
-    pub(super) norm: Norm,
+    pub(super) norm: BallNorm,
     /// `None` for certified inputs.
     pub(super) epsilon: Option<f64>,
     pub(super) sparsity: Option<usize>,

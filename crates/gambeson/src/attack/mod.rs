@@ -10,16 +10,16 @@ mod params;
 mod record;
 mod target;
 
-use crate::attack_error::AttackError;
 use crate::context::Context;
 use crate::error::Error;
+use crate::error::attack::AttackError;
 use crate::event::Event;
 use crate::progress::{AttackProgress, AttackStage};
 pub use answers::Answers;
 pub use attacked::Attacked;
 pub use figure::attack_figure;
-use gambeson_learn::attack::frame::Frame;
 use gambeson_learn::attack::inputs::{self, Adversarial, Done, Victim, attack_inputs};
+use gambeson_learn::attack::perturbation_basis::PerturbationBasis;
 use gambeson_learn::attack::pgd::PgdParams;
 use gambeson_learn::attack::sparse::sparse_change;
 use gambeson_learn::train::setup::value_range;
@@ -98,8 +98,8 @@ fn perturbed(
     let engine = inputs::AttackParams {
         pgd: PgdParams { range: value_range(data).filter(|_| !free), ..pgd },
         frame: match basis {
-            BallBasis::Values => Frame::Values,
-            BallBasis::Dct => Frame::cosines(&model.view)?,
+            BallBasis::Values => PerturbationBasis::Values,
+            BallBasis::Dct => PerturbationBasis::cosines(&model.codec)?,
         },
         sigma: params.sigma.unwrap_or(0.0),
         draws: if params.sigma.is_some() { params.draws } else { 1 },
@@ -111,6 +111,6 @@ fn perturbed(
         done += step.inputs;
         context.tell(&Event::Attack(&AttackProgress { stage: AttackStage::Perturb, done, total }))
     };
-    let found = attack_inputs(&model.network, &model.view, &engine, inputs, &mut observer);
+    let found = attack_inputs(&model.network, &model.codec, &engine, inputs, &mut observer);
     Ok(found.map_err(Box::new)?)
 }

@@ -1,8 +1,8 @@
 //! Parameters of an attack.
 
-use crate::attack_error::AttackError;
 use crate::error::Error;
-use gambeson_learn::attack::Norm;
+use crate::error::attack::AttackError;
+use gambeson_learn::attack::BallNorm;
 use gambeson_lowrank::parameter::ParameterError;
 use gambeson_smooth::record::Record;
 use serde::{Deserialize, Serialize};
@@ -77,7 +77,7 @@ pub struct AttackParams {
     /// How perturbations are looked for.
     pub method: AttackMethod,
     /// The norm of the ball. The methods fgsm and sparse have their own, ℓ∞.
-    pub norm: Norm,
+    pub norm: BallNorm,
     /// Coordinates of the ball, values if `None`. Certified radii in ℓ∞ are of the projection's own coordinates, and the
     /// sparse method changes cosine coefficients.
     pub basis: Option<BallBasis>,
@@ -111,7 +111,7 @@ impl AttackParams {
         Self {
             radius,
             method: AttackMethod::default(),
-            norm: Norm::L2,
+            norm: BallNorm::L2,
             basis: None,
             steps: 20,
             sparsity: None,
@@ -145,7 +145,7 @@ impl AttackParams {
         if certified && self.method != AttackMethod::Pgd {
             return Err(AttackError::CertifiedMethod.into());
         }
-        if self.method == AttackMethod::Fgsm && self.norm != Norm::Linf {
+        if self.method == AttackMethod::Fgsm && self.norm != BallNorm::Linf {
             return Err(AttackError::FgsmNorm.into());
         }
         if certified && self.basis.is_some() {

@@ -3,7 +3,7 @@
 use super::answers::Answers;
 use super::attacked::Attacked;
 use super::params::AttackMethod;
-use gambeson_learn::attack::Norm;
+use gambeson_learn::attack::BallNorm;
 use gambeson_learn::attack::inputs::Adversarial;
 use gambeson_report::base64;
 use serde::{Serialize, Serializer};
@@ -80,7 +80,7 @@ impl Attacked {
             method: self.method.name(),
             norm: match self.method {
                 AttackMethod::Pgd => self.norm,
-                AttackMethod::Fgsm | AttackMethod::Sparse => Norm::Linf,
+                AttackMethod::Fgsm | AttackMethod::Sparse => BallNorm::Linf,
             }
             .name(),
             basis: self.basis.name(),

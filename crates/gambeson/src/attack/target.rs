@@ -1,11 +1,11 @@
 //! What is attacked: a network with gradients, and inputs with classes to lead away from.
 
 use super::params::{AttackMethod, AttackParams, AttackRadius, BallBasis, CertifiedInputs};
-use crate::attack_error::AttackError;
 use crate::context::Context;
 use crate::error::Error;
+use crate::error::attack::AttackError;
 use gambeson_data::dataset::Dataset;
-use gambeson_learn::attack::Norm;
+use gambeson_learn::attack::BallNorm;
 use gambeson_learn::attack::challenge::certified_victims;
 use gambeson_learn::attack::inputs::Victim;
 use gambeson_learn::inputs::{data_name, quantum};
@@ -165,7 +165,7 @@ fn agree(
 pub(super) fn basis(model: Option<&WhiteBoxModel>, params: &AttackParams) -> BallBasis {
     let certified = matches!(params.radius, AttackRadius::Certified(_));
     match model {
-        Some(model) if certified && params.norm == Norm::Linf => {
+        Some(model) if certified && params.norm == BallNorm::Linf => {
             match model.smoothed.space.representation() {
                 None | Some(Representation::Pixel) => BallBasis::Values,
                 Some(Representation::Dct1 | Representation::Dct2) => BallBasis::Dct,

@@ -1,11 +1,11 @@
 //! Loss and accuracy by epoch.
 
 use gambeson_learn::train::run::Metrics;
-use gambeson_report::figure::{Axis, Figure, Panel, Point, Series, Style};
+use gambeson_report::figure::{Axis, Curve, Figure, Panel, Point, Style};
 
 /// The loss and the accuracy of every epoch, in two panels.
 pub fn training_figure(metrics: &[Metrics]) -> Figure {
-    let series = |label: &str, at: usize, value: fn(&Metrics) -> Option<f64>| Series {
+    let series = |label: &str, at: usize, value: fn(&Metrics) -> Option<f64>| Curve {
         label: label.to_owned(),
         points: metrics
             .iter()

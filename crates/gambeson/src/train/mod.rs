@@ -13,7 +13,7 @@ pub use figure::training_figure;
 use gambeson_learn::train::clock::Spent;
 use gambeson_learn::train::cost::{self as timing, Timed};
 use gambeson_learn::train::run::Metrics;
-use gambeson_learn::train::setup::{Setup, SetupObservers};
+use gambeson_learn::train::setup::{SetupObservers, TrainSetup};
 use gambeson_learn::train::{self as learn, TrainError, TrainProgress, TrainSpec, load};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -137,7 +137,7 @@ pub fn train_cost(context: &Context, spec: &TrainSpec, params: &TrainParams) -> 
 }
 
 /// Reads the data of a spec, fits or reads its projection, and lays out the network.
-pub fn prepare(context: &Context, spec: &TrainSpec, params: &TrainParams) -> Result<Setup, Error> {
+pub fn prepare(context: &Context, spec: &TrainSpec, params: &TrainParams) -> Result<TrainSetup, Error> {
     let folder = data_folder(params.data_folder.as_deref())?;
     context.run(|| {
         let mut observers = SetupObservers {
@@ -150,19 +150,24 @@ pub fn prepare(context: &Context, spec: &TrainSpec, params: &TrainParams) -> Res
 }
 
 /// Trains what [`prepare`] made ready; see [`train`].
-pub fn run(context: &Context, setup: &Setup, folder: &Path, params: &TrainParams) -> Result<Trained, Error> {
+pub fn run(
+    context: &Context,
+    setup: &TrainSetup,
+    folder: &Path,
+    params: &TrainParams,
+) -> Result<Trained, Error> {
     context.run(|| {
         let parameters = setup.parameters().map_err(TrainError::from)?;
         let mut limited =
             Limited::<TrainProgress>::new(context, |step| Event::Train(step), params.time_limit);
         let outcome = learn::train(setup, folder, params.checkpoint, &mut limited)?;
-        let shown = setup.view.output();
+        let shown = setup.codec.output();
         Ok(Trained {
             folder: folder.to_path_buf(),
             network: outcome.network,
             parameters,
             sigma: setup.sigma,
-            rank: setup.view.rank(),
+            rank: setup.codec.rank(),
             grid: [shown.channels, shown.height, shown.width],
             spent: outcome.spent,
             metrics: outcome.metrics,
@@ -171,9 +176,9 @@ pub fn run(context: &Context, setup: &Setup, folder: &Path, params: &TrainParams
 }
 
 /// Times a few steps of what [`prepare`] made ready, for some four seconds, and trains nothing.
-pub fn cost(context: &Context, setup: Setup) -> Result<TrainCost, Error> {
+pub fn cost(context: &Context, setup: TrainSetup) -> Result<TrainCost, Error> {
     context.run(|| {
-        let (sigma, rank, epochs) = (setup.sigma, setup.view.rank(), setup.spec.optimiser.epochs);
+        let (sigma, rank, epochs) = (setup.sigma, setup.codec.rank(), setup.spec.optimiser.epochs);
         let batch = setup.spec.optimiser.batch;
         let measured = timing::cost(setup, TIMED).map_err(TrainError::from)?;
         let seconds_epoch = measured.seconds_step * measured.per_epoch as f64;

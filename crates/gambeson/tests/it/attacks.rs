@@ -7,7 +7,7 @@ use gambeson::{
 };
 use gambeson_checker::NoiseLevel;
 use gambeson_data::Dataset;
-use gambeson_learn::attack::Norm;
+use gambeson_learn::attack::BallNorm;
 use gambeson_learn::inputs::row;
 use gambeson_learn::smoothed::WhiteBoxModel;
 use gambeson_lowrank::MemoryLimit;
@@ -59,9 +59,9 @@ fn attacks_stay_in_their_balls_and_mislead() {
     let (data, model) = opened(&context);
     let target = AttackTarget { data: &data, model: Some(&model) };
     for (method, norm, basis, epsilon) in [
-        (AttackMethod::Pgd, Norm::L2, None, 1.0),
-        (AttackMethod::Pgd, Norm::Linf, Some(BallBasis::Dct), 0.2),
-        (AttackMethod::Fgsm, Norm::Linf, None, 0.1),
+        (AttackMethod::Pgd, BallNorm::L2, None, 1.0),
+        (AttackMethod::Pgd, BallNorm::Linf, Some(BallBasis::Dct), 0.2),
+        (AttackMethod::Fgsm, BallNorm::Linf, None, 0.1),
     ] {
         let params = AttackParams {
             method,

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// How a perturbation is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Norm {
+pub enum BallNorm {
     /// Euclidean.
     L2,
     /// Largest absolute entry.
@@ -24,7 +24,7 @@ pub enum Norm {
 /// What projections leave of a radius.
 const INSIDE: f64 = 1.0 - 1e-6;
 
-impl Norm {
+impl BallNorm {
     /// As in specs.
     pub fn name(self) -> &'static str {
         match self {
@@ -124,7 +124,7 @@ mod tests {
             length in 0.0_f64..4.0,
             seed in 0_u64..1000,
         ) {
-            for norm in [Norm::L2, Norm::Linf] {
+            for norm in [BallNorm::L2, BallNorm::Linf] {
                 let mut rng = ChaCha8Rng::seed_from_u64(seed);
                 let mut d = vec![0.0; gradient.len()];
                 norm.start(epsilon, &mut rng, &mut d);
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_gradient_of_zeros_moves_nothing() {
-        for norm in [Norm::L2, Norm::Linf] {
+        for norm in [BallNorm::L2, BallNorm::Linf] {
             let mut d = [0.5, -0.25];
             norm.step(&[0.0, 0.0], 1.0, &mut d);
             assert_eq!(d, [0.5, -0.25]);

@@ -4,9 +4,9 @@
 //! PREDICT is asked about the result. Another class comes back only if the certificate is false, which it is with probability
 //! at most α, or if PREDICT errs, with a probability of its own; abstaining is no contradiction.
 
-use super::ball::Norm;
+use super::ball::BallNorm;
 use super::inputs::{Adversarial, AttackError, AttackParams, Done, Victim, attack_inputs};
-use crate::view::View;
+use crate::input_codec::InputCodec;
 use crate::weights::network::Network;
 use gambeson_lowrank::observe::Observer;
 use gambeson_smooth::classifier::Classifier;
@@ -55,13 +55,13 @@ pub enum ChallengeError<E: std::error::Error + 'static> {
 /// The certified inputs of records, with their classes and radii; those without a radius above 0 are left out.
 pub fn certified_victims<'a>(
     records: impl IntoIterator<Item = &'a Record>,
-    norm: Norm,
+    norm: BallNorm,
     values: impl Fn(u64) -> Vec<f64>,
 ) -> Vec<Victim> {
     let victim = |record: &Record| {
         let radius = match norm {
-            Norm::L2 => record.derived.l2,
-            Norm::Linf => record.derived.linf,
+            BallNorm::L2 => record.derived.l2,
+            BallNorm::Linf => record.derived.linf,
         };
         let epsilon = radius.filter(|&radius| radius > 0.0)?;
         let class = u16::try_from(record.derived.class?).ok()?;
@@ -73,13 +73,13 @@ pub fn certified_victims<'a>(
 /// Attacks inputs and predicts what becomes of them, by other draws than those of the attack if the seeds differ, in their order; fewer come back where the observer ended it, which is
 /// called once for every input that was attacked and once when it was predicted.
 pub fn challenge<C: Classifier>(
-    (network, view): (&Network, &View),
+    (network, codec): (&Network, &InputCodec),
     smoother: &Smoother<C>,
     params: &AttackParams,
     victims: &[Victim],
     observer: &mut dyn Observer<Done>,
 ) -> Result<Vec<Challenged>, ChallengeError<C::Error>> {
-    let attacked = attack_inputs(network, view, params, victims, observer)?;
+    let attacked = attack_inputs(network, codec, params, victims, observer)?;
     let mut all = Vec::with_capacity(attacked.len());
     for (adversarial, victim) in attacked.into_iter().zip(victims) {
         let index = victim.index;

@@ -1,14 +1,14 @@
 //! Attacks on inputs of a data set: perturbed inputs in double precision, as whoever answers for them takes them.
 
-use super::frame::Frame;
 use super::noisy::Noisy;
+use super::perturbation_basis::PerturbationBasis;
 use super::pgd::{Attacked, Perturbed, PgdParams, PgdParamsError, Victims, pgd};
+use crate::input_codec::InputCodec;
 use crate::net::architecture::ArchitectureError;
 use crate::net::kernel::Isa;
 use crate::net::loss::Loss;
 use crate::net::pass::Pass;
 use crate::net::plan::Choice;
-use crate::view::View;
 use crate::weights::network::Network;
 use gambeson_data::dataset::Shape;
 use gambeson_lowrank::MemoryLimit;
@@ -24,7 +24,7 @@ pub struct AttackParams {
     /// How to climb.
     pub pgd: PgdParams,
     /// In which coordinates the ball is meant: values or cosine coefficients.
-    pub frame: Frame,
+    pub frame: PerturbationBasis,
     /// σ of the smoothed classifier; 0 for the network itself.
     pub sigma: f64,
     /// Draws of noise that stand for the smoothed classifier.
@@ -86,17 +86,17 @@ pub enum AttackError {
         /// How many.
         draws: usize,
     },
-    /// A network for other images than the view gives.
+    /// A network for other images than the codec gives.
     #[error("the network takes images of {taken}, but is shown {shown}")]
     Shape {
         /// What it takes.
         taken: Shape,
-        /// What the view gives.
+        /// What the codec gives.
         shown: Shape,
     },
     /// Perturbations of a code are none of an input.
     #[error("a ball of codes says nothing about inputs: values or cosine coefficients are needed")]
-    Frame,
+    PerturbationBasis,
     /// An input with a radius that is none, with values of another shape, or of a class that there is not.
     #[error("input {index}: {values} values, radius {epsilon}, class {class}: cannot be attacked")]
     Victim {
@@ -117,7 +117,7 @@ const MOST_DRAWS: usize = 4096;
 /// Attacks inputs, in their order; fewer come back where the observer ended it.
 pub fn attack_inputs(
     network: &Network,
-    view: &View,
+    codec: &InputCodec,
     params: &AttackParams,
     victims: &[Victim],
     observer: &mut dyn Observer<Done>,
@@ -127,17 +127,17 @@ pub fn attack_inputs(
     if !(*sigma >= 0.0 && sigma.is_finite() && (1..=MOST_DRAWS).contains(draws)) {
         return Err(AttackError::Noise { sigma: *sigma, draws: *draws });
     }
-    let (taken, shown) = (network.architecture.input, view.output());
+    let (taken, shown) = (network.architecture.input, codec.output());
     if taken != shown {
         return Err(AttackError::Shape { taken, shown });
     }
-    if matches!(frame, Frame::Code) {
-        return Err(AttackError::Frame);
+    if matches!(frame, PerturbationBasis::Code) {
+        return Err(AttackError::PerturbationBasis);
     }
     let wrong = |victim: &&Victim| {
         let class = usize::from(victim.class) < network.architecture.classes;
         let radius = victim.epsilon >= 0.0 && victim.epsilon.is_finite();
-        !class || !radius || victim.values.len() != view.input().len()
+        !class || !radius || victim.values.len() != codec.input().len()
     };
     if let Some(&Victim { index, ref values, class, epsilon }) = victims.iter().find(wrong) {
         return Err(AttackError::Victim { index, values: values.len(), epsilon, class });
@@ -146,7 +146,7 @@ pub fn attack_inputs(
     let mut pass = Pass::new(&network.architecture, rows, Choice::ByShape, Isa::detect(), *memory)?;
     pass.load(&network.weights);
     let (mut noisy, mut perturbed) = (Noisy::default(), Perturbed::default());
-    let dim = frame.dim(view);
+    let dim = frame.dim(codec);
     let mut all = Vec::with_capacity(victims.len());
     for some in victims.chunks(TOGETHER) {
         #[allow(clippy::cast_possible_truncation)] // a network's numbers are f32
@@ -154,9 +154,9 @@ pub fn attack_inputs(
         let labels: Vec<u16> = some.iter().map(|victim| victim.class).collect();
         let epsilons: Vec<f64> = some.iter().map(|victim| victim.epsilon).collect();
         let numbers: Vec<u64> = some.iter().map(|victim| victim.index).collect();
-        let mut codes = vec![0.0; some.len() * view.rank()];
-        view.encode(&values, &mut codes);
-        noisy.draw(*seed, &numbers, *sigma, *draws, view.rank());
+        let mut codes = vec![0.0; some.len() * codec.rank()];
+        codec.encode(&values, &mut codes);
+        noisy.draw(*seed, &numbers, *sigma, *draws, codec.rank());
         let batch = Victims {
             values: &values,
             codes: &codes,
@@ -165,7 +165,7 @@ pub fn attack_inputs(
             numbers: &numbers,
         };
         let mut attacked =
-            Attacked { pass: &mut pass, view, noisy: &mut noisy, loss: Loss::SoftCrossEntropy };
+            Attacked { pass: &mut pass, codec, noisy: &mut noisy, loss: Loss::SoftCrossEntropy };
         pgd(climb, frame, batch, &mut attacked, *seed, &mut perturbed);
         for (victim, d) in some.iter().zip(perturbed.d.chunks_exact(dim)) {
             let mut change: Vec<f64> = d.iter().map(|&d| f64::from(d)).collect();

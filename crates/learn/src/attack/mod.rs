@@ -9,13 +9,13 @@
 
 pub mod ball;
 pub mod challenge;
-pub mod frame;
 pub mod inputs;
 pub mod noisy;
+pub mod perturbation_basis;
 pub mod pgd;
 pub mod sparse;
 
-pub use ball::Norm;
-pub use frame::Frame;
+pub use ball::BallNorm;
 pub use noisy::Noisy;
+pub use perturbation_basis::PerturbationBasis;
 pub use pgd::{PgdParams, PgdParamsError, pgd};

@@ -5,9 +5,9 @@
 //! Salman et al. 2019, eq. (6)). Its gradient by z is Dᵀ Σ_j ∂loss/∂w_j: the sum first, so that a batch is multiplied by Dᵀ
 //! once per input and not once per draw.
 
+use crate::input_codec::InputCodec;
 use crate::net::loss::{Loss, LossValue, Targets};
 use crate::net::pass::{Mode, Pass, Wanted};
-use crate::view::View;
 use gambeson_smooth::noise::{Draw, Noise};
 use rayon::prelude::*;
 
@@ -51,12 +51,12 @@ impl Noisy {
     }
 
     /// What the network is shown for inputs of these codes: inputs × draws rows.
-    pub fn rows(&mut self, view: &View, codes: &[f32]) -> &[f32] {
+    pub fn rows(&mut self, codec: &InputCodec, codes: &[f32]) -> &[f32] {
         let (rank, draws) = (self.rank, self.draws);
         let inputs = codes.len() / rank;
-        self.rows.resize(inputs * draws * view.output().len(), 0.0);
+        self.rows.resize(inputs * draws * codec.output().len(), 0.0);
         if self.noise.is_empty() && draws == 1 {
-            view.decode(codes, &mut self.rows);
+            codec.decode(codes, &mut self.rows);
             return &self.rows;
         }
         self.codes.resize(inputs * draws * rank, 0.0);
@@ -70,7 +70,7 @@ impl Noisy {
                 None => out.copy_from_slice(code),
             }
         });
-        view.decode(&self.codes, &mut self.rows);
+        codec.decode(&self.codes, &mut self.rows);
         &self.rows
     }
 
@@ -79,12 +79,12 @@ impl Noisy {
     pub fn gradient(
         &mut self,
         pass: &mut Pass,
-        view: &View,
+        codec: &InputCodec,
         loss: Loss,
         (codes, labels): (&[f32], &[u16]),
         by_codes: &mut [f32],
     ) -> LossValue {
-        self.rows(view, codes);
+        self.rows(codec, codes);
         let scores = pass.forward(&self.rows, Mode::Evaluation);
         self.by_scores.resize(scores.len(), 0.0);
         let classes = scores.len() / (labels.len() * self.draws);
@@ -93,9 +93,9 @@ impl Noisy {
         pass.backward(&self.by_scores, Wanted { weights: false, input: true });
         self.by_rows.resize(self.rows.len(), 0.0);
         pass.input_gradient(&mut self.by_rows);
-        let (each, draws) = (view.output().len(), self.draws);
+        let (each, draws) = (codec.output().len(), self.draws);
         if draws == 1 {
-            view.decode_back(&self.by_rows, by_codes);
+            codec.decode_back(&self.by_rows, by_codes);
             return value;
         }
         self.sums.resize(labels.len() * each, 0.0);
@@ -106,7 +106,7 @@ impl Noisy {
                 sum.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
             }
         });
-        view.decode_back(&self.sums, by_codes);
+        codec.decode_back(&self.sums, by_codes);
         value
     }
 }

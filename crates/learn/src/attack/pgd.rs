@@ -13,12 +13,12 @@
 //! **Deviations.** Values are kept within a range only where the ball is one of values: a code does not tell what the values
 //! would be. Networks are in evaluation mode, and only gradients by the input are computed.
 
-use super::ball::Norm;
-use super::frame::Frame;
+use super::ball::BallNorm;
 use super::noisy::Noisy;
+use super::perturbation_basis::PerturbationBasis;
+use crate::input_codec::InputCodec;
 use crate::net::loss::Loss;
 use crate::net::pass::Pass;
-use crate::view::View;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -28,7 +28,7 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PgdParams {
     /// The shape of the ball.
-    pub norm: Norm,
+    pub norm: BallNorm,
     /// Steps, at least one.
     pub steps: usize,
     /// Length of a step times steps/ε.
@@ -64,17 +64,17 @@ pub enum PgdParamsError {
 
 impl PgdParams {
     /// As in the papers: see the head of this file.
-    pub fn new(norm: Norm, steps: usize) -> Self {
+    pub fn new(norm: BallNorm, steps: usize) -> Self {
         let factor = match norm {
-            Norm::L2 => 2.0,
-            Norm::Linf => 2.5,
+            BallNorm::L2 => 2.0,
+            BallNorm::Linf => 2.5,
         };
         Self { norm, steps, factor, random_start: true, range: None }
     }
 
     /// The fast gradient sign method.
     pub fn fgsm() -> Self {
-        Self { norm: Norm::Linf, steps: 1, factor: 1.0, random_start: false, range: None }
+        Self { norm: BallNorm::Linf, steps: 1, factor: 1.0, random_start: false, range: None }
     }
 
     /// Whether it can be climbed by.
@@ -112,7 +112,7 @@ pub struct Attacked<'a> {
     /// The network.
     pub pass: &'a mut Pass,
     /// How it sees inputs.
-    pub view: &'a View,
+    pub codec: &'a InputCodec,
     /// The noise, already drawn for these inputs.
     pub noisy: &'a mut Noisy,
     /// What is raised.
@@ -136,14 +136,14 @@ pub struct Perturbed {
 /// Panics unless there are as many of everything as there are labels.
 pub fn pgd(
     params: &PgdParams,
-    frame: &Frame,
+    frame: &PerturbationBasis,
     victims: Victims<'_>,
     attacked: &mut Attacked<'_>,
     seed: u64,
     to: &mut Perturbed,
 ) {
     let Victims { values, codes, labels, epsilons, numbers } = victims;
-    let (inputs, dim) = (labels.len(), frame.dim(attacked.view));
+    let (inputs, dim) = (labels.len(), frame.dim(attacked.codec));
     assert!(epsilons.len() == inputs && numbers.len() == inputs, "a radius and a number per input");
     let Perturbed { d, codes: moved, by_d, by_codes, room } = to;
     d.clear();
@@ -152,9 +152,9 @@ pub fn pgd(
     by_codes.resize(codes.len(), 0.0);
     moved.resize(codes.len(), 0.0);
     let of_values = match frame {
-        Frame::Code => attacked.view.is_values(),
-        Frame::Values => true,
-        Frame::Cosines(_) => false,
+        PerturbationBasis::Code => attacked.codec.is_values(),
+        PerturbationBasis::Values => true,
+        PerturbationBasis::Cosines(_) => false,
     };
     let range = params.range.filter(|_| of_values);
     let inside = |at: usize, d: &mut [f32]| {
@@ -172,15 +172,15 @@ pub fn pgd(
             inside(at, d);
         });
     }
-    let view = attacked.view;
+    let codec = attacked.codec;
     let mut move_codes = |d: &[f32], moved: &mut [f32]| {
-        frame.encode(view, d, room, moved);
+        frame.encode(codec, d, room, moved);
         moved.iter_mut().zip(codes).for_each(|(moved, z)| *moved += z);
     };
     for _ in 0..params.steps {
         move_codes(d, moved);
-        attacked.noisy.gradient(attacked.pass, view, attacked.loss, (moved, labels), by_codes);
-        frame.encode_back(view, by_codes, by_d);
+        attacked.noisy.gradient(attacked.pass, codec, attacked.loss, (moved, labels), by_codes);
+        frame.encode_back(codec, by_codes, by_d);
         d.par_chunks_mut(dim).zip(by_d.par_chunks(dim)).enumerate().for_each(|(at, (d, by_d))| {
             let step = params.factor * epsilons[at] / params.steps as f64;
             params.norm.step(by_d, step, d);

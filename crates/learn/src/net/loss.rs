@@ -70,7 +70,7 @@ impl Loss {
             "a row of scores per draw"
         );
         let share = 1.0 / labels.len() as f64;
-        let mut room = Room::new(draws, classes);
+        let mut room = DrawScores::new(draws, classes);
         let mut value = LossValue::default();
         let inputs = scores.chunks_exact(each).zip(by_scores.chunks_exact_mut(each));
         for ((scores, by_scores), &label) in inputs.zip(labels) {
@@ -88,8 +88,8 @@ impl Loss {
     }
 
     /// The loss of the input in `room`, and its gradient there.
-    fn of_input(self, room: &mut Room, label: usize, smoothing: f64) -> f64 {
-        let Room { draws, classes, log, p, mean, a, gradient } = room;
+    fn of_input(self, room: &mut DrawScores, label: usize, smoothing: f64) -> f64 {
+        let DrawScores { draws, classes, log, p, mean, a, gradient } = room;
         let (m, k) = (*draws as f64, *classes as f64);
         let q = |class: usize| smoothing / k + if class == label { 1.0 - smoothing } else { 0.0 };
         let cross_entropy = |log: &[f64]| -> f64 {
@@ -150,7 +150,7 @@ impl Loss {
 }
 
 /// The answers to the draws of one input.
-struct Room {
+struct DrawScores {
     draws: usize,
     classes: usize,
     /// log p, draws × classes.
@@ -164,7 +164,7 @@ struct Room {
     gradient: Vec<f64>,
 }
 
-impl Room {
+impl DrawScores {
     fn new(draws: usize, classes: usize) -> Self {
         let (all, row) = (vec![0.0; draws * classes], vec![0.0; classes]);
         Self { draws, classes, log: all.clone(), p: all.clone(), mean: row.clone(), a: row, gradient: all }

@@ -8,12 +8,13 @@
 //! 4. [`plan`]: what follows from an architecture before any number is known: what is stored, who reads it, which
 //!    algorithm.
 //! 5. [`pass`]: forward and backward over a batch, for training and attacks. [`inference`]: scores alone, as fast as they
-//!    can be had, in the buffers of `rooms`. [`loss`]: what is made of scores.
+//!    can be had, in the buffers of `buffers`. [`loss`]: what is made of scores.
 //! 6. [`kernel`]: the hot loops, and the one place that looks at the CPU.
 //!
 //! Results are the same to the bit on any number of threads, and on AVX2 and AVX-512.
 
 pub mod architecture;
+mod buffers;
 pub mod inference;
 pub mod kernel;
 pub(crate) mod layer;
@@ -22,4 +23,3 @@ pub mod models;
 pub mod parameters;
 pub mod pass;
 pub mod plan;
-mod rooms;

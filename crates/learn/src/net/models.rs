@@ -34,7 +34,7 @@ pub enum Model {
 /// No network of that size.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum ModelError {
+pub enum ModelSizeError {
     /// A depth that is not 6k + 2.
     #[error("a ResNet has 6k + 2 layers (8, 20, 32, 44, 56, 110, ...), not {depth}")]
     Depth {
@@ -62,7 +62,7 @@ pub enum ModelError {
 
 impl Model {
     /// Its layers for inputs of this shape.
-    pub fn architecture(&self, input: Shape, classes: usize) -> Result<Architecture, ModelError> {
+    pub fn architecture(&self, input: Shape, classes: usize) -> Result<Architecture, ModelSizeError> {
         let layers = match self {
             Model::ResNet { depth, width } => resnet(*depth, *width, classes)?,
             Model::Cnn { width } => cnn(*width, classes)?,
@@ -82,15 +82,15 @@ fn scores(input: usize, classes: usize) -> Layer {
     Layer { input, kind: LayerKind::Linear(Linear { outputs: classes, bias: true, relu: false }) }
 }
 
-fn resnet(depth: usize, width: usize, classes: usize) -> Result<Vec<Layer>, ModelError> {
+fn resnet(depth: usize, width: usize, classes: usize) -> Result<Vec<Layer>, ModelSizeError> {
     if depth < 8 || !(depth - 2).is_multiple_of(6) {
-        return Err(ModelError::Depth { depth });
+        return Err(ModelSizeError::Depth { depth });
     }
     if depth > MOST_LAYERS {
-        return Err(ModelError::Deep { depth, most: MOST_LAYERS });
+        return Err(ModelSizeError::Deep { depth, most: MOST_LAYERS });
     }
     if width == 0 || !width.is_multiple_of(2) {
-        return Err(ModelError::Width { width });
+        return Err(ModelSizeError::Width { width });
     }
     let mut layers = vec![convolution(0, width, 1, None)];
     for stage in 0..3 {
@@ -107,9 +107,9 @@ fn resnet(depth: usize, width: usize, classes: usize) -> Result<Vec<Layer>, Mode
     Ok(layers)
 }
 
-fn cnn(width: usize, classes: usize) -> Result<Vec<Layer>, ModelError> {
+fn cnn(width: usize, classes: usize) -> Result<Vec<Layer>, ModelSizeError> {
     if width == 0 {
-        return Err(ModelError::Width { width });
+        return Err(ModelSizeError::Width { width });
     }
     let mut layers: Vec<Layer> =
         (0..3).map(|at| convolution(at, width << at, if at == 0 { 1 } else { 2 }, None)).collect();
@@ -123,9 +123,9 @@ fn cnn(width: usize, classes: usize) -> Result<Vec<Layer>, ModelError> {
     Ok(layers)
 }
 
-fn mlp(hidden: &[usize], classes: usize) -> Result<Vec<Layer>, ModelError> {
+fn mlp(hidden: &[usize], classes: usize) -> Result<Vec<Layer>, ModelSizeError> {
     if hidden.contains(&0) {
-        return Err(ModelError::Hidden);
+        return Err(ModelSizeError::Hidden);
     }
     let linear = |(input, &outputs): (usize, &usize)| Layer {
         input,

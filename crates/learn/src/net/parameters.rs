@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// Where the numbers of a layer lie.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct LayerRanges {
     /// Weights, among the parameters.
     pub weight: Range<usize>,
     /// Bias, or β of a normalisation, among the parameters.
@@ -28,16 +28,16 @@ pub struct Place {
 
 /// Where all numbers lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Places {
+pub struct ParameterLayout {
     /// By layer.
-    pub layers: Vec<Place>,
+    pub layers: Vec<LayerRanges>,
     /// Numbers that are trained.
     pub parameters: usize,
     /// Running statistics.
     pub statistics: usize,
 }
 
-impl Places {
+impl ParameterLayout {
     /// Of an architecture.
     pub fn new(architecture: &Architecture) -> Result<Self, ArchitectureError> {
         let shapes = architecture.shapes()?;
@@ -49,7 +49,7 @@ impl Places {
         };
         let layers = architecture.layers.iter().zip(&shapes[1..]).map(|(layer, to)| {
             let from = shapes[layer.input];
-            let mut place = Place::default();
+            let mut place = LayerRanges::default();
             match &layer.kind {
                 LayerKind::Convolution(convolution) => {
                     place.fan_in = from.channels * convolution.kernel * convolution.kernel;
@@ -92,7 +92,7 @@ impl Weights {
     /// To begin training with: weights normal with variance 2/fan-in (He et al. 2015), of the last linear layer 1/fan-in;
     /// biases 0, normalisations the identity.
     #[allow(clippy::cast_possible_truncation)] // single precision is what is trained
-    pub fn initial(places: &Places, rng: &mut impl Rng) -> Self {
+    pub fn initial(places: &ParameterLayout, rng: &mut impl Rng) -> Self {
         let mut parameters = vec![0.0; places.parameters];
         let mut statistics = vec![0.0; places.statistics];
         for (at, place) in places.layers.iter().enumerate() {

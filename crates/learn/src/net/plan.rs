@@ -79,7 +79,7 @@ pub(crate) struct ConvolutionPlan {
 
 /// The plane that a kernel walks over: the image with zeros around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Frame {
+pub(crate) struct PaddedPlane {
     /// Rows and columns of zeros before the image.
     pub(crate) before: usize,
     pub(crate) rows: usize,
@@ -124,7 +124,7 @@ impl ConvolutionPlan {
     }
 
     /// The frame of the input for the forward pass and the gradient of the weights.
-    pub(crate) fn input_frame(&self) -> Frame {
+    pub(crate) fn input_frame(&self) -> PaddedPlane {
         let Shape { height, width, .. } = self.to;
         let (rows, columns) = match self.forward {
             Algorithm::Winograd => tile_frame(self.to),
@@ -133,17 +133,17 @@ impl ConvolutionPlan {
                 ((height - 1) * self.stride + self.kernel, (width - 1) * self.stride + self.kernel)
             }
         };
-        Frame { before: self.padding, rows, columns, step: 1 }
+        PaddedPlane { before: self.padding, rows, columns, step: 1 }
     }
 
     /// The frame of the output's gradient, spread out to the grid of the input.
-    pub(crate) fn gradient_frame(&self) -> Frame {
+    pub(crate) fn gradient_frame(&self) -> PaddedPlane {
         let Shape { height, width, .. } = self.from;
         let (rows, columns) = match self.by_data {
             Algorithm::Winograd => tile_frame(self.from),
             Algorithm::Phases | Algorithm::Direct => (height + self.kernel - 1, width + self.kernel - 1),
         };
-        Frame { before: self.kernel - 1 - self.padding, rows, columns, step: self.stride }
+        PaddedPlane { before: self.kernel - 1 - self.padding, rows, columns, step: self.stride }
     }
 
     /// The same convolution of planes.
@@ -168,7 +168,7 @@ impl ConvolutionPlan {
     }
 }
 
-impl Frame {
+impl PaddedPlane {
     pub(crate) fn len(self, channels: usize) -> usize {
         self.rows * self.columns * channels
     }

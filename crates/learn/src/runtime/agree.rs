@@ -1,6 +1,6 @@
 //! Whether our engine computes what ONNX Runtime does.
 
-use super::error::ModelError;
+use super::error::RuntimeError;
 use super::own::OwnModel;
 use crate::onnx::OnnxModel;
 use gambeson_smooth::classifier::Classifier;
@@ -22,10 +22,10 @@ pub(super) fn compare(
     own: &OwnModel,
     inner: Option<&[Affine]>,
     other: &OnnxModel,
-) -> Result<(), ModelError> {
+) -> Result<(), RuntimeError> {
     let classes = own.classes();
     if classes != other.classes() {
-        return Err(ModelError::Classes { path: path.to_path_buf(), own: classes, onnx: other.classes() });
+        return Err(RuntimeError::Classes { path: path.to_path_buf(), own: classes, onnx: other.classes() });
     }
     let theirs = other.probe_scores(ROWS)?;
     let mut rows = other.probe(ROWS);
@@ -49,7 +49,7 @@ pub(super) fn compare(
     if worst <= ROUNDING {
         return Ok(());
     }
-    Err(ModelError::Disagree { path: path.to_path_buf(), difference: worst, allowed: ROUNDING })
+    Err(RuntimeError::Disagree { path: path.to_path_buf(), difference: worst, allowed: ROUNDING })
 }
 
 /// What a graph makes of its scores last. The engine leaves it out: it changes no answer.

@@ -13,7 +13,7 @@ use thiserror::Error;
 /// Why a file is not a classifier.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum ModelError {
+pub enum RuntimeError {
     /// ONNX files and their run-time.
     #[error(transparent)]
     Onnx(#[from] OnnxError),

@@ -1,7 +1,7 @@
 //! From a file to a classifier.
 
 use super::agree::compare;
-use super::error::ModelError;
+use super::error::RuntimeError;
 use super::model::{NetworkModel, RuntimeChoice};
 use super::own::OwnModel;
 use crate::net::architecture::Architecture;
@@ -51,36 +51,36 @@ pub struct LoadedModel {
 }
 
 /// Loads a gambeson network, a state dict of PyTorch, or an ONNX graph; the format is detected from the content.
-pub fn load(path: &Path, params: &LoadParams) -> Result<LoadedModel, ModelError> {
+pub fn load(path: &Path, params: &LoadParams) -> Result<LoadedModel, RuntimeError> {
     let bytes = params
         .memory
         .read_file(path)
-        .map_err(|reason| ModelError::Onnx(OnnxError::Read { path: path.to_path_buf(), reason }))?;
+        .map_err(|reason| RuntimeError::Onnx(OnnxError::Read { path: path.to_path_buf(), reason }))?;
     let loaded = match NetworkFormat::detect(path, &bytes) {
         Ok(NetworkFormat::Onnx) => graph(path, whole_graph(path, bytes, params.memory)?, params)?,
         Ok(_) if params.runtime == RuntimeChoice::Onnx => {
-            return Err(ModelError::NotGraph { path: path.to_path_buf() });
+            return Err(RuntimeError::NotGraph { path: path.to_path_buf() });
         }
         Ok(_) => network(path, &bytes, params)?,
-        Err(reason) => return Err(ModelError::Format { path: path.to_path_buf(), reason }),
+        Err(reason) => return Err(RuntimeError::Format { path: path.to_path_buf(), reason }),
     };
     if loaded.model.classes() < 2 {
-        return Err(ModelError::OneScore { path: path.to_path_buf() });
+        return Err(RuntimeError::OneScore { path: path.to_path_buf() });
     }
     Ok(loaded)
 }
 
 /// A file of ours, or a state dict.
-fn network(path: &Path, bytes: &[u8], params: &LoadParams) -> Result<LoadedModel, ModelError> {
+fn network(path: &Path, bytes: &[u8], params: &LoadParams) -> Result<LoadedModel, RuntimeError> {
     let network = Network::parse(bytes, Some(params.data))
         .map_err(|problem| NetworkError { path: path.to_path_buf(), problem: Box::new(problem) })?;
     let sha256 = sha256(bytes);
     let (taken, data) = (network.architecture.input, params.data);
     if taken.channels != data.channels || taken.height > data.height || taken.width > data.width {
-        return Err(ModelError::InputShape { path: path.to_path_buf(), taken, data });
+        return Err(RuntimeError::InputShape { path: path.to_path_buf(), taken, data });
     }
     let maps = match (&network.normalisation, &params.normalisation) {
-        (Some(_), Some(_)) => return Err(ModelError::NormalisedTwice { path: path.to_path_buf() }),
+        (Some(_), Some(_)) => return Err(RuntimeError::NormalisedTwice { path: path.to_path_buf() }),
         (None, None) => None,
         (None, Some(given)) => Some(given.maps()),
         (Some(own), None) => Some(maps_of(own)),
@@ -92,7 +92,7 @@ fn network(path: &Path, bytes: &[u8], params: &LoadParams) -> Result<LoadedModel
 }
 
 /// An ONNX graph.
-fn graph(path: &Path, whole: WholeGraph, params: &LoadParams) -> Result<LoadedModel, ModelError> {
+fn graph(path: &Path, whole: WholeGraph, params: &LoadParams) -> Result<LoadedModel, RuntimeError> {
     let WholeGraph { bytes, sha256 } = whole;
     let onnx =
         || OnnxModel::load(path, params.data, params.normalisation.clone(), params.memory, params.threads);
@@ -109,16 +109,18 @@ fn graph(path: &Path, whole: WholeGraph, params: &LoadParams) -> Result<LoadedMo
     let (imported, layout) = match imported(path, &bytes, params.data)? {
         Ok(imported) => imported,
         Err(reason) if params.runtime == RuntimeChoice::Own => {
-            return Err(ModelError::Unsupported { path: path.to_path_buf(), reason });
+            return Err(RuntimeError::Unsupported { path: path.to_path_buf(), reason });
         }
         Err(unsupported) => {
             return match onnx() {
                 Ok(model) => Ok(by_onnx(model, Some(unsupported))),
-                Err(onnx @ (OnnxError::NoLibrary | OnnxError::Library { .. })) => Err(ModelError::Neither {
-                    path: path.to_path_buf(),
-                    unsupported: Box::new(unsupported),
-                    onnx: Box::new(onnx),
-                }),
+                Err(onnx @ (OnnxError::NoLibrary | OnnxError::Library { .. })) => {
+                    Err(RuntimeError::Neither {
+                        path: path.to_path_buf(),
+                        unsupported: Box::new(unsupported),
+                        onnx: Box::new(onnx),
+                    })
+                }
                 Err(onnx) => Err(onnx.into()),
             };
         }
@@ -158,7 +160,7 @@ fn imported(
     path: &Path,
     bytes: &[u8],
     data: Shape,
-) -> Result<Result<(Imported, Layout), Unsupported>, ModelError> {
+) -> Result<Result<(Imported, Layout), Unsupported>, RuntimeError> {
     let broken = |reason| OnnxError::Broken { path: path.to_path_buf(), reason };
     let dims = declared_dimensions(bytes).map_err(broken)?;
     let (shape, layout) = image_shape(&dims, data).ok_or_else(|| OnnxError::InputShape {
@@ -175,7 +177,7 @@ fn imported(
         Err(ImportError::Wire(reason)) => Err(broken(reason).into()),
         Err(ImportError::Unsupported(reason)) => Ok(Err(reason)),
         Err(ImportError::NotFinite { operator, output }) => {
-            Err(ModelError::NotFinite { path: path.to_path_buf(), operator, output })
+            Err(RuntimeError::NotFinite { path: path.to_path_buf(), operator, output })
         }
     }
 }
@@ -187,10 +189,10 @@ fn own(
     maps: Option<Vec<Affine>>,
     layout: Layout,
     memory: MemoryLimit,
-) -> Result<OwnModel, ModelError> {
+) -> Result<OwnModel, RuntimeError> {
     let Shape { height, width, .. } = architecture.input;
     let map = maps.map(|maps| InputMap::new(maps, height * width, layout)).transpose();
-    let map = map.map_err(|reason| ModelError::InputMap { path: path.to_path_buf(), reason })?;
+    let map = map.map_err(|reason| RuntimeError::InputMap { path: path.to_path_buf(), reason })?;
     OwnModel::new(architecture, weights, map, memory)
-        .map_err(|reason| ModelError::Architecture { path: path.to_path_buf(), reason })
+        .map_err(|reason| RuntimeError::Architecture { path: path.to_path_buf(), reason })
 }

@@ -14,7 +14,7 @@ mod load;
 mod model;
 mod own;
 
-pub use error::ModelError;
+pub use error::RuntimeError;
 pub use load::{LoadParams, LoadedModel, load};
 pub use model::{NetworkModel, Runtime, RuntimeChoice, network_name};
 pub use own::{OwnModel, OwnModelError};

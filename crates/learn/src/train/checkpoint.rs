@@ -9,7 +9,7 @@
 
 use super::clock::Spent;
 use super::trainer::{State, StepReport};
-use crate::net::parameters::{Places, Weights};
+use crate::net::parameters::{ParameterLayout, Weights};
 use gambeson_lowrank::file::{sha256, write_file};
 use gambeson_lowrank::safetensors::{Content, SafetensorsProblem, Tensor, Tensors};
 use serde::{Deserialize, Serialize};
@@ -131,15 +131,15 @@ impl Checkpoint {
     }
 
     /// Reads the bytes of a file for a network with these places.
-    pub fn parse(bytes: &[u8], places: &Places, with_mean: bool) -> Result<Self, CheckpointProblem> {
+    pub fn parse(bytes: &[u8], places: &ParameterLayout, with_mean: bool) -> Result<Self, CheckpointProblem> {
         let content = Content::parse(bytes)?;
         let text = |key: &str| content.metadata.get(key).cloned().unwrap_or_default();
         if text("format") != FORMAT {
             return Err(CheckpointProblem::Format);
         }
         let list = |name: &'static str, expected: usize| {
-            let view = content.arrays.get(name).ok_or(CheckpointProblem::Format)?;
-            let values = view.values::<f32>()?;
+            let array = content.arrays.get(name).ok_or(CheckpointProblem::Format)?;
+            let values = array.values::<f32>()?;
             match values.len() {
                 found if found == expected => Ok(values),
                 found => Err(CheckpointProblem::Length { name, expected, found }),

@@ -5,7 +5,7 @@
 //! arrives at the steps of the run, these are measured. If not, time is extrapolated along the line through the last two: a
 //! part that every step takes, for its weights, and a part for each pass of an input.
 
-use super::setup::Setup;
+use super::setup::TrainSetup;
 use super::spec::Objective;
 use super::trainer::Trainer;
 use crate::net::architecture::ArchitectureError;
@@ -53,7 +53,7 @@ impl Timed {
 
 /// Times steps for about as long as it is told, after a first one. A radius that grows over epochs is taken at its full
 /// size, since its first steps are the cheapest of a run.
-pub fn cost(mut setup: Setup, time: Duration) -> Result<Cost, ArchitectureError> {
+pub fn cost(mut setup: TrainSetup, time: Duration) -> Result<Cost, ArchitectureError> {
     let whole = Timed {
         batch: setup.spec.optimiser.batch,
         attack: setup.spec.objective.inner().map_or(0, |inner| inner.steps),
@@ -107,7 +107,7 @@ impl Timed {
         }
     }
 
-    fn apply(self, setup: &mut Setup) {
+    fn apply(self, setup: &mut TrainSetup) {
         setup.spec.optimiser.batch = self.batch;
         match &mut setup.spec.objective {
             Objective::Madry { steps, warm_up, .. } => (*steps, *warm_up) = (self.attack, 0.0),

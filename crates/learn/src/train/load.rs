@@ -1,6 +1,6 @@
 //! From a spec to what is trained: the data by their name, then everything that follows from them.
 
-use super::setup::{Setup, SetupError, SetupObservers, projection, samples};
+use super::setup::{SetupError, SetupObservers, TrainSetup, projection, samples};
 use super::spec::TrainSpec;
 use gambeson_data::DataError;
 use gambeson_data::dataset::{Dataset, Split};
@@ -19,7 +19,7 @@ pub enum PrepareError {
     Data(#[from] DataError),
     /// Data, projection or network that do not fit.
     #[error(transparent)]
-    Setup(#[from] Box<SetupError>),
+    TrainSetup(#[from] Box<SetupError>),
 }
 
 /// Reads the data and puts everything together. Data sets live in `data_dir`; a projection's file with a relative name is
@@ -31,7 +31,7 @@ pub fn prepare(
     memory: MemoryLimit,
     threads: usize,
     observers: &mut SetupObservers<'_>,
-) -> Result<Setup, PrepareError> {
+) -> Result<TrainSetup, PrepareError> {
     let mut spec = spec.clone();
     if let Some(file) = spec.projection.as_mut().and_then(|projection| projection.file.as_mut()) {
         *file = found_beside(file, beside);
@@ -39,8 +39,8 @@ pub fn prepare(
     let (train, test) = both_parts(&spec.data.name, data_dir, memory, observers.load)?;
     let train = samples(&spec, train);
     let projection = projection(&spec, &train, memory, threads, observers).map_err(Box::new)?;
-    let setup = Setup::new(&spec, train, test, projection).map_err(Box::new)?;
-    Ok(Setup { memory, ..setup })
+    let setup = TrainSetup::new(&spec, train, test, projection).map_err(Box::new)?;
+    Ok(TrainSetup { memory, ..setup })
 }
 
 /// A file that a spec names: a relative one in the folder of the spec if it is there, else as it is.

@@ -26,6 +26,6 @@ pub mod trainer;
 
 pub use check::{SpecError, SpecFileError};
 pub use run::{Outcome, TrainError, TrainProgress, train};
-pub use setup::{Setup, SetupError};
+pub use setup::{SetupError, TrainSetup};
 pub use spec::TrainSpec;
 pub use trainer::Trainer;

@@ -10,10 +10,10 @@
 
 use super::checkpoint::{CHECKPOINT, Checkpoint, CheckpointProblem, NEW, PREVIOUS, Progress};
 use super::clock::{Clock, Spent};
-use super::setup::{PROJECTION, Setup};
+use super::setup::{PROJECTION, TrainSetup};
 use super::trainer::{StepReport, Trainer};
 use crate::net::architecture::ArchitectureError;
-use crate::net::parameters::{Places, Weights};
+use crate::net::parameters::{ParameterLayout, Weights};
 use crate::weights::network::{Network, NetworkError};
 use gambeson_lowrank::file::write_file;
 use gambeson_lowrank::observe::Observer;
@@ -151,7 +151,7 @@ pub enum TrainError {
 /// Trains into a folder, or goes on with what is there. Checkpoints are written at the end of every epoch and when the last
 /// is older than `every`; `Break` of the observer writes one and ends.
 pub fn train(
-    setup: &Setup,
+    setup: &TrainSetup,
     folder: &Path,
     every: Duration,
     observer: &mut dyn Observer<TrainProgress>,
@@ -196,7 +196,7 @@ fn claim(folder: &Path, spec: &str) -> Result<(), TrainError> {
 }
 
 /// The projection stands behind its certificate: where it is, both are.
-fn write_projection(setup: &Setup, folder: &Path) -> Result<(), TrainError> {
+fn write_projection(setup: &TrainSetup, folder: &Path) -> Result<(), TrainError> {
     let path = folder.join(PROJECTION);
     let Some(used) = setup.projection.as_ref().filter(|_| !path.exists()) else { return Ok(()) };
     if let Some(certificate) = &used.certificate {
@@ -207,7 +207,7 @@ fn write_projection(setup: &Setup, folder: &Path) -> Result<(), TrainError> {
 
 /// A run under way.
 struct Run<'a> {
-    setup: &'a Setup,
+    setup: &'a TrainSetup,
     folder: &'a Path,
     /// As its `spec.toml` has it.
     spec: String,
@@ -225,7 +225,7 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     /// From the last checkpoint in the folder, or from the beginning.
     fn open(
-        setup: &'a Setup,
+        setup: &'a TrainSetup,
         folder: &'a Path,
         spec: String,
         observer: &mut dyn Observer<TrainProgress>,
@@ -334,12 +334,12 @@ struct Found {
 
 /// The last checkpoint that can be read; none where there is none.
 fn last_checkpoint(
-    setup: &Setup,
+    setup: &TrainSetup,
     folder: &Path,
     spec: &str,
     observer: &mut dyn Observer<TrainProgress>,
 ) -> Result<Option<Found>, TrainError> {
-    let places = Places::new(&setup.architecture)?;
+    let places = ParameterLayout::new(&setup.architecture)?;
     let read = |name: &str| -> Result<Option<Checkpoint>, CheckpointProblem> {
         let bytes = match std::fs::read(folder.join(name)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

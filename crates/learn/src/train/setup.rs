@@ -2,10 +2,10 @@
 
 use super::check::SpecError;
 use super::spec::{FitMethodName, FitSpec, Grid, ProjectionSpec, TrainSpec};
+use crate::input_codec::{InputCodec, InputCodecError};
 use crate::net::architecture::{Architecture, ArchitectureError};
-use crate::net::models::ModelError;
-use crate::net::parameters::Places;
-use crate::view::{View, ViewError};
+use crate::net::models::ModelSizeError;
+use crate::net::parameters::ParameterLayout;
 use gambeson_data::dataset::{Dataset, Shape, Values};
 use gambeson_data::energies::{DataEnergies, DataEnergiesError, EnergyParams};
 use gambeson_data::progress::LoadProgress;
@@ -25,7 +25,7 @@ use thiserror::Error;
 
 /// Everything a [`Trainer`](super::trainer::Trainer) needs.
 #[derive(Debug)]
-pub struct Setup {
+pub struct TrainSetup {
     /// What to train.
     pub spec: TrainSpec,
     /// What it learns from, with labels.
@@ -35,7 +35,7 @@ pub struct Setup {
     /// Where noise is added, if not to the values.
     pub projection: Option<UsedProjection>,
     /// How the network sees inputs.
-    pub view: View,
+    pub codec: InputCodec,
     /// Mean and deviation per channel, taken off after noise and decoding.
     pub normalisation: (Vec<f64>, Vec<f64>),
     /// The network without its weights.
@@ -120,7 +120,7 @@ pub enum SetupError {
     },
     /// No such network.
     #[error(transparent)]
-    Model(#[from] ModelError),
+    Model(#[from] ModelSizeError),
     /// No such projection.
     #[error(transparent)]
     Projection(#[from] ProjectionError),
@@ -135,7 +135,7 @@ pub enum SetupError {
     Energies(#[from] DataEnergiesError),
     /// The network cannot be shown what the projection keeps.
     #[error(transparent)]
-    View(#[from] ViewError),
+    InputCodec(#[from] InputCodecError),
     /// An observer ended the fit: a projection that it cuts short is not the one of the spec.
     #[error("stopped")]
     Stopped,
@@ -149,7 +149,7 @@ pub struct SetupObservers<'a> {
     pub fit: &'a mut (dyn Observer<FitProgress> + Send),
 }
 
-impl Setup {
+impl TrainSetup {
     /// Puts everything together. `test` may be missing; then nothing is measured on it. `projection` is
     /// [`projection`] of the same spec and data.
     pub fn new(
@@ -184,7 +184,7 @@ impl Setup {
         }
         let mean = statistics.iter().map(|of| of.mean).collect();
         let normalisation = (mean, statistics.iter().map(|of| of.deviation).collect());
-        let view = match (&projection, &spec.projection) {
+        let codec = match (&projection, &spec.projection) {
             (Some(used), Some(ProjectionSpec { grid, .. })) => {
                 let own = used.projection.shape();
                 if own != shape {
@@ -194,13 +194,13 @@ impl Setup {
                     Grid::Full => (shape.height, shape.width),
                     Grid::Native => used.projection.native_grid(),
                 };
-                View::projected(&used.projection, onto, Some(&normalisation))?
+                InputCodec::projected(&used.projection, onto, Some(&normalisation))?
             }
-            _ => View::values(shape, Some(&normalisation))?,
+            _ => InputCodec::values(shape, Some(&normalisation))?,
         };
-        let architecture = spec.model.architecture(view.output(), classes)?;
+        let architecture = spec.model.architecture(codec.output(), classes)?;
         let sigma = match &spec.noise {
-            Some(noise) if spec.objective.has_noise() => noise.level(shape.len(), view.rank()),
+            Some(noise) if spec.objective.has_noise() => noise.level(shape.len(), codec.rank()),
             _ => 0.0,
         };
         let mut spec = spec.clone();
@@ -210,12 +210,12 @@ impl Setup {
         }
         let range = value_range(&train);
         let memory = MemoryLimit::NONE;
-        Ok(Self { spec, train, test, projection, view, normalisation, architecture, sigma, range, memory })
+        Ok(Self { spec, train, test, projection, codec, normalisation, architecture, sigma, range, memory })
     }
 
     /// Numbers that are trained.
     pub fn parameters(&self) -> Result<usize, ArchitectureError> {
-        Ok(Places::new(&self.architecture)?.parameters)
+        Ok(ParameterLayout::new(&self.architecture)?.parameters)
     }
 
     /// The spec as a run keeps it: with hashes of data and projection, so that a run goes on with these only.

@@ -33,7 +33,7 @@
 //! schedule = { kind = "one-cycle", warm_up = 0.2 }
 //! ```
 
-use crate::attack::ball::Norm;
+use crate::attack::ball::BallNorm;
 use crate::net::loss::{Consistency, Loss};
 use crate::net::models::Model;
 pub use gambeson_data::energies::Basis;
@@ -186,7 +186,7 @@ pub enum Objective {
     /// The worst image of a ball of values, without noise (Madry et al. 2018).
     Madry {
         /// The shape of the ball.
-        norm: Norm,
+        norm: BallNorm,
         /// Its radius.
         epsilon: f64,
         /// Steps of the attack.
@@ -258,7 +258,7 @@ pub enum Outer {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Inner {
     /// The shape of the ball.
-    pub norm: Norm,
+    pub norm: BallNorm,
     /// Its radius.
     pub epsilon: f64,
     /// Steps.
@@ -302,7 +302,7 @@ impl Objective {
             Self::Madry { norm, epsilon, steps, warm_up } => Some(Inner { norm, epsilon, steps, warm_up }),
             Self::SmoothAdv(SmoothAdv { epsilon, steps, warm_up, .. })
             | Self::Algorithm1(SmoothAdv { epsilon, steps, warm_up, .. }) => {
-                Some(Inner { norm: Norm::L2, epsilon, steps, warm_up })
+                Some(Inner { norm: BallNorm::L2, epsilon, steps, warm_up })
             }
             _ => None,
         }

@@ -7,21 +7,21 @@
 //! m fixed draws of noise, the network in evaluation mode; a step of SGD on the loss at the perturbed inputs, over the same
 //! draws, the network in training mode. Without an attack it is training under noise, without noise ordinary training.
 //!
-//! **Deviations.** The ball is one of codes, which for an orthonormal basis is the same (see [`crate::view`]). What is
+//! **Deviations.** The ball is one of codes, which for an orthonormal basis is the same (see [`crate::input_codec`]). What is
 //! minimised at the perturbed input is, unless asked otherwise, the mean of the losses of the draws instead of the loss of
 //! their mean: the authors of SmoothAdv found it better.
 
 use super::batches::{images, order};
-use super::schedule::{Place, epsilon, learning_rate};
-use super::setup::Setup;
+use super::schedule::{RunPosition, epsilon, learning_rate};
+use super::setup::TrainSetup;
 use super::sgd::{average, descend};
-use crate::attack::frame::Frame;
 use crate::attack::noisy::Noisy;
+use crate::attack::perturbation_basis::PerturbationBasis;
 use crate::attack::pgd::{Attacked, Perturbed, PgdParams, Victims, pgd};
 use crate::net::architecture::ArchitectureError;
 use crate::net::kernel::Isa;
 use crate::net::loss::{Loss, Targets};
-use crate::net::parameters::{Places, Weights};
+use crate::net::parameters::{ParameterLayout, Weights};
 use crate::net::pass::{Mode, Pass, Wanted};
 use crate::net::plan::Choice;
 use gambeson_data::dataset::Dataset;
@@ -52,8 +52,8 @@ pub struct State {
 
 impl State {
     /// At the beginning of a run.
-    fn initial(setup: &Setup) -> Result<Self, ArchitectureError> {
-        let places = Places::new(&setup.architecture)?;
+    fn initial(setup: &TrainSetup) -> Result<Self, ArchitectureError> {
+        let places = ParameterLayout::new(&setup.architecture)?;
         let mut rng = ChaCha8Rng::seed_from_u64(setup.spec.seed ^ WEIGHTS);
         let weights = Weights::initial(&places, &mut rng);
         let mean = setup.spec.optimiser.average.map(|_| weights.clone());
@@ -63,7 +63,7 @@ impl State {
 }
 
 /// Room for the passes of a step.
-fn room(setup: &Setup) -> Result<Pass, ArchitectureError> {
+fn first_of(setup: &TrainSetup) -> Result<Pass, ArchitectureError> {
     let rows = setup.spec.optimiser.batch * setup.spec.objective.draws();
     Pass::new(&setup.architecture, rows, Choice::ByShape, Isa::detect(), setup.memory)
 }
@@ -85,7 +85,7 @@ pub struct StepReport {
 
 /// A network in training.
 pub struct Trainer<'a> {
-    setup: &'a Setup,
+    setup: &'a TrainSetup,
     state: State,
     per_epoch: usize,
     pass: Pass,
@@ -100,18 +100,18 @@ pub struct Trainer<'a> {
 
 impl<'a> Trainer<'a> {
     /// At the beginning of a run.
-    pub fn new(setup: &'a Setup) -> Result<Self, ArchitectureError> {
-        let pass = room(setup)?; // refuses what does not fit into memory before any weight is made
+    pub fn new(setup: &'a TrainSetup) -> Result<Self, ArchitectureError> {
+        let pass = first_of(setup)?; // refuses what does not fit into memory before any weight is made
         Ok(Self::with(setup, pass, State::initial(setup)?))
     }
 
     /// Anywhere in a run. The state must be one of this setup.
-    pub fn resume(setup: &'a Setup, state: State) -> Result<Self, ArchitectureError> {
-        Ok(Self::with(setup, room(setup)?, state))
+    pub fn resume(setup: &'a TrainSetup, state: State) -> Result<Self, ArchitectureError> {
+        Ok(Self::with(setup, first_of(setup)?, state))
     }
 
     /// With a pass that has room for the batches of the setup.
-    pub(super) fn with(setup: &'a Setup, pass: Pass, state: State) -> Self {
+    pub(super) fn with(setup: &'a TrainSetup, pass: Pass, state: State) -> Self {
         Self {
             per_epoch: (setup.train.len() / setup.spec.optimiser.batch).max(1),
             pass,
@@ -154,9 +154,9 @@ impl<'a> Trainer<'a> {
     /// One step.
     #[allow(clippy::missing_panics_doc)] // labels were looked for in the setup
     pub fn step(&mut self) -> StepReport {
-        let Setup { spec, train, view, sigma, .. } = self.setup;
-        let (batch, draws, rank) = (spec.optimiser.batch, spec.objective.draws(), view.rank());
-        let place = Place { step: self.state.step, per_epoch: self.per_epoch };
+        let TrainSetup { spec, train, codec, sigma, .. } = self.setup;
+        let (batch, draws, rank) = (spec.optimiser.batch, spec.objective.draws(), codec.rank());
+        let place = RunPosition { step: self.state.step, per_epoch: self.per_epoch };
         let (epoch, at) = (place.step / self.per_epoch, place.step % self.per_epoch);
         if self.order.0 != epoch {
             self.order = (epoch, order(spec.seed, epoch, train.len()));
@@ -168,10 +168,10 @@ impl<'a> Trainer<'a> {
         let numbers: Vec<u64> = (first..first + batch as u64).collect();
         let all_labels = train.labels().expect("labels");
         let labels: Vec<u16> = samples.iter().map(|&sample| all_labels[sample as usize]).collect();
-        self.images.resize(batch * view.input().len(), 0.0);
+        self.images.resize(batch * codec.input().len(), 0.0);
         images(train, &spec.data, spec.seed, samples, first, &mut self.images);
         self.codes.resize(batch * rank, 0.0);
-        view.encode(&self.images, &mut self.codes);
+        codec.encode(&self.images, &mut self.codes);
         self.noisy.draw(spec.seed ^ NOISE, &numbers, *sigma, draws, rank);
         self.pass.load(&self.state.weights);
 
@@ -189,14 +189,25 @@ impl<'a> Trainer<'a> {
                 epsilons: &epsilons,
                 numbers: &numbers,
             };
-            let mut attacked =
-                Attacked { pass: &mut self.pass, view, noisy: &mut self.noisy, loss: Loss::SoftCrossEntropy };
-            pgd(&params, &Frame::Code, victims, &mut attacked, spec.seed ^ STARTS, &mut self.perturbed);
+            let mut attacked = Attacked {
+                pass: &mut self.pass,
+                codec,
+                noisy: &mut self.noisy,
+                loss: Loss::SoftCrossEntropy,
+            };
+            pgd(
+                &params,
+                &PerturbationBasis::Code,
+                victims,
+                &mut attacked,
+                spec.seed ^ STARTS,
+                &mut self.perturbed,
+            );
             codes = &self.perturbed.codes;
         }
 
         // Line 7: a step of SGD.
-        let rows = self.noisy.rows(view, codes);
+        let rows = self.noisy.rows(codec, codes);
         let scores = self.pass.forward(rows, Mode::Training);
         self.by_scores.resize(scores.len(), 0.0);
         let classes = self.setup.architecture.classes;
@@ -223,9 +234,9 @@ impl<'a> Trainer<'a> {
     /// How many of `count` samples, evenly chosen, the kept network answers rightly, each under one draw of noise, and of
     /// how many.
     pub fn evaluate(&mut self, data: &Dataset, count: usize) -> (usize, usize) {
-        let Setup { view, sigma, spec, .. } = self.setup;
+        let TrainSetup { codec, sigma, spec, .. } = self.setup;
         let Some(labels) = data.labels() else { return (0, 0) };
-        let (count, each, rank) = (count.min(data.len()), view.input().len(), view.rank());
+        let (count, each, rank) = (count.min(data.len()), codec.input().len(), codec.rank());
         let kept = self.kept().clone();
         self.pass.load(&kept);
         let (classes, mut correct) = (self.setup.architecture.classes, 0);
@@ -237,9 +248,9 @@ impl<'a> Trainer<'a> {
                 data.sample_f32(sample, image);
             }
             self.codes.resize(part.len() * rank, 0.0);
-            view.encode(&self.images, &mut self.codes);
+            codec.encode(&self.images, &mut self.codes);
             self.noisy.draw(spec.seed ^ EVALUATION, &numbers, *sigma, 1, rank);
-            let rows = self.noisy.rows(view, &self.codes);
+            let rows = self.noisy.rows(codec, &self.codes);
             let scores = self.pass.forward(rows, Mode::Evaluation);
             let answers = scores.chunks_exact(classes).map(gambeson_smooth::classifier::highest);
             let right = answers.zip(part).filter(|(answer, sample)| *answer == u32::from(labels[**sample]));

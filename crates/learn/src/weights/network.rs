@@ -11,11 +11,11 @@ use super::tensor::NamedTensor;
 use super::torch::{self, TorchError};
 use crate::net::architecture::{Architecture, ArchitectureError};
 use crate::net::layer::norm::EPSILON;
-use crate::net::parameters::{Place, Places, Weights};
+use crate::net::parameters::{LayerRanges, ParameterLayout, Weights};
 use gambeson_data::dataset::Shape;
 use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::file::{sha256, write_file};
-use gambeson_lowrank::safetensors::{Content, SafetensorsProblem, Tensor, Tensors, View};
+use gambeson_lowrank::safetensors::{ArrayView, Content, SafetensorsProblem, Tensor, Tensors};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -105,7 +105,7 @@ pub enum NetworkProblem {
 }
 
 /// The lists of numbers of a layer, and whether each is a statistic.
-fn lists(at: usize, place: &Place) -> impl Iterator<Item = (String, Range<usize>, bool)> {
+fn lists(at: usize, place: &LayerRanges) -> impl Iterator<Item = (String, Range<usize>, bool)> {
     [
         ("weight", place.weight.clone(), false),
         ("bias", place.bias.clone(), false),
@@ -120,7 +120,7 @@ fn lists(at: usize, place: &Place) -> impl Iterator<Item = (String, Range<usize>
 
 /// Numbers of an array in single precision; none where they are whole numbers.
 #[allow(clippy::cast_possible_truncation)] // networks are f32
-fn single(view: &View<'_>) -> Result<Option<Vec<f32>>, SafetensorsProblem> {
+fn single(view: &ArrayView<'_>) -> Result<Option<Vec<f32>>, SafetensorsProblem> {
     let short = |number: fn(u16) -> f32| {
         view.bytes().as_chunks().0.iter().map(|&bytes| number(u16::from_le_bytes(bytes))).collect()
     };
@@ -136,7 +136,7 @@ fn single(view: &View<'_>) -> Result<Option<Vec<f32>>, SafetensorsProblem> {
 impl Network {
     /// Whether it is one: layers that fit together, as many numbers as they need, all of them finite, variances and
     /// deviations positive. Also where the numbers lie.
-    pub fn check(&self) -> Result<Places, NetworkProblem> {
+    pub fn check(&self) -> Result<ParameterLayout, NetworkProblem> {
         let places = self.check_lengths()?;
         let Weights { parameters, statistics } = &self.weights;
         for (at, place) in places.layers.iter().enumerate() {
@@ -163,8 +163,8 @@ impl Network {
         Ok(places)
     }
 
-    fn check_lengths(&self) -> Result<Places, NetworkProblem> {
-        let places = Places::new(&self.architecture)?;
+    fn check_lengths(&self) -> Result<ParameterLayout, NetworkProblem> {
+        let places = ParameterLayout::new(&self.architecture)?;
         for (name, expected, found) in [
             ("the list of parameters", places.parameters, self.weights.parameters.len()),
             ("the list of statistics", places.statistics, self.weights.statistics.len()),
@@ -244,7 +244,7 @@ impl Network {
     fn own(content: &Content<'_>) -> Result<Self, NetworkProblem> {
         let text = |key: &str| content.metadata.get(key).cloned();
         let architecture: Architecture = serde_json::from_str(&text("architecture").unwrap_or_default())?;
-        let places = Places::new(&architecture)?;
+        let places = ParameterLayout::new(&architecture)?;
         let all: Vec<_> = places.layers.iter().enumerate().flat_map(|(at, place)| lists(at, place)).collect();
         for (name, range, _) in &all {
             let view = content.arrays.get(name);

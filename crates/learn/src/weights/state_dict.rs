@@ -6,8 +6,8 @@
 
 use super::tensor::NamedTensor;
 use crate::net::architecture::{Architecture, ArchitectureError};
-use crate::net::models::{Model, ModelError};
-use crate::net::parameters::{Places, Weights};
+use crate::net::models::{Model, ModelSizeError};
+use crate::net::parameters::{ParameterLayout, Weights};
 use gambeson_data::dataset::Shape;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -50,7 +50,7 @@ pub enum StateDictError {
     },
     /// No such network.
     #[error(transparent)]
-    Model(#[from] ModelError),
+    Model(#[from] ModelSizeError),
     /// No such network.
     #[error(transparent)]
     Architecture(#[from] ArchitectureError),
@@ -94,7 +94,7 @@ fn slots(
     depth: usize,
     last: &str,
     architecture: &Architecture,
-    places: &Places,
+    places: &ParameterLayout,
     shapes: &[Shape],
 ) -> Vec<Slot> {
     let per_stage = (depth - 2) / 6;
@@ -138,7 +138,8 @@ fn unknown(
 ) -> Result<StateDictError, StateDictError> {
     let input = Shape { channels: 3, height: SIDE, width: SIDE };
     let architecture = Model::ResNet { depth, width: 2 }.architecture(input, 2)?;
-    let slots = slots(depth, last, &architecture, &Places::new(&architecture)?, &architecture.shapes()?);
+    let slots =
+        slots(depth, last, &architecture, &ParameterLayout::new(&architecture)?, &architecture.shapes()?);
     let known: BTreeSet<String> = slots.into_iter().map(|slot| slot.name).collect();
     let missing = known.iter().filter(|name| !named.contains_key(*name)).cloned().collect();
     let unexpected = named.keys().filter(|name| !known.contains(*name)).cloned().collect();
@@ -174,7 +175,7 @@ pub fn from_state_dict(
     let classes =
         named.get(&format!("{last}.weight")).and_then(|tensor| tensor.shape.first().copied()).unwrap_or(10);
     let architecture = Model::ResNet { depth, width }.architecture(input, classes)?;
-    let (places, shapes) = (Places::new(&architecture)?, architecture.shapes()?);
+    let (places, shapes) = (ParameterLayout::new(&architecture)?, architecture.shapes()?);
     let (mut missing, mut misshapen, mut found) = (Vec::new(), Vec::new(), Vec::new());
     for slot in slots(depth, last, &architecture, &places, &shapes) {
         match named.remove(&slot.name) {

@@ -6,7 +6,7 @@
 use crate::support::{folder, write};
 use gambeson_data::dataset::Shape;
 use gambeson_learn::onnx::{OnnxError, external_files, library};
-use gambeson_learn::runtime::{LoadParams, LoadedModel, ModelError, RuntimeChoice, load};
+use gambeson_learn::runtime::{LoadParams, LoadedModel, RuntimeChoice, RuntimeError, load};
 use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::clean::classify_inputs;
 use gambeson_smooth::space::Space;
@@ -19,7 +19,7 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
-fn by(path: &Path, runtime: RuntimeChoice) -> Result<LoadedModel, ModelError> {
+fn by(path: &Path, runtime: RuntimeChoice) -> Result<LoadedModel, RuntimeError> {
     load(
         path,
         &LoadParams { data: SMALL, normalisation: None, runtime, threads: 1, memory: MemoryLimit::NONE },
@@ -70,7 +70,7 @@ fn every_way(name: &str, tie: f64) {
                 assert!(agrees(&answers(&loaded), tie), "{name} {choice:?}");
                 ways += 1;
             }
-            Err(ModelError::Unsupported { .. }) if choice == RuntimeChoice::Own => {}
+            Err(RuntimeError::Unsupported { .. }) if choice == RuntimeChoice::Own => {}
             Err(error) => assert!(library::find().is_err(), "{name} {choice:?}: {error}"),
         }
     }

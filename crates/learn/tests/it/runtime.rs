@@ -5,10 +5,10 @@ use gambeson_data::dataset::Shape;
 use gambeson_learn::net::inference::Inference;
 use gambeson_learn::net::kernel::Isa;
 use gambeson_learn::net::models::Model;
-use gambeson_learn::net::parameters::{Places, Weights};
+use gambeson_learn::net::parameters::{ParameterLayout, Weights};
 use gambeson_learn::onnx::export::export;
 use gambeson_learn::onnx::{Normalisation, OnnxError, library};
-use gambeson_learn::runtime::{LoadParams, LoadedModel, ModelError, Runtime, RuntimeChoice, load};
+use gambeson_learn::runtime::{LoadParams, LoadedModel, Runtime, RuntimeChoice, RuntimeError, load};
 use gambeson_learn::weights::network::Network;
 use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::classifier::{Classifier, highest};
@@ -23,7 +23,7 @@ const IMAGE: Shape = Shape { channels: 3, height: 8, width: 8 };
 
 fn network(normalisation: Option<(Vec<f64>, Vec<f64>)>) -> Network {
     let architecture = Model::ResNet { depth: 8, width: 8 }.architecture(IMAGE, 10).expect("a model");
-    let places = Places::new(&architecture).expect("a model");
+    let places = ParameterLayout::new(&architecture).expect("a model");
     let weights = Weights::initial(&places, &mut ChaCha8Rng::seed_from_u64(3));
     Network { architecture, weights, normalisation, training: None }
 }
@@ -80,7 +80,7 @@ fn a_network_answers_as_its_scores_say_after_normalisation() {
     assert_eq!(answers(&load(&path, &outside).expect("loaded")), expected);
     assert_ne!(answers(&load(&path, &params(RuntimeChoice::Own)).expect("loaded")), expected);
     own.write(&path).expect("written");
-    assert!(matches!(load(&path, &outside), Err(ModelError::NormalisedTwice { .. })));
+    assert!(matches!(load(&path, &outside), Err(RuntimeError::NormalisedTwice { .. })));
 }
 
 #[test]
@@ -111,13 +111,13 @@ fn what_the_engine_lacks_is_named() {
     let data = Shape { channels: 2, height: 3, width: 2 };
     let path = fixture("mixing.onnx");
     let own = load(&path, &LoadParams { data, ..params(RuntimeChoice::Own) });
-    let Err(ModelError::Unsupported { reason, .. }) = own else { panic!("{own:?}") };
+    let Err(RuntimeError::Unsupported { reason, .. }) = own else { panic!("{own:?}") };
     match load(&path, &LoadParams { data, ..params(RuntimeChoice::Auto) }) {
         Ok(loaded) => {
             assert_eq!(loaded.model.runtime(), Runtime::Onnx);
             assert_eq!(loaded.unsupported, Some(reason));
         }
-        Err(ModelError::Neither { unsupported, .. }) => {
+        Err(RuntimeError::Neither { unsupported, .. }) => {
             assert!(library::find().is_err());
             assert_eq!(*unsupported, reason);
         }
@@ -165,7 +165,7 @@ fn weights_that_are_no_numbers_are_an_error_for_every_runtime_of_ours() {
         for runtime in [RuntimeChoice::Auto, RuntimeChoice::Own] {
             let error = load(&path, &params(runtime)).expect_err("refused");
             assert!(
-                matches!(&error, ModelError::NotFinite { operator, .. } if operator == "Conv"),
+                matches!(&error, RuntimeError::NotFinite { operator, .. } if operator == "Conv"),
                 "{error}"
             );
         }

@@ -5,7 +5,7 @@ use crate::train::{IMAGE, images};
 use gambeson_checker::NoiseLevel;
 use gambeson_learn::inputs::quantum;
 use gambeson_learn::net::models::Model;
-use gambeson_learn::net::parameters::{Places, Weights};
+use gambeson_learn::net::parameters::{ParameterLayout, Weights};
 use gambeson_learn::onnx::Normalisation;
 use gambeson_learn::runtime::{Runtime, RuntimeChoice};
 use gambeson_learn::smoothed::{NoiseParams, SmoothedError, SmoothedModel, SmoothedParams, WhiteBoxModel};
@@ -16,7 +16,7 @@ use std::path::Path;
 
 fn write(path: &Path) {
     let architecture = Model::Cnn { width: 4 }.architecture(IMAGE, 3).expect("a model");
-    let places = Places::new(&architecture).expect("a model");
+    let places = ParameterLayout::new(&architecture).expect("a model");
     let weights = Weights::initial(&places, &mut ChaCha8Rng::seed_from_u64(3));
     Network { architecture, weights, normalisation: None, training: None }.write(path).expect("written");
 }

@@ -29,7 +29,7 @@ pub use problem::{BannerProblem, HeaderProblem, LineProblem, MaxCutProblem, Spar
 
 use crate::linalg::matrix::Matrix;
 use crate::memory::MemoryLimit;
-use crate::sdp::problem::{Norm, Reading};
+use crate::sdp::problem::{MatrixRole, OperatorNorm};
 use enclosed::Enclosed;
 use gambeson_checker::Domain;
 
@@ -46,9 +46,9 @@ pub enum InputKind {
 impl InputKind {
     /// The domain a question is meant on unless the caller names one: the vertices for the quadratic form of a graph,
     /// the cube for everything else.
-    pub fn natural_domain(self, norm: Norm, reading: Reading) -> Domain {
+    pub fn natural_domain(self, norm: OperatorNorm, reading: MatrixRole) -> Domain {
         match (self, norm, reading) {
-            (InputKind::MaxCut, Norm::Quadratic, Reading::Plain) => Domain::Vertices,
+            (InputKind::MaxCut, OperatorNorm::Quadratic, MatrixRole::Plain) => Domain::Vertices,
             _ => Domain::Cube,
         }
     }

@@ -9,7 +9,7 @@ use crate::memory::MemoryLimit;
 use crate::projection::Projection;
 use crate::projection::kappa::problem;
 use crate::sdp::certificate::{CertificateFile, CertificateFileError, VERSION};
-use crate::sdp::problem::{Norm, ProblemError, Reading};
+use crate::sdp::problem::{MatrixRole, OperatorNorm, ProblemError};
 use crate::sdp::scale::{check, spectral_norm};
 use gambeson_checker::{Certificate, CheckError, Domain, InfToTwoBound, QuadraticBound, SpectralBound};
 use serde::{Deserialize, Serialize};
@@ -101,7 +101,7 @@ impl ProjectionCertificate {
             .zip(certificates)
             .map(|(channel, certificate)| {
                 let hash = Matrix::Dense(channel.basis.clone()).sha256();
-                CertificateFile::new(certificate, Norm::InfToTwo, Reading::Gram, hash)
+                CertificateFile::new(certificate, OperatorNorm::InfToTwo, MatrixRole::Gram, hash)
             })
             .collect();
         Self { version: VERSION, kind: Kind::Projection, channels }
@@ -119,7 +119,7 @@ impl ProjectionCertificate {
         }
         let (mut squares, mut spectral) = (Vec::new(), Vec::new());
         for (at, (channel, file)) in projection.channels().iter().zip(&self.channels).enumerate() {
-            let asked = file.norm == Norm::InfToTwo && file.gram && file.domain == Domain::Cube;
+            let asked = file.norm == OperatorNorm::InfToTwo && file.gram && file.domain == Domain::Cube;
             if !asked || file.n != file.weights.len() {
                 return Err(ProjectionRejected::Question { channel: at });
             }

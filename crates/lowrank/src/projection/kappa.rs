@@ -4,7 +4,7 @@ use crate::linalg::matrix::{DenseMatrix, Matrix};
 use crate::linalg::unit_rows::UnitRows;
 use crate::observe::Observer;
 use crate::sdp::bracket::{BoundError, BoundParams, Bracket, Paid, Upper, bracket, prove};
-use crate::sdp::problem::{Norm, Problem, ProblemError, Reading};
+use crate::sdp::problem::{MatrixRole, OperatorNorm, Problem, ProblemError};
 use crate::sdp::progress::Progress;
 use gambeson_checker::{Certificate, Domain, InfToTwoBound, QuadraticBound};
 use thiserror::Error;
@@ -80,7 +80,7 @@ impl CertifiedBasis {
 /// The question for a basis: ‖Uᵀ‖_{∞→2}.
 pub fn problem(basis: &DenseMatrix, threads: usize) -> Result<Problem, ProblemError> {
     let matrix = Matrix::Dense(basis.clone());
-    Problem::new(matrix, Norm::InfToTwo, Reading::Gram, Domain::Cube, threads)
+    Problem::new(matrix, OperatorNorm::InfToTwo, MatrixRole::Gram, Domain::Cube, threads)
 }
 
 /// What the weights of a certificate prove, where the bound was proven without them: a projection's certificate has nothing

@@ -57,13 +57,13 @@ pub fn format_of(path: &Path) -> Option<String> {
 
 /// An array in the bytes of a file.
 #[derive(Clone, Debug)]
-pub struct View<'a> {
+pub struct ArrayView<'a> {
     name: String,
     info: TensorInfo,
     bytes: &'a [u8],
 }
 
-impl View<'_> {
+impl ArrayView<'_> {
     /// The numbers as they stand in the file, little-endian.
     pub fn bytes(&self) -> &[u8] {
         self.bytes
@@ -100,7 +100,7 @@ pub struct Content<'a> {
     /// Texts about the arrays.
     pub metadata: BTreeMap<String, String>,
     /// Arrays by name.
-    pub arrays: BTreeMap<String, View<'a>>,
+    pub arrays: BTreeMap<String, ArrayView<'a>>,
 }
 
 impl<'a> Content<'a> {
@@ -124,7 +124,7 @@ impl<'a> Content<'a> {
         let view = |(name, info): (String, &TensorInfo)| {
             let (start, end) = info.data_offsets;
             let bytes = data.get(start..end).ok_or(shorter((8 + length).saturating_add(end as u64)))?;
-            Ok((name.clone(), View { name, info: info.clone(), bytes }))
+            Ok((name.clone(), ArrayView { name, info: info.clone(), bytes }))
         };
         let metadata = described.metadata().iter().flatten();
         Ok(Self {
@@ -304,7 +304,7 @@ impl<T: Element> Tensors<T> {
     /// The content of a file that has been read already, for whoever needs its hash too.
     pub fn parse(bytes: &[u8]) -> Result<Self, SafetensorsProblem> {
         let Content { metadata, arrays } = Content::parse(bytes)?;
-        let tensor = |(name, view): (String, View<'_>)| {
+        let tensor = |(name, view): (String, ArrayView<'_>)| {
             Ok((name, Tensor { shape: view.shape().to_vec(), values: view.values()? }))
         };
         Ok(Self { metadata, tensors: arrays.into_iter().map(tensor).collect::<Result<_, _>>()? })

@@ -25,7 +25,7 @@ pub use crate::sdp::outcome::{BoundError, Bracket};
 pub use crate::sdp::params::{BoundParams, Solver};
 use crate::sdp::plan::ProofLimits;
 pub use crate::sdp::plan::{Paid, ProofCost, ProofPlan};
-use crate::sdp::problem::{Norm, PowerOfTwoScale, Problem};
+use crate::sdp::problem::{OperatorNorm, PowerOfTwoScale, Problem};
 pub use crate::sdp::progress::Stop;
 use crate::sdp::progress::{Progress, StopReason, relative_gap};
 use crate::sdp::steps::attempt::{Solved, Totals, columns_within, solve};
@@ -187,7 +187,7 @@ impl<'a> Run<'a> {
         (operator, scale): (&'a Operator<'a>, PowerOfTwoScale),
         observer: &'a mut dyn Observer<Progress>,
     ) -> Self {
-        let factor = if problem.norm == Norm::InfToOne { 0.5 } else { 1.0 };
+        let factor = if problem.norm == OperatorNorm::InfToOne { 0.5 } else { 1.0 };
         let units = ResultUnits { constant: operator.left_out_trace(), factor, scale };
         Self {
             problem,

@@ -3,7 +3,7 @@
 use crate::file::write_file;
 use crate::memory::MemoryLimit;
 use crate::sdp::plan::Paid;
-use crate::sdp::problem::{Norm, Reading};
+use crate::sdp::problem::{MatrixRole, OperatorNorm};
 use gambeson_checker::{Certificate, Domain};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub struct CertificateFile {
     #[serde(with = "domain_name")]
     pub domain: Domain,
     /// What is bounded.
-    pub norm: Norm,
+    pub norm: OperatorNorm,
     /// True where the matrix given is the factor U of M = UUᵀ.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gram: bool,
@@ -76,9 +76,14 @@ pub enum CertificateFileError {
 
 impl CertificateFile {
     /// Joins a certificate with what it is about.
-    pub fn new(certificate: Certificate, norm: Norm, reading: Reading, matrix_sha256: String) -> Self {
+    pub fn new(
+        certificate: Certificate,
+        norm: OperatorNorm,
+        reading: MatrixRole,
+        matrix_sha256: String,
+    ) -> Self {
         let Certificate { domain, weights, shift } = certificate;
-        let gram = reading == Reading::Gram;
+        let gram = reading == MatrixRole::Gram;
         let paid = Paid::Nothing;
         Self { version: VERSION, domain, norm, gram, n: weights.len(), matrix_sha256, weights, shift, paid }
     }
@@ -91,8 +96,8 @@ impl CertificateFile {
     }
 
     /// How the matrix is to be read.
-    pub fn reading(&self) -> Reading {
-        if self.gram { Reading::Gram } else { Reading::Plain }
+    pub fn reading(&self) -> MatrixRole {
+        if self.gram { MatrixRole::Gram } else { MatrixRole::Plain }
     }
 
     /// The part the checker takes.

@@ -11,7 +11,7 @@ use thiserror::Error;
 /// The number that is bounded, for a matrix A as given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Norm {
+pub enum OperatorNorm {
     /// max xᵀAx over the domain, A symmetric.
     Quadratic,
     /// ‖A‖_{∞→1} = max aᵀAb over signs a and b, by the dilation [0 A; Aᵀ 0].
@@ -22,11 +22,11 @@ pub enum Norm {
 
 /// How the matrix as given is to be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reading {
+pub enum MatrixRole {
     /// As A itself.
     #[default]
     Plain,
-    /// As the n × r factor U of M = UUᵀ; for [`Norm::InfToTwo`] the norm is that of Uᵀ.
+    /// As the n × r factor U of M = UUᵀ; for [`OperatorNorm::InfToTwo`] the norm is that of Uᵀ.
     Gram,
 }
 
@@ -80,9 +80,9 @@ impl PowerOfTwoScale {
 pub struct Problem {
     storage: Storage,
     /// What is bounded.
-    pub norm: Norm,
+    pub norm: OperatorNorm,
     /// How the matrix was read.
-    pub reading: Reading,
+    pub reading: MatrixRole,
     /// Where x lies.
     pub domain: Domain,
     /// Rows of A, the first block of a dilation.
@@ -103,8 +103,8 @@ impl Problem {
     /// Puts the question to the matrix and validates it, whatever memory it takes.
     pub fn new(
         matrix: Matrix,
-        norm: Norm,
-        reading: Reading,
+        norm: OperatorNorm,
+        reading: MatrixRole,
         domain: Domain,
         threads: usize,
     ) -> Result<Self, ProblemError> {
@@ -121,34 +121,38 @@ impl Problem {
     pub fn enclosing(
         matrix: Matrix,
         error: f64,
-        norm: Norm,
-        reading: Reading,
+        norm: OperatorNorm,
+        reading: MatrixRole,
         domain: Domain,
         memory: MemoryLimit,
         threads: usize,
     ) -> Result<Self, ProblemError> {
         let (rows, columns) = matrix.shape();
         let storage = match (norm, reading) {
-            (Norm::InfToOne, Reading::Gram) => return Err(ProblemError::GramInfToOne),
-            (_, Reading::Gram) | (Norm::InfToOne | Norm::InfToTwo, _) if domain == Domain::Vertices => {
+            (OperatorNorm::InfToOne, MatrixRole::Gram) => return Err(ProblemError::GramInfToOne),
+            (_, MatrixRole::Gram) | (OperatorNorm::InfToOne | OperatorNorm::InfToTwo, _)
+                if domain == Domain::Vertices =>
+            {
                 return Err(ProblemError::NotOnVertices);
             }
-            (_, Reading::Gram) => Storage::Gram(into_dense(matrix, memory)?),
-            (Norm::InfToTwo, Reading::Plain) => Storage::Gram(into_dense(matrix, memory)?.transposed()),
-            (Norm::InfToOne, Reading::Plain) => match matrix {
+            (_, MatrixRole::Gram) => Storage::Gram(into_dense(matrix, memory)?),
+            (OperatorNorm::InfToTwo, MatrixRole::Plain) => {
+                Storage::Gram(into_dense(matrix, memory)?.transposed())
+            }
+            (OperatorNorm::InfToOne, MatrixRole::Plain) => match matrix {
                 Matrix::Dense(dense) => Storage::Dense(dilation(&dense, memory)?),
                 Matrix::Sparse(sparse) => Storage::Sparse(sparse_dilation(&sparse)?),
             },
-            (Norm::Quadratic, Reading::Plain) if rows != columns => {
+            (OperatorNorm::Quadratic, MatrixRole::Plain) if rows != columns => {
                 return Err(ProblemError::NotSquare { rows, columns });
             }
-            (Norm::Quadratic, Reading::Plain) => match matrix {
+            (OperatorNorm::Quadratic, MatrixRole::Plain) => match matrix {
                 Matrix::Dense(dense) => Storage::Dense(dense),
                 Matrix::Sparse(sparse) => Storage::Sparse(sparse),
             },
         };
         let mut problem = Self { storage, norm, reading, domain, rows, error };
-        if error > 0.0 && norm == Norm::Quadratic {
+        if error > 0.0 && norm == OperatorNorm::Quadratic {
             problem.take_back_rounding();
         }
         problem.quadratic().validate(domain, threads)?;
@@ -317,7 +321,7 @@ impl Problem {
 
     /// Rows of A where the quadratic form is the dilation of A.
     pub fn dilated_rows(&self) -> Option<usize> {
-        (self.norm == Norm::InfToOne).then_some(self.rows)
+        (self.norm == OperatorNorm::InfToOne).then_some(self.rows)
     }
 }
 

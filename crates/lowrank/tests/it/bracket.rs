@@ -9,7 +9,7 @@ use gambeson_lowrank::linalg::operator::Operator;
 use gambeson_lowrank::matrix_file;
 use gambeson_lowrank::sdp::bracket::{BoundParams, Bracket, Solver, Stop, Upper, bracket, prove};
 use gambeson_lowrank::sdp::instance;
-use gambeson_lowrank::sdp::problem::{Norm, Problem, ProblemError, Reading};
+use gambeson_lowrank::sdp::problem::{MatrixRole, OperatorNorm, Problem, ProblemError};
 use gambeson_testing::reference_data;
 
 /// Both methods, each proven twice; returns the sharper one.
@@ -36,7 +36,7 @@ pub(crate) fn solve_by(problem: &Problem, solver: Solver, gap: f64) -> Bracket {
     found
 }
 
-fn problem(matrix: Matrix, norm: Norm, reading: Reading, domain: Domain) -> Problem {
+fn problem(matrix: Matrix, norm: OperatorNorm, reading: MatrixRole, domain: Domain) -> Problem {
     Problem::new(matrix, norm, reading, domain, 1).expect("a valid problem")
 }
 
@@ -64,16 +64,27 @@ fn vertices_allow_a_negative_diagonal() {
     for seed in 0..5 {
         let mut matrix = instance::quadratic_program(9, seed, MemoryLimit::NONE).expect("it fits");
         (0..9).for_each(|i| matrix.entries[i * 10] -= 3.0);
-        let refused =
-            Problem::new(Matrix::Dense(matrix.clone()), Norm::Quadratic, Reading::Plain, Domain::Cube, 1);
+        let refused = Problem::new(
+            Matrix::Dense(matrix.clone()),
+            OperatorNorm::Quadratic,
+            MatrixRole::Plain,
+            Domain::Cube,
+            1,
+        );
         assert!(matches!(refused, Err(ProblemError::Matrix(_))), "on the cube it is refused");
         let best = brute_force(&matrix);
-        let dense = problem(Matrix::Dense(matrix.clone()), Norm::Quadratic, Reading::Plain, Domain::Vertices);
+        let dense = problem(
+            Matrix::Dense(matrix.clone()),
+            OperatorNorm::Quadratic,
+            MatrixRole::Plain,
+            Domain::Vertices,
+        );
         let found = solve(&dense);
         assert!(found.lower.value() <= best + 1e-9 && best <= found.upper.value() + 1e-9);
         let triplets = (0..81).map(|at| (at / 9, at % 9, matrix.entries[at])).collect();
         let sparse = SparseMatrix::from_triplets(9, 9, triplets).expect("in range");
-        let sparse = problem(Matrix::Sparse(sparse), Norm::Quadratic, Reading::Plain, Domain::Vertices);
+        let sparse =
+            problem(Matrix::Sparse(sparse), OperatorNorm::Quadratic, MatrixRole::Plain, Domain::Vertices);
         let again = solve(&sparse);
         assert!(
             (again.upper.value() - found.upper.value()).abs() < 0.02 * found.upper.value().abs().max(1.0)
@@ -90,7 +101,12 @@ fn norms_agree_with_their_definitions() {
         };
         let one = signs(columns).map(|x| times(&x).iter().map(|y| y.abs()).sum::<f64>()).fold(0.0, f64::max);
         let two = signs(columns).map(|x| times(&x).iter().map(|y| y * y).sum::<f64>()).fold(0.0, f64::max);
-        let found = solve(&problem(Matrix::Dense(a.clone()), Norm::InfToOne, Reading::Plain, Domain::Cube));
+        let found = solve(&problem(
+            Matrix::Dense(a.clone()),
+            OperatorNorm::InfToOne,
+            MatrixRole::Plain,
+            Domain::Cube,
+        ));
         assert!(found.lower.value() <= one * (1.0 + 1e-12) && one <= found.upper.value() * (1.0 + 1e-12));
         assert!(found.upper.value() <= 1.7823 * one * 1.02, "Grothendieck's constant is below 1.7823");
         let sparse = SparseMatrix::from_triplets(
@@ -99,9 +115,14 @@ fn norms_agree_with_their_definitions() {
             a.entries.iter().enumerate().map(|(at, &value)| (at / columns, at % columns, value)).collect(),
         );
         let sparse = Matrix::Sparse(sparse.expect("in range"));
-        let again = solve(&problem(sparse, Norm::InfToOne, Reading::Plain, Domain::Cube));
+        let again = solve(&problem(sparse, OperatorNorm::InfToOne, MatrixRole::Plain, Domain::Cube));
         assert!((again.upper.value() / found.upper.value() - 1.0).abs() < 0.02);
-        let found = solve(&problem(Matrix::Dense(a.clone()), Norm::InfToTwo, Reading::Plain, Domain::Cube));
+        let found = solve(&problem(
+            Matrix::Dense(a.clone()),
+            OperatorNorm::InfToTwo,
+            MatrixRole::Plain,
+            Domain::Cube,
+        ));
         assert!(found.lower.value() <= two * (1.0 + 1e-12) && two <= found.upper.value() * (1.0 + 1e-12));
         assert!(
             found.upper.value() <= std::f64::consts::FRAC_PI_2 * two * 1.02,
@@ -111,7 +132,8 @@ fn norms_agree_with_their_definitions() {
         assert!(
             kappa * kappa >= found.upper.value() && kappa * kappa < found.upper.value() * (1.0 + 1e-15 * 8.0)
         );
-        let gram = problem(Matrix::Dense(a.transposed()), Norm::Quadratic, Reading::Gram, Domain::Cube);
+        let gram =
+            problem(Matrix::Dense(a.transposed()), OperatorNorm::Quadratic, MatrixRole::Gram, Domain::Cube);
         assert_eq!(solve(&gram).upper.value(), found.upper.value(), "the factor of A'A is A'");
     }
 }
@@ -130,7 +152,7 @@ fn degenerate_matrices() {
     let found = solve(&quadratic(&framed));
     assert!((4.0..4.001).contains(&found.upper.value()), "{}", found.upper.value());
     let tall = Matrix::Dense(DenseMatrix { rows: 2, columns: 3, entries: vec![1.0; 6] });
-    let refused = Problem::new(tall, Norm::Quadratic, Reading::Plain, Domain::Cube, 1);
+    let refused = Problem::new(tall, OperatorNorm::Quadratic, MatrixRole::Plain, Domain::Cube, 1);
     assert_eq!(refused.expect_err("not square"), ProblemError::NotSquare { rows: 2, columns: 3 });
 }
 
@@ -152,7 +174,7 @@ fn a_generic_projection_is_called_trivial() {
     }
     let entries = (0..n).flat_map(|i| columns.iter().map(move |column| column[i])).collect();
     let factor = Matrix::Dense(DenseMatrix { rows: n, columns: columns.len(), entries });
-    let found = solve(&problem(factor, Norm::Quadratic, Reading::Gram, Domain::Cube));
+    let found = solve(&problem(factor, OperatorNorm::Quadratic, MatrixRole::Gram, Domain::Cube));
     assert!(found.trivial);
     assert!((found.upper.value() - n as f64).abs() < 1e-4, "{}", found.upper.value());
 }
@@ -255,9 +277,9 @@ fn published_values_lie_in_the_bracket() {
         let (known_lower, known_upper): (f64, f64) =
             (fields[3].parse().expect("a number"), fields[4].parse().expect("a number"));
         let input = matrix_file::read(&path, MemoryLimit::NONE).expect("a graph");
-        let domain = input.kind.natural_domain(Norm::Quadratic, Reading::Plain);
+        let domain = input.kind.natural_domain(OperatorNorm::Quadratic, MatrixRole::Plain);
         assert_eq!(domain, Domain::Vertices);
-        let problem = Problem::new(input.matrix, Norm::Quadratic, Reading::Plain, domain, 2);
+        let problem = Problem::new(input.matrix, OperatorNorm::Quadratic, MatrixRole::Plain, domain, 2);
         let found = solve(&problem.expect("a max-cut problem"));
         assert!(matches!(found.upper, Upper::Quadratic(_)));
         assert!(found.upper.value() >= known_lower - 1e-6, "{name}: {} < {known_lower}", found.upper.value());
@@ -298,7 +320,7 @@ fn extreme_scales_lose_nothing() {
         let scale = 2_f64.powi(exponent);
         let entries = normal_matrix(30, 6, 2).entries.iter().map(|entry| entry * scale).collect();
         let factor = Matrix::Dense(DenseMatrix { rows: 30, columns: 6, entries });
-        let found = solve(&problem(factor, Norm::Quadratic, Reading::Gram, Domain::Cube));
+        let found = solve(&problem(factor, OperatorNorm::Quadratic, MatrixRole::Gram, Domain::Cube));
         assert!(found.gap() <= 1e-6, "factor, 2^{exponent}: gap {}", found.gap());
     }
     // Sizes apart by 600 orders of magnitude still give a bound, if a loose one.
@@ -329,7 +351,8 @@ fn the_size_of_weights_does_not_matter() {
 #[test]
 fn impossible_sizes_are_refused() {
     let sparse = SparseMatrix::from_triplets(4_000_000, 4_000_000, vec![(0, 0, 1.0)]).expect("one entry");
-    let refused = Problem::new(Matrix::Sparse(sparse), Norm::InfToTwo, Reading::Plain, Domain::Cube, 1);
+    let refused =
+        Problem::new(Matrix::Sparse(sparse), OperatorNorm::InfToTwo, MatrixRole::Plain, Domain::Cube, 1);
     assert!(matches!(refused, Err(ProblemError::Entries(_))));
     assert!(instance::quadratic_program(10_000_000, 1, MemoryLimit::NONE).is_err());
 }

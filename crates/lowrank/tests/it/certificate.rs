@@ -4,12 +4,12 @@ use gambeson_checker::{Certificate, Domain};
 use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::linalg::matrix::{DenseMatrix, Matrix, SparseMatrix};
 use gambeson_lowrank::sdp::certificate::{CertificateFile, CertificateFileError};
-use gambeson_lowrank::sdp::problem::{Norm, Reading};
+use gambeson_lowrank::sdp::problem::{MatrixRole, OperatorNorm};
 
 fn sample() -> CertificateFile {
     let weights = vec![0.1, 1.0 / 3.0, 5e-324, 1.797e308, 2.0_f64.powi(-1074), 123_456_789.123_456_78];
     let certificate = Certificate { domain: Domain::Vertices, weights, shift: Some(1e-17) };
-    CertificateFile::new(certificate, Norm::InfToTwo, Reading::Gram, "00ff".to_owned())
+    CertificateFile::new(certificate, OperatorNorm::InfToTwo, MatrixRole::Gram, "00ff".to_owned())
 }
 
 #[test]

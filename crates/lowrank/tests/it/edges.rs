@@ -8,7 +8,7 @@ use gambeson_lowrank::linalg::matrix::{DenseMatrix, Matrix, SparseMatrix};
 use gambeson_lowrank::sdp::bracket::{BoundParams, Solver, Stop, bracket};
 use gambeson_lowrank::sdp::burer_monteiro::BurerMonteiroParams;
 use gambeson_lowrank::sdp::instance;
-use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
+use gambeson_lowrank::sdp::problem::{MatrixRole, OperatorNorm, Problem};
 use gambeson_lowrank::sdp::progress::Progress;
 use std::ops::ControlFlow;
 
@@ -35,7 +35,7 @@ fn negative_values_are_bracketed_as_sharply_as_positive_ones() {
     let diagonal = |value: f64| {
         let mut matrix = instance::quadratic_program(n, 6, MemoryLimit::NONE).expect("it fits");
         (0..n).for_each(|i| matrix.entries[i * n + i] = value);
-        Problem::new(Matrix::Dense(matrix), Norm::Quadratic, Reading::Plain, Domain::Vertices, 1)
+        Problem::new(Matrix::Dense(matrix), OperatorNorm::Quadratic, MatrixRole::Plain, Domain::Vertices, 1)
             .expect("valid")
     };
     let zero = solve_by(&diagonal(0.0), Solver::BurerMonteiro, 1e-6);
@@ -86,11 +86,11 @@ fn threads_do_not_change_a_certificate() {
     let dense = instance::quadratic_program(n, 3, MemoryLimit::NONE).expect("it fits");
     let factor = normal_matrix(n, 40, 2);
     for (matrix, reading) in [
-        (Matrix::Dense(dense), Reading::Plain),
-        (Matrix::Sparse(sparse), Reading::Plain),
-        (Matrix::Dense(factor), Reading::Gram),
+        (Matrix::Dense(dense), MatrixRole::Plain),
+        (Matrix::Sparse(sparse), MatrixRole::Plain),
+        (Matrix::Dense(factor), MatrixRole::Gram),
     ] {
-        let problem = Problem::new(matrix, Norm::Quadratic, reading, Domain::Cube, 1).expect("valid");
+        let problem = Problem::new(matrix, OperatorNorm::Quadratic, reading, Domain::Cube, 1).expect("valid");
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
             let params = BoundParams { threads, gap: 1e-4, ..BoundParams::default() };

@@ -2,7 +2,7 @@
 
 use gambeson_checker::Domain;
 use gambeson_lowrank::linalg::matrix::{DenseMatrix, Matrix};
-use gambeson_lowrank::sdp::problem::{Norm, Problem, Reading};
+use gambeson_lowrank::sdp::problem::{MatrixRole, OperatorNorm, Problem};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -20,7 +20,7 @@ pub(crate) fn normal_matrix(rows: usize, columns: usize, seed: u64) -> DenseMatr
 
 /// The quadratic problem of a dense symmetric matrix on the cube.
 pub(crate) fn quadratic(matrix: &DenseMatrix) -> Problem {
-    Problem::new(Matrix::Dense(matrix.clone()), Norm::Quadratic, Reading::Plain, Domain::Cube, 1)
+    Problem::new(Matrix::Dense(matrix.clone()), OperatorNorm::Quadratic, MatrixRole::Plain, Domain::Cube, 1)
         .expect("a valid matrix")
 }
 

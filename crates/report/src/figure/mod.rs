@@ -54,12 +54,12 @@ pub struct Panel {
     pub title: String,
     pub x: Axis,
     pub y: Axis,
-    pub series: Vec<Series>,
+    pub series: Vec<Curve>,
 }
 
 /// A curve.
 #[allow(missing_docs)] // the names say it
-pub struct Series {
+pub struct Curve {
     pub label: String,
     /// By ascending x; None for a missing number, where the line is interrupted.
     pub points: Vec<Option<Point>>,
@@ -89,7 +89,7 @@ impl Point {
 }
 
 /// x to the right, y down.
-type Place = (f64, f64);
+type Position = (f64, f64);
 
 #[derive(Clone, Copy)]
 struct Stroke {
@@ -107,30 +107,30 @@ enum Anchor {
 
 enum Primitive {
     Line {
-        places: Vec<Place>,
+        places: Vec<Position>,
         stroke: Stroke,
     },
     /// Closed, filled, with an outline.
     Polygon {
-        places: Vec<Place>,
+        places: Vec<Position>,
         fill: Colour,
         stroke: Stroke,
     },
     Circle {
-        centre: Place,
+        centre: Position,
         radius: f64,
         fill: Colour,
         stroke: Stroke,
     },
     /// A picture in a square, magnified without smoothing; `place` is its upper left corner.
     Picture {
-        place: Place,
+        place: Position,
         side: f64,
         pixels: Pixels,
     },
     /// One line; `turned` reads upwards.
     Text {
-        place: Place,
+        place: Position,
         size: f64,
         anchor: Anchor,
         turned: bool,
@@ -160,7 +160,7 @@ impl Figure {
         let mut drawing = Drawing { width, height, shapes: Vec::new() };
         for (at, (panel, legend)) in self.panels.iter().zip(legends).enumerate() {
             let left = PANEL_WIDTH * at as f64 + LEFT;
-            drawing.panel(panel, &legend, &Frame { left, top: TOP, right: left + room, bottom });
+            drawing.panel(panel, &legend, &PlotArea { left, top: TOP, right: left + room, bottom });
         }
         let mut points = self.panels.iter().flat_map(Panel::points);
         if points.any(|point| point.partial) {
@@ -178,14 +178,14 @@ impl Panel {
 }
 
 /// The rectangle of the axes.
-struct Frame {
+struct PlotArea {
     left: f64,
     top: f64,
     right: f64,
     bottom: f64,
 }
 
-impl Frame {
+impl PlotArea {
     fn x(&self, range: &Range, value: f64) -> f64 {
         self.left + (self.right - self.left) * range.share(value)
     }
@@ -196,15 +196,15 @@ impl Frame {
 }
 
 impl Drawing {
-    fn line(&mut self, places: Vec<Place>, colour: Colour, width: f64) {
+    fn line(&mut self, places: Vec<Position>, colour: Colour, width: f64) {
         self.shapes.push(Primitive::Line { places, stroke: Stroke { colour, width, dashed: false } });
     }
 
-    fn text(&mut self, place: Place, size: f64, anchor: Anchor, text: &str) {
+    fn text(&mut self, place: Position, size: f64, anchor: Anchor, text: &str) {
         self.shapes.push(Primitive::Text { place, size, anchor, turned: false, text: text.to_owned() });
     }
 
-    fn panel(&mut self, panel: &Panel, legend: &[Entry], frame: &Frame) {
+    fn panel(&mut self, panel: &Panel, legend: &[Entry], frame: &PlotArea) {
         let x = panel.x.range(panel.points().map(|point| point.x));
         let ends = |point: &Point| [point.y, point.y - point.deviation, point.y + point.deviation];
         let y = panel.y.range(panel.points().flat_map(ends));
@@ -223,8 +223,8 @@ impl Drawing {
         }
     }
 
-    fn axes(&mut self, panel: &Panel, frame: &Frame, x: &Range, y: &Range) {
-        let &Frame { left, top, right, bottom } = frame;
+    fn axes(&mut self, panel: &Panel, frame: &PlotArea, x: &Range, y: &Range) {
+        let &PlotArea { left, top, right, bottom } = frame;
         for tick in y.ticks() {
             let at = frame.y(y, tick.value);
             if tick.label.is_some() {
@@ -255,7 +255,7 @@ impl Drawing {
         });
     }
 
-    fn series(&mut self, series: &Series, frame: &Frame, x: &Range, y: &Range) {
+    fn series(&mut self, series: &Curve, frame: &PlotArea, x: &Range, y: &Range) {
         let shown = |point: &Option<Point>| point.filter(|point| y.shows(point.y));
         let place = |point: Point| (frame.x(x, point.x), frame.y(y, point.y));
         for piece in series.points.split(|point| shown(point).is_none()) {
@@ -278,14 +278,14 @@ impl Drawing {
         }
     }
 
-    fn joined(&mut self, places: Vec<Place>, style: Style) {
+    fn joined(&mut self, places: Vec<Position>, style: Style) {
         if places.len() > 1 {
             let stroke = Stroke { colour: style.colour, width: style.width, dashed: style.dashed };
             self.shapes.push(Primitive::Line { places, stroke });
         }
     }
 
-    fn marker(&mut self, (x, y): Place, Style { colour, marker, hollow, radius: r, .. }: Style) {
+    fn marker(&mut self, (x, y): Position, Style { colour, marker, hollow, radius: r, .. }: Style) {
         if r == 0.0 {
             return;
         }

@@ -2,7 +2,7 @@
 
 use super::error::FigureError;
 use super::style::{BLACK, Colour};
-use super::{Anchor, Drawing, Pixels, Place, Primitive, font};
+use super::{Anchor, Drawing, Pixels, Position, Primitive, font};
 use crate::mark::marked;
 use tiny_skia::{
     ColorU8, FillRule, FilterQuality, LineJoin, Paint, Path, PathBuilder, Pixmap, PixmapPaint, Stroke,
@@ -105,7 +105,7 @@ fn outline(canvas: &mut Pixmap, path: Option<&Path>, stroke: super::Stroke) {
     }
 }
 
-fn path(places: &[Place], closed: bool) -> Option<Path> {
+fn path(places: &[Position], closed: bool) -> Option<Path> {
     let mut builder = PathBuilder::new();
     for (at, &(x, y)) in places.iter().enumerate() {
         if at == 0 {

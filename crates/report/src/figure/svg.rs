@@ -2,7 +2,7 @@
 
 use super::error::FigureError;
 use super::style::{BLACK, Colour};
-use super::{Anchor, Drawing, Place, Primitive, Stroke, font, png};
+use super::{Anchor, Drawing, Position, Primitive, Stroke, font, png};
 use crate::base64;
 use crate::mark::MARKUP;
 use crate::text::shown;
@@ -70,7 +70,7 @@ fn hex(Colour(red, green, blue): Colour) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-fn list(places: &[Place]) -> String {
+fn list(places: &[Position]) -> String {
     places.iter().map(|(x, y)| format!("{x:.2},{y:.2}")).collect::<Vec<_>>().join(" ")
 }
 

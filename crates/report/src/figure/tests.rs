@@ -10,12 +10,12 @@ fn point(x: f64, mean: f64, deviation: f64, there: usize) -> Point {
 }
 
 fn drawn(y: Axis, label: &str, points: Vec<Option<Point>>) -> Vec<Primitive> {
-    let series = vec![Series { label: label.to_owned(), points, style: Style::ours(0) }];
+    let series = vec![Curve { label: label.to_owned(), points, style: Style::ours(0) }];
     Figure { panels: vec![Panel { title: String::new(), x: Axis::linear("n"), y, series }] }.draw().shapes
 }
 
 /// Lines in the colour of the series and of this width.
-fn lines(shapes: &[Primitive], wide: f64) -> Vec<&Vec<Place>> {
+fn lines(shapes: &[Primitive], wide: f64) -> Vec<&Vec<Position>> {
     shapes
         .iter()
         .filter_map(|shape| match shape {
@@ -73,7 +73,7 @@ fn a_bar_down_to_zero_has_no_end_on_a_logarithmic_axis() {
 fn a_legend_stays_within_its_panel_below_the_axes() {
     let long = "a rather long name of a solver ".repeat(4);
     let whole = ["a", &long, "last"].map(str::to_owned);
-    let series = whole.iter().map(|label| Series {
+    let series = whole.iter().map(|label| Curve {
         label: label.clone(),
         points: vec![Some(point(1.0, 1.0, 0.0, 3))],
         style: Style::ours(0),
@@ -104,7 +104,7 @@ fn a_legend_stays_within_its_panel_below_the_axes() {
 #[test]
 fn a_longer_legend_makes_the_figure_taller_and_the_plot_no_smaller() {
     let height = |count: usize| {
-        let series = (0..count).map(|at| Series {
+        let series = (0..count).map(|at| Curve {
             label: format!("a name that is about as long as a line, number {at}"),
             points: vec![Some(point(1.0, 1.0, 0.0, 3))],
             style: Style::curve(at),

@@ -123,9 +123,9 @@ pub(super) fn fill_avx2(key: &Key, stream: u64, centre: &Centre, out: &mut [f32]
     fill(key, stream, centre, out, words, |place, group, out| resolve_fma(place, group, out))
 }
 
-/// [`Place::resolve`] on any machine.
+/// [`OpenGroup::resolve`] on any machine.
 #[inline(never)]
-pub(super) fn resolve(place: &Place<'_>, group: &Group, out: &mut [f32]) -> bool {
+pub(super) fn resolve(place: &OpenGroup<'_>, group: &Group, out: &mut [f32]) -> bool {
     place.resolve(group, out)
 }
 
@@ -133,7 +133,7 @@ pub(super) fn resolve(place: &Place<'_>, group: &Group, out: &mut [f32]) -> bool
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 #[inline(never)]
-fn resolve_fma(place: &Place<'_>, group: &Group, out: &mut [f32]) -> bool {
+fn resolve_fma(place: &OpenGroup<'_>, group: &Group, out: &mut [f32]) -> bool {
     place.resolve(group, out)
 }
 
@@ -156,7 +156,7 @@ pub(super) fn fill(
     centre: &Centre,
     out: &mut [f32],
     words: impl Fn(u64, &mut Words),
-    resolve: impl Fn(&Place<'_>, &Group, &mut [f32]) -> bool,
+    resolve: impl Fn(&OpenGroup<'_>, &Group, &mut [f32]) -> bool,
 ) -> bool {
     let (len, s, tolerance) = (out.len(), centre.cells, Tolerance::new(centre.cells));
     let group = &mut Group {
@@ -209,7 +209,7 @@ pub(super) fn fill(
             }
         }
         if open != 0 {
-            let place = Place { key, stream, number, centre, tolerance };
+            let place = OpenGroup { key, stream, number, centre, tolerance };
             decided &= resolve(&place, group, out);
         }
     }
@@ -217,7 +217,7 @@ pub(super) fn fill(
 }
 
 /// A group of pairs, some of them open after stage 1.
-pub(super) struct Place<'a> {
+pub(super) struct OpenGroup<'a> {
     key: &'a Key,
     stream: u64,
     /// Of the group.
@@ -226,7 +226,7 @@ pub(super) struct Place<'a> {
     tolerance: Tolerance,
 }
 
-impl Place<'_> {
+impl OpenGroup<'_> {
     /// Decides what stage 1 left open. Whether all of it could be.
     #[inline(always)]
     pub(super) fn resolve(&self, group: &Group, out: &mut [f32]) -> bool {

@@ -5,7 +5,7 @@ use super::params::SessionParams;
 use super::pipeline::{Pipeline, Shared};
 use crate::classifier::NONE;
 use crate::smoother::{
-    Certification, Counts, InputError, Prediction, Procedure, Series, SessionError, SmoothingPlan,
+    Certification, Counts, DrawPurpose, InputError, Prediction, Procedure, SessionError, SmoothingPlan,
 };
 use gambeson_checker::StatisticsError;
 use std::sync::Arc;
@@ -104,7 +104,7 @@ impl<T> Session<T> {
     /// How many of the next draws choose the class.
     fn selection(&self, count: usize) -> usize {
         match self.procedure.next() {
-            Some((Series::Selection, _)) => {
+            Some((DrawPurpose::Selection, _)) => {
                 let left = self.procedure.most().0 - self.counts.draws();
                 usize::try_from(left).map_or(count, |left| left.min(count))
             }

@@ -3,7 +3,7 @@
 use super::params::RowFormat;
 use crate::idle::Idle;
 use crate::noise::Draw;
-use crate::smoother::{NoisyInput, Procedure, RowMemory, Series, SmoothingPlan, room};
+use crate::smoother::{DrawPurpose, NoisyInput, Procedure, RowMemory, SmoothingPlan, room};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
@@ -52,9 +52,9 @@ struct Sequence {
 impl Sequence {
     fn draw(self, position: u64) -> Draw {
         if position < self.selection {
-            Series::Selection.draw(position)
+            DrawPurpose::Selection.draw(position)
         } else {
-            Series::Estimation.draw(position - self.selection + self.first)
+            DrawPurpose::Estimation.draw(position - self.selection + self.first)
         }
     }
 }
@@ -85,8 +85,8 @@ impl DrawSource {
         let (selection, most) = procedure.most();
         let sequence = match procedure.next() {
             None => Sequence { selection: 0, first: 0, length: 0 },
-            Some((Series::Selection, _)) => Sequence { selection, first: 0, length: selection + most },
-            Some((Series::Estimation, first)) => Sequence { selection: 0, first, length: most - first },
+            Some((DrawPurpose::Selection, _)) => Sequence { selection, first: 0, length: selection + most },
+            Some((DrawPurpose::Estimation, first)) => Sequence { selection: 0, first, length: most - first },
         };
         let (input, numbers, width) = match format {
             RowFormat::Values => (Arc::clone(input), NumberType::F32, plan.space().output_dim()),

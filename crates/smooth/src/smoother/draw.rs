@@ -5,14 +5,14 @@ use crate::noise::{Centre, Draw, RoundedNoise};
 
 /// What draws are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Series {
+pub(crate) enum DrawPurpose {
     /// To choose the class.
     Selection,
     /// To count it.
     Estimation,
 }
 
-impl Series {
+impl DrawPurpose {
     /// A draw of the series, counting from 0.
     pub(crate) fn draw(self, number: u64) -> Draw {
         match self {

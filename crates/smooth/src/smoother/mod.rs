@@ -38,7 +38,7 @@ use crate::classifier::{Classifier, ClassifierSpec};
 use crate::noise::Grid;
 use crate::space::Space;
 pub use counts::{Counts, Drawn};
-pub(crate) use draw::{NoisyInput, RowMemory, Series, room};
+pub(crate) use draw::{DrawPurpose, NoisyInput, RowMemory, room};
 pub use error::{InputError, SessionError, SmoothingError};
 use gambeson_checker::SamplingRule;
 use gambeson_lowrank::observe::Observer;

@@ -6,7 +6,7 @@ use super::params::{SmoothingParams, SmoothingParamsError};
 use crate::classifier::ClassifierSpec;
 use crate::limit::{CountedClass, LimitChoice, lower_limit, radius_of_counts};
 use crate::noise::{Centre, Grid};
-use crate::sequential::{EVERY, RadiusNorm, Sequential, Verdict};
+use crate::sequential::{Decision, EVERY, RadiusNorm, Sequential};
 use crate::space::{Encoded, Space};
 use gambeson_checker::{
     CheckError, FailureProbability, L2Radius, LatentRadius, LinfRadius, NoiseLevel, Rejected, SamplingRule,
@@ -148,7 +148,7 @@ impl SmoothingPlan {
         let norm = self.params.goal.as_ref().map_or(RadiusNorm::L2, |goal| goal.norm);
         let measure = |latent| measure(&self.space, norm, latent, errors.sum());
         let Some(class) = class else { return Ok(true) };
-        Ok(plan.verdict(counts.of(class), counts.draws(), measure)? == Verdict::Settled)
+        Ok(plan.verdict(counts.of(class), counts.draws(), measure)? == Decision::Settled)
     }
 
     /// What a count proves.

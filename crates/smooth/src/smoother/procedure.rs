@@ -7,7 +7,7 @@
 //! themselves are made by `draw.rs` and nowhere else.
 
 use super::counts::Counts;
-use super::draw::{NoisyInput, Series};
+use super::draw::{DrawPurpose, NoisyInput};
 use super::error::InputError;
 use super::plan::{Certified, Errors, SmoothingPlan, predicted};
 use crate::noise::RoundedNoise;
@@ -160,12 +160,12 @@ impl<T> Procedure<T> {
     }
 
     /// The next draw: its series, and its number there. `None`: no more are needed.
-    pub(crate) fn next(&self) -> Option<(Series, u64)> {
+    pub(crate) fn next(&self) -> Option<(DrawPurpose, u64)> {
         let selected = self.selection.draws();
         if selected < self.to_select {
-            Some((Series::Selection, selected))
+            Some((DrawPurpose::Selection, selected))
         } else {
-            (!self.settled).then(|| (Series::Estimation, self.estimation.draws()))
+            (!self.settled).then(|| (DrawPurpose::Estimation, self.estimation.draws()))
         }
     }
 
@@ -177,16 +177,16 @@ impl<T> Procedure<T> {
     /// The next number of draws at which to [`add`](Self::add) counts: `None` where no more are needed.
     pub(crate) fn next_look(&self) -> Option<u64> {
         self.next().map(|next| match next {
-            (Series::Selection, _) => self.to_select,
-            (Series::Estimation, done) if self.by_plan => self.plan.next_look(done),
-            (Series::Estimation, _) => self.most,
+            (DrawPurpose::Selection, _) => self.to_select,
+            (DrawPurpose::Estimation, done) if self.by_plan => self.plan.next_look(done),
+            (DrawPurpose::Estimation, _) => self.most,
         })
     }
 
     /// The same, and others that it is worth to draw together with it.
     pub(crate) fn next_looks(&self) -> Vec<u64> {
         match self.next() {
-            Some((Series::Estimation, done)) if self.by_plan => self.plan.next_looks(done),
+            Some((DrawPurpose::Estimation, done)) if self.by_plan => self.plan.next_looks(done),
             _ => self.next_look().into_iter().collect(),
         }
     }
@@ -195,8 +195,8 @@ impl<T> Procedure<T> {
     pub(crate) fn add(&mut self, counts: &Counts) -> Result<(), StatisticsError> {
         match self.next() {
             None => {}
-            Some((Series::Selection, _)) => self.selection.add(counts),
-            Some((Series::Estimation, _)) => {
+            Some((DrawPurpose::Selection, _)) => self.selection.add(counts),
+            Some((DrawPurpose::Estimation, _)) => {
                 self.estimation.add(counts);
                 self.settled = self.estimation.draws() >= self.most
                     || self.by_plan

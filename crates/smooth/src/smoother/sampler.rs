@@ -4,7 +4,7 @@
 //! batch depends on nothing else; counts are integers, so their sum does not depend on which thread adds first.
 
 use super::counts::{Counts, Drawn};
-use super::draw::{NoisyInput, RowMemory, Series, room};
+use super::draw::{DrawPurpose, NoisyInput, RowMemory, room};
 use super::plan::SmoothingPlan;
 use crate::classifier::Classifier;
 use crate::idle::{Idle, lock};
@@ -47,7 +47,7 @@ impl<C: Classifier> Sampler<C> {
     pub(crate) fn counts(
         &self,
         input: &NoisyInput,
-        series: Series,
+        series: DrawPurpose,
         start: u64,
         ends: &[u64],
         observer: &mut (impl Observer<Drawn> + Send),
@@ -86,7 +86,7 @@ impl<C: Classifier> Sampler<C> {
     fn batch(
         &self,
         input: &NoisyInput,
-        series: Series,
+        series: DrawPurpose,
         draws: Range<u64>,
         scratch: &mut Scratch,
     ) -> Result<(), C::Error> {

@@ -13,7 +13,7 @@ use gambeson::{CertifyParams, Context};
 use gambeson_lowrank::file::write_file;
 use gambeson_smooth::sequential::Goal;
 pub(crate) use live::{Draws, LiveInputs};
-use setup::Setup;
+use setup::CertifySetup;
 pub(crate) use setup::{interruptible, noise_levels, open_for_check, reading_params};
 use std::io::Write;
 use std::path::Path;
@@ -51,8 +51,8 @@ pub(crate) fn run(
 }
 
 /// The model and the data; cheap and likely mistakes first.
-fn open(smooth: &crate::args::SmoothArguments, context: &Context) -> anyhow::Result<Setup> {
-    Setup::open(smooth, context, |data| {
+fn open(smooth: &crate::args::SmoothArguments, context: &Context) -> anyhow::Result<CertifySetup> {
+    CertifySetup::open(smooth, context, |data| {
         if smooth.tsv.is_some() && data.labels().is_none() {
             bail!("{}: the data have no labels, which --tsv needs; leave it out", data.name());
         }

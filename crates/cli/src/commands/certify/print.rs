@@ -1,6 +1,6 @@
 //! What runs over inputs come to, as text for people.
 
-use super::setup::Setup;
+use super::setup::CertifySetup;
 use crate::report::decimal::down;
 use crate::screen::wrapped;
 use gambeson::smoothing::{AnsweredRecord, CertifyRecord, ClassifyRecord, PaceRecord, PredictRecord};
@@ -8,7 +8,11 @@ use gambeson_lowrank::projection::representation::Representation;
 use gambeson_smooth::analysis::{AccuracyAtRadii, RunAccuracy};
 use std::io::{self, Write};
 
-pub(super) fn certified(record: &CertifyRecord, setup: &Setup, stdout: &mut impl Write) -> io::Result<()> {
+pub(super) fn certified(
+    record: &CertifyRecord,
+    setup: &CertifySetup,
+    stdout: &mut impl Write,
+) -> io::Result<()> {
     answered(&record.answered, setup, stdout)?;
     let (l2, linf) = (down(record.median_l2, 4), down(record.median_linf, 4));
     let cosines = setup.model.space.representation().is_some_and(Representation::is_cosine);
@@ -19,7 +23,11 @@ pub(super) fn certified(record: &CertifyRecord, setup: &Setup, stdout: &mut impl
     accuracy(&record.accuracy, cosines, stdout)
 }
 
-pub(super) fn predicted(record: &PredictRecord, setup: &Setup, stdout: &mut impl Write) -> io::Result<()> {
+pub(super) fn predicted(
+    record: &PredictRecord,
+    setup: &CertifySetup,
+    stdout: &mut impl Write,
+) -> io::Result<()> {
     answered(&record.answered, setup, stdout)?;
     pace(&record.pace, record.draws, "", stdout)?;
     let AnsweredRecord { done, abstained, correct, .. } = record.answered;
@@ -33,7 +41,11 @@ pub(super) fn predicted(record: &PredictRecord, setup: &Setup, stdout: &mut impl
     }
 }
 
-pub(super) fn classified(record: &ClassifyRecord, setup: &Setup, stdout: &mut impl Write) -> io::Result<()> {
+pub(super) fn classified(
+    record: &ClassifyRecord,
+    setup: &CertifySetup,
+    stdout: &mut impl Write,
+) -> io::Result<()> {
     let ClassifyRecord { images, seconds, rate, answers, .. } = record;
     writeln!(stdout, "{}", wrapped(&format!("{}, without noise", setup.computed()), 2))?;
     writeln!(stdout, "inputs       {images} in {seconds:.1} s, {rate:.0} per second")?;
@@ -46,7 +58,7 @@ pub(super) fn classified(record: &ClassifyRecord, setup: &Setup, stdout: &mut im
 }
 
 /// What was asked about what, and how many inputs are done.
-fn answered(record: &AnsweredRecord, setup: &Setup, stdout: &mut impl Write) -> io::Result<()> {
+fn answered(record: &AnsweredRecord, setup: &CertifySetup, stdout: &mut impl Write) -> io::Result<()> {
     let AnsweredRecord { inputs, done, resumed, abstained, .. } = record;
     let before = if *resumed > 0 { format!(", {resumed} of them before") } else { String::new() };
     writeln!(stdout, "{}", wrapped(&setup.describe(), 2))?;

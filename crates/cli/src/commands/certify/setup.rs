@@ -16,13 +16,13 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 /// A model and the data it is asked about.
-pub(crate) struct Setup {
+pub(crate) struct CertifySetup {
     pub(crate) model: Model,
     pub(crate) data: Dataset,
     title: String,
 }
 
-impl Setup {
+impl CertifySetup {
     /// Opens what `certify` and `predict` name; `check` looks at the data before the model is opened.
     pub(super) fn open(
         arguments: &SmoothArguments,

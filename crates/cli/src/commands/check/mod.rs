@@ -22,7 +22,7 @@ use gambeson_lowrank::projection::certificate::ProjectionCertificate;
 use gambeson_lowrank::safetensors::looks_like;
 use gambeson_lowrank::sdp::bracket::Upper;
 use gambeson_lowrank::sdp::certificate::CertificateFile;
-use gambeson_lowrank::sdp::problem::{Norm, Reading};
+use gambeson_lowrank::sdp::problem::{MatrixRole, OperatorNorm};
 use std::io::{Read, Write};
 use std::path::Path;
 
@@ -52,7 +52,7 @@ pub(crate) fn run(
     let matrix = matrix::load(arguments.input.as_deref(), arguments.random, context)?;
     let params = CheckParams {
         domain: arguments.domain.map(Domain::from),
-        norm: arguments.norm.map(Norm::from),
+        norm: arguments.norm.map(OperatorNorm::from),
         gram: arguments.gram,
         at_most: arguments.at_most,
         time_limit: arguments.time_limit,
@@ -140,22 +140,26 @@ pub(crate) fn print_matrix(check: &Check, indent: usize, stdout: &mut impl Write
 fn statement(question: Question, bound: &str) -> String {
     let domain = domain_name(question.domain);
     match (question.norm, question.reading) {
-        (Norm::Quadratic, Reading::Plain) => format!("x'Mx <= {bound} on the {domain}"),
-        (Norm::Quadratic, Reading::Gram) => format!("x'UU'x <= {bound} on the {domain}, U the matrix given"),
-        (Norm::InfToOne, _) => format!("|A|_{{inf->1}} <= {bound}"),
-        (Norm::InfToTwo, Reading::Plain) => format!("|A|_{{inf->2}}^2 <= {bound}"),
-        (Norm::InfToTwo, Reading::Gram) => format!("|U'|_{{inf->2}}^2 <= {bound}, U the matrix given"),
+        (OperatorNorm::Quadratic, MatrixRole::Plain) => format!("x'Mx <= {bound} on the {domain}"),
+        (OperatorNorm::Quadratic, MatrixRole::Gram) => {
+            format!("x'UU'x <= {bound} on the {domain}, U the matrix given")
+        }
+        (OperatorNorm::InfToOne, _) => format!("|A|_{{inf->1}} <= {bound}"),
+        (OperatorNorm::InfToTwo, MatrixRole::Plain) => format!("|A|_{{inf->2}}^2 <= {bound}"),
+        (OperatorNorm::InfToTwo, MatrixRole::Gram) => {
+            format!("|U'|_{{inf->2}}^2 <= {bound}, U the matrix given")
+        }
     }
 }
 
 /// The option that asks the certificate's own question.
 fn way_out(refusal: &Refusal) -> String {
     match refusal {
-        Refusal::Norm { certificate, .. } => {
+        Refusal::OperatorNorm { certificate, .. } => {
             let theirs = norm_name(*certificate);
             format!("; to ask about {theirs}, say --norm {theirs}")
         }
-        Refusal::Reading { certificate: Reading::Gram } => "; to ask about that, say --gram".to_owned(),
+        Refusal::MatrixRole { certificate: MatrixRole::Gram } => "; to ask about that, say --gram".to_owned(),
         Refusal::Domain { certificate, .. } => {
             let theirs = domain_name(*certificate);
             format!("; to ask about the {theirs}, say --domain {theirs}")

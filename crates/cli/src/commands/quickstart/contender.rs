@@ -10,7 +10,7 @@ use gambeson_data::dataset::Dataset;
 use gambeson_learn::inputs::quantum;
 use gambeson_learn::smoothed::{NoiseParams, SmoothedParams, WhiteBoxModel};
 use gambeson_learn::train::run::NETWORK;
-use gambeson_learn::train::setup::{PROJECTION, Setup};
+use gambeson_learn::train::setup::{PROJECTION, TrainSetup};
 use gambeson_learn::train::{Outcome, TrainSpec, train as learn};
 use gambeson_smooth::record::Record;
 use gambeson_smooth::selection::InputSelection;
@@ -21,7 +21,7 @@ const CHECKPOINT: Duration = Duration::from_secs(20);
 
 pub(super) struct Contender {
     pub(super) folder: PathBuf,
-    pub(super) setup: Setup,
+    pub(super) setup: TrainSetup,
     context: Context,
 }
 

@@ -14,10 +14,10 @@ use anyhow::{Context as _, ensure};
 use contender::Contender;
 use gambeson::{CertifyParams, Context};
 use gambeson_checker::{FailureProbability, NoiseLevel};
-use gambeson_learn::attack::Norm;
+use gambeson_learn::attack::BallNorm;
 use gambeson_learn::attack::challenge::{Challenged, certified_victims, challenge};
-use gambeson_learn::attack::frame::Frame;
 use gambeson_learn::attack::inputs::{AttackParams, Done};
+use gambeson_learn::attack::perturbation_basis::PerturbationBasis;
 use gambeson_learn::attack::pgd::PgdParams;
 use gambeson_learn::train::Outcome;
 use gambeson_learn::train::setup::PROJECTION;
@@ -96,14 +96,14 @@ impl<W: Write> Tour<'_, W> {
     /// 2. and 3. Two networks; none if interrupted.
     fn train(&mut self) -> anyhow::Result<Option<(Outcome, Outcome)>> {
         let Some(first) = self.ours.train()? else { return Ok(None) };
-        let (grid, sigma) = (self.ours.setup.view.output(), self.ours.setup.sigma);
+        let (grid, sigma) = (self.ours.setup.codec.output(), self.ours.setup.sigma);
         let spent = duration(first.spent.seconds);
         self.step(&format!(
             "2. Algorithm 1: ResNet-8 on images of {grid}, noise {sigma} in these coordinates, adversarially trained in \
              {spent}"
         ))?;
         let Some(second) = self.theirs.train()? else { return Ok(None) };
-        let (shape, spent) = (self.theirs.setup.view.output(), duration(second.spent.seconds));
+        let (shape, spent) = (self.theirs.setup.codec.output(), duration(second.spent.seconds));
         self.step(&format!("3. Baseline: the same on images of {shape} without a projection, in {spent}"))?;
         Ok(Some((first, second)))
     }
@@ -134,7 +134,7 @@ impl<W: Write> Tour<'_, W> {
     /// None if interrupted.
     fn attack(&mut self, records: &[Record]) -> anyhow::Result<Option<([usize; 2], usize)>> {
         let (mut attacked, mut broken) = ([0; 2], 0);
-        for (count, norm) in attacked.iter_mut().zip([Norm::L2, Norm::Linf]) {
+        for (count, norm) in attacked.iter_mut().zip([BallNorm::L2, BallNorm::Linf]) {
             let Some(found) = attack(&self.ours, records, norm)? else { return Ok(None) };
             *count = found.len();
             broken += found.iter().filter(|challenged| challenged.broken()).count();
@@ -198,7 +198,7 @@ impl Observer<Done> for Live {
 }
 
 /// Certified images, perturbed within their certified radii and predicted; none if interrupted.
-fn attack(ours: &Contender, records: &[Record], norm: Norm) -> anyhow::Result<Option<Vec<Challenged>>> {
+fn attack(ours: &Contender, records: &[Record], norm: BallNorm) -> anyhow::Result<Option<Vec<Challenged>>> {
     let test = ours.test()?;
     let values = |index: u64| {
         let mut values = vec![0.0; test.shape().len()];
@@ -210,7 +210,7 @@ fn attack(ours: &Contender, records: &[Record], norm: Norm) -> anyhow::Result<Op
     let params = AttackParams {
         pgd: PgdParams::new(norm, 10),
         // In l2 the same in either; in l_inf radii are those of cosine coefficients.
-        frame: Frame::cosines(&ours.setup.view)?,
+        frame: PerturbationBasis::cosines(&ours.setup.codec)?,
         sigma: ours.setup.sigma,
         draws: 8,
         seed: 1,
@@ -228,7 +228,7 @@ fn attack(ours: &Contender, records: &[Record], norm: Norm) -> anyhow::Result<Op
     let smoother = Smoother::new(&model.smoothed.classifier, Arc::clone(&model.smoothed.space), smoothing)?;
     let bar = live_line(Some(2 * victims.len() as u64), "{spinner} {elapsed} [{bar:20}] attacking");
     let mut live = Live(bar);
-    let found = challenge((&model.network, &model.view), &smoother, &params, &victims, &mut live);
+    let found = challenge((&model.network, &model.codec), &smoother, &params, &victims, &mut live);
     live.0.finish_and_clear();
     let found = found?;
     Ok((found.len() == victims.len()).then_some(found))

@@ -23,7 +23,7 @@ pub(super) fn write(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">{PAGE}<title>gambeson quickstart</title>\
          <style>{STYLE}</style></head><body>\n<h1>Certified robustness from low-rank structure</h1>\n"
     );
-    let view = &ours.setup.view;
+    let view = &ours.setup.codec;
     // Writing to a string cannot fail.
     let _ = writeln!(
         page,

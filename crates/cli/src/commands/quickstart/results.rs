@@ -3,7 +3,7 @@
 use super::contender::Contender;
 use crate::json;
 use crate::report::decimal::percent_down;
-use crate::report::figure::{Axis, Figure, Panel, Point, Series, Style};
+use crate::report::figure::{Axis, Curve, Figure, Panel, Point, Style};
 use crate::screen::{command, shown_path};
 use gambeson_learn::train::run::{NETWORK, SPEC};
 use gambeson_learn::train::setup::PROJECTION;
@@ -158,7 +158,7 @@ fn curves(ours: &[Record], theirs: &[Record]) -> Figure {
     let panel = |title: &str, x: &'static str, radius: Radius| {
         let all = ours.iter().chain(theirs);
         let largest = all.filter_map(|record| radius(&record.derived)).fold(0.0, f64::max);
-        let curve = |at: usize, label: &str, records: &[Record]| Series {
+        let curve = |at: usize, label: &str, records: &[Record]| Curve {
             label: label.to_owned(),
             points: curve_points(largest, |least| accuracy(records, radius, least)),
             style: Style::curve(at),

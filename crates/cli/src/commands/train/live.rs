@@ -4,7 +4,7 @@ use crate::progress::{above, duration, interrupted, live_line, say, show};
 use gambeson::{Context, Event};
 use gambeson_learn::train::TrainProgress;
 use gambeson_learn::train::run::Metrics;
-use gambeson_learn::train::setup::Setup;
+use gambeson_learn::train::setup::TrainSetup;
 use gambeson_lowrank::observe::Observer;
 use indicatif::ProgressBar;
 use std::io::Write;
@@ -29,7 +29,7 @@ pub(crate) struct LiveTraining {
 }
 
 impl LiveTraining {
-    pub(crate) fn new(setup: &Setup, rows: bool) -> Self {
+    pub(crate) fn new(setup: &TrainSetup, rows: bool) -> Self {
         let batch = setup.spec.optimiser.batch;
         let per_epoch = (setup.train.len() / batch).max(1);
         let steps = per_epoch * setup.spec.optimiser.epochs;

@@ -15,7 +15,7 @@ use gambeson::{Context, ContextParams, training_figure};
 use gambeson_learn::train::TrainSpec;
 use gambeson_learn::train::cost::Timed;
 use gambeson_learn::train::run::{Metrics, NETWORK};
-use gambeson_learn::train::setup::{self, Setup};
+use gambeson_learn::train::setup::{self, TrainSetup};
 pub(crate) use live::LiveTraining;
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -62,7 +62,7 @@ pub(crate) fn draw(metrics: &[Metrics], folder: &Path) -> anyhow::Result<()> {
 }
 
 /// Data, projection, network. A projection's file is looked for beside the spec.
-pub(crate) fn prepare(spec: &TrainSpec, path: &Path, resources: Resources) -> anyhow::Result<Setup> {
+pub(crate) fn prepare(spec: &TrainSpec, path: &Path, resources: Resources) -> anyhow::Result<TrainSetup> {
     let Resources { threads, memory } = resources;
     let context = ContextParams { threads: NonZeroUsize::new(threads), memory_limit: memory };
     let params = TrainParams { beside: path.parent().map(Path::to_path_buf), ..TrainParams::default() };
@@ -71,26 +71,26 @@ pub(crate) fn prepare(spec: &TrainSpec, path: &Path, resources: Resources) -> an
 }
 
 /// One line on what is trained.
-fn describe(setup: &Setup, parameters: usize) -> String {
-    let Setup { spec, train, view, sigma, .. } = setup;
+fn describe(setup: &TrainSetup, parameters: usize) -> String {
+    let TrainSetup { spec, train, codec, sigma, .. } = setup;
     let noise = match (*sigma > 0.0, setup.projection.is_some()) {
         (false, _) => "without noise".to_owned(),
-        (true, false) => format!("noise {sigma:.4} on all {} values", view.rank()),
-        (true, true) => format!("noise {sigma:.4} on {} coordinates of a projection", view.rank()),
+        (true, false) => format!("noise {sigma:.4} on all {} values", codec.rank()),
+        (true, true) => format!("noise {sigma:.4} on {} coordinates of a projection", codec.rank()),
     };
     format!(
         "{} samples of {}, {noise}; {} parameters on images of {}; {} epochs of {} steps",
         train.len(),
         shown(train.name()),
         parameters,
-        view.output(),
+        codec.output(),
         spec.optimiser.epochs,
         train.len() / spec.optimiser.batch,
     )
 }
 
 fn dry_run(
-    setup: Setup,
+    setup: TrainSetup,
     about: &str,
     json: bool,
     stdout: &mut impl Write,
@@ -113,7 +113,7 @@ fn dry_run(
 }
 
 /// Where the network is, and how to certify it.
-fn print(setup: &Setup, trained: &Trained, stdout: &mut impl Write) -> std::io::Result<()> {
+fn print(setup: &TrainSetup, trained: &Trained, stdout: &mut impl Write) -> std::io::Result<()> {
     if !trained.finished() {
         return Ok(());
     }

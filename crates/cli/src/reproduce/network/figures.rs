@@ -4,7 +4,7 @@ use super::certified::NetworkResults;
 use super::pictures::PictureResults;
 use crate::report::base64;
 use crate::report::figure::gallery::{Gallery, Picture};
-use crate::report::figure::{Axis, Figure, Panel, Pixels, Point, Series, Style};
+use crate::report::figure::{Axis, Curve, Figure, Panel, Pixels, Point, Style};
 use crate::report::table::Table;
 use crate::reproduce::rendered::Rendered;
 use serde_json::Value;
@@ -19,7 +19,7 @@ pub(super) fn curves(results: &NetworkResults) -> Figure {
             .network
             .iter()
             .enumerate()
-            .map(|(at, entry)| Series {
+            .map(|(at, entry)| Curve {
                 label: entry.label.clone(),
                 points: points(results, &entry.label, norm),
                 style: Style::curve(at),

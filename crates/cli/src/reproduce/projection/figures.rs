@@ -1,7 +1,7 @@
 //! Figures about projections.
 
 use crate::report::decimal::up;
-use crate::report::figure::{Axis, Figure, Panel, Point, Series, Style};
+use crate::report::figure::{Axis, Curve, Figure, Panel, Point, Style};
 use crate::report::spread::NOTHING;
 use crate::report::table::Table;
 use crate::reproduce::projection::Data;
@@ -63,13 +63,13 @@ fn pca_error_figure(results: &SpectrumResults) -> Figure {
     };
     let panel = |data: &Data, record: Option<&SpectrumRecord>| {
         let channels = channels(data, record);
-        let mut series: Vec<Series> = Vec::new();
+        let mut series: Vec<Curve> = Vec::new();
         for (at, (name, channel)) in channels.iter().enumerate() {
             let curves = [
                 ("PCA", &channel.pca, Style::channel(name, at)),
                 ("coordinates", &channel.coordinates, Style::channel(name, at).thin()),
             ];
-            series.extend(curves.map(|(what, errors, style)| Series {
+            series.extend(curves.map(|(what, errors, style)| Curve {
                 label: format!("{name}, {what}"),
                 points: curve(errors),
                 style,

@@ -1,6 +1,6 @@
 //! Figures 8 and 9 of the paper: time, value and error of Algorithm 2 against an exact solver.
 
-use crate::report::figure::{Axis, Figure, Panel, Point, Series, Style};
+use crate::report::figure::{Axis, Curve, Figure, Panel, Point, Style};
 use crate::report::spread::{NOTHING, Spread, bound_cell, cell};
 use crate::report::table::Table;
 use crate::reproduce::rendered::Rendered;
@@ -75,9 +75,9 @@ fn figure(results: &Results) -> Figure {
     let n = Axis::linear("n");
     let series = |at: usize, label: String, of: &dyn Fn(usize) -> Option<Spread>| {
         let points = results.scale.n.iter().map(|&n| of(n).map(|spread| Point::measured(n as f64, spread)));
-        Series { label, points: points.collect(), style: Style::ours(at) }
+        Curve { label, points: points.collect(), style: Style::ours(at) }
     };
-    let mut time: Vec<Series> = solvers
+    let mut time: Vec<Curve> = solvers
         .iter()
         .enumerate()
         .map(|(at, solver)| {
@@ -91,17 +91,13 @@ fn figure(results: &Results) -> Figure {
             .iter()
             .map(|point| Some(Point::quoted(point.n as f64, point.mean, point.deviation)));
         let label = format!("{} (paper)", published.label);
-        time.push(Series { label, points: points.collect(), style: Style::quoted(at) });
+        time.push(Curve { label, points: points.collect(), style: Style::quoted(at) });
     }
     // Values that differ by less than a marker is wide: one in front of the other.
     let values = solvers.iter().enumerate().map(|(at, solver)| {
         let of = |n| results.spread(n, solver, |record| Some(record.output.bound.upper));
-        let Series { label, points, style } = series(at, solver.label.clone(), &of);
-        Series {
-            label,
-            points,
-            style: if is_reference(results, solver) { style } else { style.underneath() },
-        }
+        let Curve { label, points, style } = series(at, solver.label.clone(), &of);
+        Curve { label, points, style: if is_reference(results, solver) { style } else { style.underneath() } }
     });
     let gaps = solvers.iter().enumerate().map(|(at, solver)| {
         series(at, format!("gap of {}", solver.label), &|n| results.spread(n, solver, gap_per_cent))

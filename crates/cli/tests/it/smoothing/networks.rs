@@ -3,7 +3,7 @@
 use crate::support::{Bench, npy};
 use gambeson_data::dataset::Shape;
 use gambeson_learn::net::models::Model;
-use gambeson_learn::net::parameters::{Places, Weights};
+use gambeson_learn::net::parameters::{ParameterLayout, Weights};
 use gambeson_learn::onnx::export::export;
 use gambeson_learn::onnx::library;
 use gambeson_learn::weights::network::Network;
@@ -17,7 +17,7 @@ fn prepared() -> Bench {
     let bench = Bench::new();
     let input = Shape { channels: 1, height: 6, width: 6 };
     let architecture = Model::Cnn { width: 4 }.architecture(input, 3).expect("a model");
-    let places = Places::new(&architecture).expect("a model");
+    let places = ParameterLayout::new(&architecture).expect("a model");
     let weights = Weights::initial(&places, &mut ChaCha8Rng::seed_from_u64(1));
     let network = Network { architecture, weights, normalisation: None, training: None };
     network.write(&bench.path("net.safetensors")).expect("written");

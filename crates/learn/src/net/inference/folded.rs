@@ -1,15 +1,15 @@
 //! Layers with their normalisations folded into the weights.
 
 use crate::net::architecture::{Architecture, LayerKind};
+use crate::net::buffers::BufferSlot;
 use crate::net::kernel::Isa;
 use crate::net::kernel::planes::Planes;
 use crate::net::layer::linear::{LinearPlan, LinearWeights};
-use crate::net::layer::norm::{Norm, NormWeights};
+use crate::net::layer::norm::{BatchNorm, NormWeights};
 use crate::net::layer::pool::Pool;
 use crate::net::layer::shortcut::Subsampling;
-use crate::net::parameters::{Place, Places, Weights};
+use crate::net::parameters::{LayerRanges, ParameterLayout, Weights};
 use crate::net::plan::{ConvolutionPlan, Plan};
-use crate::net::rooms::Room;
 use gambeson_smooth::input_map::Layout as RowLayout;
 
 /// A convolution computed from the planes of images as they come.
@@ -43,7 +43,7 @@ pub(super) struct Folding<'a> {
     pub(super) architecture: &'a Architecture,
     pub(super) plan: &'a Plan,
     /// Where the numbers of each layer lie among the weights.
-    pub(super) numbers: &'a Places,
+    pub(super) numbers: &'a ParameterLayout,
     pub(super) weights: &'a Weights,
     pub(super) isa: Isa,
     pub(super) rows: RowLayout,
@@ -51,7 +51,7 @@ pub(super) struct Folding<'a> {
 
 impl Folding<'_> {
     /// A layer. A buffer that it does not need is emptied, one that it needs besides is added.
-    pub(super) fn layer(&self, at: usize, places: &[Room], buffers: &mut Vec<usize>) -> Folded {
+    pub(super) fn layer(&self, at: usize, places: &[BufferSlot], buffers: &mut Vec<usize>) -> Folded {
         let Self { architecture, plan, .. } = self;
         let parameters = &self.weights.parameters;
         let place = &self.numbers.layers[at];
@@ -87,7 +87,7 @@ impl Folding<'_> {
         Folded::Convolution { plan: convolution, weights: folded, bias: norm.shift, subsampling }
     }
 
-    fn norm(&self, place: &Place, stored: usize, channels: usize) -> Norm {
+    fn norm(&self, place: &LayerRanges, stored: usize, channels: usize) -> BatchNorm {
         let Weights { parameters, statistics } = self.weights;
         let own = NormWeights {
             gamma: &parameters[place.gamma.clone()],
@@ -95,7 +95,7 @@ impl Folding<'_> {
             mean: &statistics[place.mean.clone()],
             variance: &statistics[place.variance.clone()],
         };
-        let mut norm = Norm::new(stored);
+        let mut norm = BatchNorm::new(stored);
         norm.load(channels, own);
         norm
     }

@@ -3,14 +3,14 @@
 use super::folded::{Folded, PlanarConvolution};
 use super::{Inference, Memory};
 use crate::net::architecture::ShortcutKind;
+use crate::net::buffers::{BufferSlot, apart};
 use crate::net::kernel::elementwise::{close, interleave};
 use crate::net::kernel::planes::{convolve_lines, split};
 use crate::net::kernel::winograd::{Epilogue, Layout};
-use crate::net::layer::convolution::room;
+use crate::net::layer::convolution::first_of;
 use crate::net::layer::linear::LinearPlan;
 use crate::net::layer::shortcut::Subsampling;
 use crate::net::plan::{Algorithm, ConvolutionPlan};
-use crate::net::rooms::{Room, apart};
 use gambeson_smooth::input_map::Layout as RowLayout;
 
 impl Inference {
@@ -59,7 +59,7 @@ impl Inference {
     }
 
     /// The first layer, computed from the planes of the images.
-    fn convolve_planes(&self, first: &PlanarConvolution, to: Room, x: &[f32], memory: &mut Memory) {
+    fn convolve_planes(&self, first: &PlanarConvolution, to: BufferSlot, x: &[f32], memory: &mut Memory) {
         let PlanarConvolution { planes, taps, weights, bias, relu } = first;
         let (layout, line) = (to.layout(), planes.line());
         let y = &mut memory.buffers[to.buffer];
@@ -87,14 +87,14 @@ impl Inference {
         }
     }
 
-    /// Images into the room of the first value.
+    /// Images into the slot of the first value.
     fn take(&self, x: &[f32], memory: &mut Memory) {
         let shape = self.architecture.input;
-        let (room, plane) = (self.places[0], shape.height * shape.width);
-        let layout = room.layout();
+        let (slot, plane) = (self.places[0], shape.height * shape.width);
+        let layout = slot.layout();
         for (image, x) in x.chunks_exact(shape.len()).enumerate() {
-            let out = &mut memory.buffers[room.buffer][layout.first + image * layout.image..];
-            let (width, channels, stored) = (shape.width, shape.channels, room.channels);
+            let out = &mut memory.buffers[slot.buffer][layout.first + image * layout.image..];
+            let (width, channels, stored) = (shape.width, shape.channels, slot.channels);
             let lines = out.chunks_mut(layout.row).zip(x.chunks_exact(width * channels));
             match self.rows {
                 RowLayout::ChannelsFirst => {
@@ -116,7 +116,7 @@ impl Inference {
         plan: &ConvolutionPlan,
         (weights, bias): (&[f32], &[f32]),
         subsampling: Option<(Subsampling, usize)>,
-        (from, to): (Room, Room),
+        (from, to): (BufferSlot, BufferSlot),
         images: usize,
         memory: &mut Memory,
     ) {
@@ -172,7 +172,7 @@ impl Inference {
 /// The features of a linear layer, gathered where they do not lie together, and from a row of them to the next.
 fn gathered<'a>(
     x: &'a [f32],
-    from: Room,
+    from: BufferSlot,
     plan: &LinearPlan,
     images: usize,
     own: &'a mut Vec<f32>,
@@ -182,7 +182,7 @@ fn gathered<'a>(
         return (x, layout.image);
     }
     let (width, row) = (plan.from.width * plan.stored, apart(plan.features()));
-    let out = room(own, images * row);
+    let out = first_of(own, images * row);
     for (image, out) in out.chunks_exact_mut(row).enumerate() {
         for (r, out) in out[..plan.features()].chunks_exact_mut(width).enumerate() {
             out.copy_from_slice(&x[layout.first + image * layout.image + r * layout.row..][..width]);

@@ -1,18 +1,18 @@
 //! Scores as fast as they can be had: normalisations folded into the weights, bias, shortcut and ReLU into the convolutions,
 //! and a few images at a time through the whole network, so that nothing leaves the cache.
 //!
-//! Values lie in buffers with zeros around the plane (`rooms`), so that no image is ever copied to be padded. The scores of
+//! Values lie in buffers with zeros around the plane (`net::buffers`), so that no image is ever copied to be padded. The scores of
 //! an image do not depend on the others, nor on how many there are.
 
 mod folded;
 mod forward;
 
 use super::architecture::{Architecture, ArchitectureError};
+use super::buffers::{BufferSlot, assign_buffers, frames};
 use super::kernel::Isa;
 use super::layer::convolution::Scratch;
-use super::parameters::{Places, Weights};
+use super::parameters::{ParameterLayout, Weights};
 use super::plan::{Choice, Plan};
-use super::rooms::{Room, frames, rooms};
 use folded::{Folded, Folding};
 use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::input_map::Layout as RowLayout;
@@ -38,7 +38,7 @@ pub struct Inference {
     isa: Isa,
     layers: Vec<Folded>,
     /// By value: where it lies.
-    places: Vec<Room>,
+    places: Vec<BufferSlot>,
     /// Numbers of each buffer.
     buffers: Vec<usize>,
     /// Numbers of an image's lines, where the first layer is computed from planes.
@@ -84,14 +84,14 @@ impl Inference {
         memory: MemoryLimit,
     ) -> Result<Self, ArchitectureError> {
         let plan = Plan::new(architecture, Choice::ByShape)?;
-        let numbers = Places::new(architecture)?;
+        let numbers = ParameterLayout::new(architecture)?;
         let Weights { parameters, statistics } = weights;
         assert!(
             parameters.len() == numbers.parameters && statistics.len() == numbers.statistics,
             "weights of another network"
         );
         let frames = frames(&plan, architecture);
-        let (mut places, mut buffers) = rooms(&plan, architecture, &frames);
+        let (mut places, mut buffers) = assign_buffers(&plan, architecture, &frames);
         let folding = Folding { architecture, plan: &plan, numbers: &numbers, weights, isa, rows };
         let layers: Vec<Folded> =
             (0..architecture.layers.len()).map(|at| folding.layer(at, &places, &mut buffers)).collect();
@@ -186,7 +186,7 @@ impl Inference {
 fn is_as_given(
     architecture: &Architecture,
     plan: &Plan,
-    first: Room,
+    first: BufferSlot,
     rows: RowLayout,
     layer: &Folded,
 ) -> bool {

@@ -7,7 +7,7 @@
 //! stride is not 1, with the kernel turned round and its channels exchanged. By weights, pixels are the terms.
 
 use super::isa::Isa;
-use super::product::{Columns, End, Rows, Series, Sizes, product, products};
+use super::product::{Columns, End, ProductBatch, Rows, Sizes, product, products};
 
 /// A convolution's sizes, with channels as they are stored (see [`padded`](super::padded)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub(crate) fn convolve(
     let sizes =
         Sizes { rows: width, columns: outputs, segments: kernel, depth: kernel * inputs, out_row: outputs };
     let at = Rows { row: stride * inputs, segment: x_row, term: 1 };
-    let lines = Series { count: height, a: stride * x_row, c: y_row };
+    let lines = ProductBatch { count: height, a: stride * x_row, c: y_row };
     products(isa, lines, sizes, (x, at), (w, Columns::Packed), y, end);
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct Scratch {
 }
 
 /// At least so long; what is in it is not specified.
-pub(crate) fn room(buffer: &mut Vec<f32>, length: usize) -> &mut [f32] {
+pub(crate) fn first_of(buffer: &mut Vec<f32>, length: usize) -> &mut [f32] {
     if buffer.len() < length {
         buffer.resize(length, 0.0);
     }
@@ -140,15 +140,15 @@ impl ConvolutionPlan {
         match self.forward {
             Algorithm::Winograd => {
                 let tiles = Tiles { images, height: self.to.height, width: self.to.width };
-                let v = room(v, winograd::scratch(self.inputs));
-                let m = room(m, winograd::scratch(self.outputs));
+                let v = first_of(v, winograd::scratch(self.inputs));
+                let m = first_of(m, winograd::scratch(self.outputs));
                 let (x, y) = ((x, from, self.inputs), (y, to, self.outputs));
                 winograd::convolve(isa, TiledConvolution { tiles, x, u: weights, y, epilogue }, v, m);
             }
             Algorithm::Phases => {
                 let tiles = Tiles { images, height: self.to.height, width: self.to.width };
-                let v = room(v, phases::scratch(phases::PHASES * self.inputs));
-                let m = room(m, phases::scratch(self.outputs));
+                let v = first_of(v, phases::scratch(phases::PHASES * self.inputs));
+                let m = first_of(m, phases::scratch(self.outputs));
                 let (x, y) = ((x, from, self.inputs), (y, to, self.outputs));
                 phases::convolve(isa, TiledConvolution { tiles, x, u: weights, y, epilogue }, v, m);
             }
@@ -187,7 +187,7 @@ impl ConvolutionPlan {
     /// Begins the sum of [`by_weights`](Self::by_weights).
     pub(crate) fn begin_by_weights(&self, scratch: &mut Scratch, dw: &mut [f32]) {
         match self.by_weights {
-            Algorithm::Winograd => room(&mut scratch.du, PLACES * self.inputs * self.outputs).fill(0.0),
+            Algorithm::Winograd => first_of(&mut scratch.du, PLACES * self.inputs * self.outputs).fill(0.0),
             Algorithm::Phases | Algorithm::Direct => dw.fill(0.0),
         }
     }
@@ -203,8 +203,8 @@ impl ConvolutionPlan {
                 let tiles = Tiles { images, height: self.to.height, width: self.to.width };
                 let from = Layout { first: 0, image: fx.len(self.inputs), row: x_row };
                 let to = Layout { first, image: fd.len(self.outputs), row: dy_row };
-                let v = room(v, winograd::scratch(self.inputs));
-                let m = room(m, winograd::scratch(self.outputs));
+                let v = first_of(v, winograd::scratch(self.inputs));
+                let m = first_of(m, winograd::scratch(self.outputs));
                 winograd::weight_gradient(
                     isa,
                     tiles,
@@ -257,8 +257,8 @@ impl ConvolutionPlan {
             Algorithm::Winograd => {
                 let tiles = Tiles { images, height, width };
                 let from = Layout { first: 0, image, row };
-                let v = room(v, winograd::scratch(self.outputs));
-                let m = room(m, winograd::scratch(self.gradient));
+                let v = first_of(v, winograd::scratch(self.outputs));
+                let m = first_of(m, winograd::scratch(self.gradient));
                 let (x, y) = ((&dy[..], from, self.outputs), (dx, to, self.gradient));
                 let (u, epilogue) = (&weights.by_data[..], Epilogue::default());
                 winograd::convolve(isa, TiledConvolution { tiles, x, u, y, epilogue }, v, m);

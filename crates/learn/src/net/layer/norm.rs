@@ -18,7 +18,7 @@ pub(crate) const EPSILON: f64 = 1e-5;
 
 /// The lines of one layer, per channel as stored.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Norm {
+pub(crate) struct BatchNorm {
     pub(crate) scale: Vec<f32>,
     pub(crate) shift: Vec<f32>,
     /// μ.
@@ -47,7 +47,7 @@ pub(crate) struct NormWeights<'a> {
 }
 
 #[allow(clippy::cast_possible_truncation)] // lines are f32
-impl Norm {
+impl BatchNorm {
     pub(crate) fn new(stored: usize) -> Self {
         let zeros = vec![0.0; stored];
         Self {

@@ -3,8 +3,8 @@
 use super::{LayerWeights, Mode, Pass, linear_plan};
 use crate::net::architecture::{LayerKind, ShortcutKind, ValueIndex};
 use crate::net::kernel::elementwise::{affine, affine_add, interleave, moments};
-use crate::net::layer::convolution::room;
-use crate::net::plan::{Frame, Value};
+use crate::net::layer::convolution::first_of;
+use crate::net::plan::{PaddedPlane, Value};
 use rayon::prelude::*;
 
 impl Pass {
@@ -97,10 +97,10 @@ impl Pass {
                             if keeps {
                                 let kept = &mut kept[(first + i) * from..][..from];
                                 this.output(input, image, &mut scratch.row, kept);
-                                let x = &mut room(&mut scratch.x, group * size)[i * size..][..size];
+                                let x = &mut first_of(&mut scratch.x, group * size)[i * size..][..size];
                                 framed(kept, frame, plan.from.height, plan.from.width, plan.inputs, x);
                             } else {
-                                let x = &mut room(&mut scratch.x, group * size)[i * size..][..size];
+                                let x = &mut first_of(&mut scratch.x, group * size)[i * size..][..size];
                                 this.read(input, image, frame, x);
                             }
                         }
@@ -130,7 +130,7 @@ impl Pass {
     }
 
     /// A value in the frame that a kernel walks over.
-    pub(super) fn read(&self, value: ValueIndex, image: usize, frame: Frame, out: &mut [f32]) {
+    pub(super) fn read(&self, value: ValueIndex, image: usize, frame: PaddedPlane, out: &mut [f32]) {
         let planned = &self.plan.values[value];
         let (height, width, c) = (planned.shape.height, planned.shape.width, planned.stored);
         let each = height * width * c;
@@ -164,7 +164,7 @@ impl Pass {
         match (shortcut.kind, self.subsampling(layer)) {
             (ShortcutKind::Subsampled, Some(subsampling)) => {
                 let width = plan.to.width * c;
-                let row = room(row, width);
+                let row = first_of(row, width);
                 for r in 0..plan.to.height {
                     subsampling.row(x, r, row);
                     affine_add(
@@ -226,7 +226,7 @@ impl Pass {
 }
 
 /// Zeros around the image in a frame.
-pub(super) fn border(frame: Frame, height: usize, width: usize, c: usize, out: &mut [f32]) {
+pub(super) fn border(frame: PaddedPlane, height: usize, width: usize, c: usize, out: &mut [f32]) {
     let row = frame.columns * c;
     let rows = height.min(frame.rows - frame.before);
     let columns = width.min(frame.columns - frame.before);
@@ -239,7 +239,7 @@ pub(super) fn border(frame: Frame, height: usize, width: usize, c: usize, out: &
 }
 
 /// An image in a frame of zeros.
-fn framed(x: &[f32], frame: Frame, height: usize, width: usize, c: usize, out: &mut [f32]) {
+fn framed(x: &[f32], frame: PaddedPlane, height: usize, width: usize, c: usize, out: &mut [f32]) {
     border(frame, height, width, c, out);
     let (rows, columns) = (height.min(frame.rows - frame.before), width.min(frame.columns - frame.before));
     for r in 0..rows {

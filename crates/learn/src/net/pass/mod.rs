@@ -17,10 +17,10 @@ use super::architecture::{Architecture, ArchitectureError, LayerKind, ValueIndex
 use super::kernel::Isa;
 use super::layer::convolution::{ConvolutionWeights, Scratch};
 use super::layer::linear::{LinearPlan, LinearWeights};
-use super::layer::norm::{Norm, NormWeights};
+use super::layer::norm::{BatchNorm, NormWeights};
 use super::layer::pool::Pool;
 use super::layer::shortcut::Subsampling;
-use super::parameters::{Places, Weights};
+use super::parameters::{ParameterLayout, Weights};
 use super::plan::{Choice, Plan, Value};
 use gambeson_lowrank::MemoryLimit;
 use rayon::prelude::*;
@@ -47,7 +47,7 @@ pub struct Wanted {
 /// Buffers and weights for forward and backward passes.
 pub struct Pass {
     architecture: Architecture,
-    places: Places,
+    places: ParameterLayout,
     plan: Plan,
     isa: Isa,
     /// Images there is room for.
@@ -58,7 +58,7 @@ pub struct Pass {
     /// By layer.
     weights: Vec<LayerWeights>,
     /// By layer.
-    norms: Vec<Norm>,
+    norms: Vec<BatchNorm>,
     /// Raw outputs of convolutions, by layer.
     raw: Vec<Vec<f32>>,
     /// Values as others read them, by value: the input, kept outputs of convolutions, outputs of other layers.
@@ -89,7 +89,7 @@ impl Pass {
         isa: Isa,
         memory: MemoryLimit,
     ) -> Result<Self, ArchitectureError> {
-        let (plan, places) = (Plan::new(architecture, choice)?, Places::new(architecture)?);
+        let (plan, places) = (Plan::new(architecture, choice)?, ParameterLayout::new(architecture)?);
         let batch = batch.max(1);
         // Known before anything is taken: values as computed and as read, and at most as much again for gradients; weights
         // as forward and backward products want them, their gradients as summed and as handed over; and what training keeps
@@ -122,7 +122,7 @@ impl Pass {
             let value = &plan.values[at + 1];
             raw.push(if is_convolution { vec![0.0; size(at + 1)] } else { Vec::new() });
             kept.push(if value.kept || !is_convolution { vec![0.0; size(at + 1)] } else { Vec::new() });
-            norms.push(if is_convolution { Norm::new(value.stored) } else { Norm::default() });
+            norms.push(if is_convolution { BatchNorm::new(value.stored) } else { BatchNorm::default() });
         }
         let gradients = arena::Arena::new(architecture, &plan, batch);
         Ok(Self {
@@ -152,7 +152,7 @@ impl Pass {
     }
 
     /// Where its numbers lie.
-    pub fn places(&self) -> &Places {
+    pub fn places(&self) -> &ParameterLayout {
         &self.places
     }
 

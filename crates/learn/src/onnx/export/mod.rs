@@ -16,7 +16,7 @@ mod writer;
 use super::schema::TRAINING;
 use crate::net::architecture::{Convolution, LayerKind, Linear, Shortcut, ShortcutKind, Window};
 use crate::net::layer::norm::EPSILON;
-use crate::net::parameters::Place;
+use crate::net::parameters::LayerRanges;
 use crate::weights::network::{Network, NetworkProblem};
 use gambeson_data::dataset::Shape;
 use thiserror::Error;
@@ -116,7 +116,7 @@ impl Exporter<'_> {
         Ok(())
     }
 
-    fn layer(&mut self, layer: usize, place: &Place) {
+    fn layer(&mut self, layer: usize, place: &LayerRanges) {
         let architecture = &self.network.architecture;
         let input = architecture.layers[layer].input;
         let window = |operator, window: Window, more: Vec<Vec<u8>>| {
@@ -158,7 +158,7 @@ impl Exporter<'_> {
     }
 
     #[allow(clippy::cast_possible_truncation)] // ε of the graph is f32
-    fn convolution(&mut self, layer: usize, convolution: &Convolution, place: &Place) -> Vec<Step> {
+    fn convolution(&mut self, layer: usize, convolution: &Convolution, place: &LayerRanges) -> Vec<Step> {
         let Convolution { channels, kernel, stride, padding, bias, norm, shortcut, relu } = *convolution;
         let weights = &self.network.weights;
         let inputs = self.shapes[self.network.architecture.layers[layer].input].channels;
@@ -237,7 +237,7 @@ impl Exporter<'_> {
         name
     }
 
-    fn linear(&mut self, layer: usize, linear: Linear, place: &Place) -> Vec<Step> {
+    fn linear(&mut self, layer: usize, linear: Linear, place: &LayerRanges) -> Vec<Step> {
         let input = self.network.architecture.layers[layer].input;
         let parameters = &self.network.weights.parameters;
         let mut others = vec![format!("layer{layer}.weight")];

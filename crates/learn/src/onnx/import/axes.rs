@@ -1,13 +1,13 @@
 //! Operations that change how a value is seen and not its numbers: other axes, another order, and the half of a plane that
 //! shortcuts of option A take.
 
+use super::graph_value::{GraphValue, Sampled};
 use super::importer::Importer;
 use super::integers::{Extent, axis, filled, with_axes};
-use super::known::{Known, Sampled};
 use crate::onnx::graph::{Node, Numbers};
 
 impl Importer<'_> {
-    pub(super) fn transpose(&mut self, node: &Node, from: Known) -> Result<Known, &'static str> {
+    pub(super) fn transpose(&mut self, node: &Node, from: GraphValue) -> Result<GraphValue, &'static str> {
         let moved = match node.integers("perm") {
             Some(order)
                 if order.len() == from.axes.len() + 1 && order.iter().zip(0..).all(|(a, b)| *a == b) =>
@@ -25,24 +25,24 @@ impl Importer<'_> {
         moved.ok_or("an order of axes")
     }
 
-    pub(super) fn flatten(node: &Node, from: Known) -> Result<Known, &'static str> {
+    pub(super) fn flatten(node: &Node, from: GraphValue) -> Result<GraphValue, &'static str> {
         if from.sampled.is_some() || axis(node.integer("axis", 1), from.axes.len() + 1) != Some(1) {
             return Err("another axis than the first behind the batch");
         }
-        Ok(Known { axes: vec![from.shape.len()], ..from })
+        Ok(GraphValue { axes: vec![from.shape.len()], ..from })
     }
 
-    pub(super) fn reshape(&mut self, node: &Node, from: Known) -> Result<Known, &'static str> {
+    pub(super) fn reshape(&mut self, node: &Node, from: GraphValue) -> Result<GraphValue, &'static str> {
         let shape = self.integers(node, 1).ok_or("a shape that is not constant")?;
         if node.integer("allowzero", 0) != 0 || from.sampled.is_some() {
             return Err("allowzero, or a part of a value");
         }
         let axes = self.reshaped(&shape.values, &from).ok_or("a shape that does not keep images apart")?;
-        Ok(Known { axes, ..from })
+        Ok(GraphValue { axes, ..from })
     }
 
     /// The axes behind the batch. The batch may be a name, 0 ("as before"), −1 ("the rest"), or the size the file has.
-    fn reshaped(&self, shape: &[Extent], from: &Known) -> Option<Vec<usize>> {
+    fn reshaped(&self, shape: &[Extent], from: &GraphValue) -> Option<Vec<usize>> {
         let (first, rest) = shape.split_first()?;
         let number = |(at, extent): (usize, &Extent)| match *extent {
             Extent::Number(0) => i64::try_from(*from.axes.get(at)?).ok(),
@@ -60,20 +60,20 @@ impl Importer<'_> {
     }
 
     /// Squeeze and Unsqueeze.
-    pub(super) fn ones(&mut self, node: &Node, from: Known) -> Result<Known, &'static str> {
+    pub(super) fn ones(&mut self, node: &Node, from: GraphValue) -> Result<GraphValue, &'static str> {
         let axes = self.list(node, 1, "axes").ok_or("axes that are not named")?;
         // The batch is not to be dropped: to `with_axes` it is an axis of another size than 1.
         let all = [&[usize::MAX], &from.axes[..]].concat();
         match with_axes(&node.operator, &all, &axes) {
             Some(axes) if axes.first() == Some(&usize::MAX) && from.sampled.is_none() => {
-                Ok(Known { axes: axes[1..].to_vec(), ..from })
+                Ok(GraphValue { axes: axes[1..].to_vec(), ..from })
             }
             _ => Err("axes that are not 1, or the batch"),
         }
     }
 
     /// All of a value, or every s-th row and column.
-    pub(super) fn slice(&mut self, node: &Node, mut from: Known) -> Result<Known, &'static str> {
+    pub(super) fn slice(&mut self, node: &Node, mut from: GraphValue) -> Result<GraphValue, &'static str> {
         let list = |at: usize, name: &str| self.list(node, at, name);
         let (starts, ends) = list(1, "starts").zip(list(2, "ends")).ok_or("places that are not constant")?;
         let axes = match (node.input(3).is_some(), list(3, "axes")) {
@@ -105,7 +105,7 @@ impl Importer<'_> {
     }
 
     /// Channels of zeros.
-    pub(super) fn pad(&mut self, node: &Node, from: Known) -> Result<Known, &'static str> {
+    pub(super) fn pad(&mut self, node: &Node, from: GraphValue) -> Result<GraphValue, &'static str> {
         let pads = self.list(node, 1, "pads").ok_or("padding that is not constant")?;
         let value = match node.input(2) {
             None => Some(node.float("value", 0.0)),
@@ -140,16 +140,16 @@ impl Importer<'_> {
 }
 
 /// As the other end of a shortcut, whole so far.
-fn started(from: Known) -> Result<Known, &'static str> {
+fn started(from: GraphValue) -> Result<GraphValue, &'static str> {
     if from.sampled.is_none() && !from.is_image() {
         return Err("an input that is not channel, row, column");
     }
     let sampled = from.sampled.or(Some(Sampled { steps: [1, 1], zeros: [0, 0] }));
-    Ok(Known { sampled, ..from })
+    Ok(GraphValue { sampled, ..from })
 }
 
 /// With every `step`-th row (axis 2) or column (axis 3) only.
-fn sampled(from: Known, axis: usize, step: usize) -> Result<Known, &'static str> {
+fn sampled(from: GraphValue, axis: usize, step: usize) -> Result<GraphValue, &'static str> {
     let mut from = started(from)?;
     match (&mut from.sampled, axis) {
         (Some(sampled), 2 | 3) if sampled.steps[axis - 2] == 1 => {

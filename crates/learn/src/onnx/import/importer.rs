@@ -1,7 +1,7 @@
 //! What is known of a graph so far: its names, and the layers made of it.
 
+use super::graph_value::{GraphValue, Line};
 use super::integers::Integers;
-use super::known::{Known, Line};
 use crate::net::architecture::{Layer, LayerKind};
 use crate::onnx::graph::{Constant, Graph, Node, Numbers};
 use gambeson_data::dataset::Shape;
@@ -31,7 +31,7 @@ pub(super) struct Importer<'a> {
     pub(super) alone: Vec<bool>,
     /// By value.
     pub(super) shapes: Vec<Shape>,
-    known: HashMap<&'a str, Known>,
+    known: HashMap<&'a str, GraphValue>,
     integers: HashMap<&'a str, Integers>,
     /// Whether the graph takes images with channels innermost; `None` until it is seen.
     pub(super) input_last: Option<bool>,
@@ -43,7 +43,7 @@ pub(super) struct Importer<'a> {
 
 impl<'a> Importer<'a> {
     /// With the input known under its name.
-    pub(super) fn new(graph: &'a Graph, name: &'a str, input: Known, input_last: Option<bool>) -> Self {
+    pub(super) fn new(graph: &'a Graph, name: &'a str, input: GraphValue, input_last: Option<bool>) -> Self {
         Self {
             graph,
             layers: Vec::new(),
@@ -59,18 +59,18 @@ impl<'a> Importer<'a> {
     }
 
     /// What a name stands for.
-    pub(super) fn named(&self, name: &str) -> Option<Known> {
+    pub(super) fn named(&self, name: &str) -> Option<GraphValue> {
         let known = self.known.get(name)?.clone();
         let shared = known.shared || self.graph.uses(name) > 1;
-        Some(Known { shared, ..known })
+        Some(GraphValue { shared, ..known })
     }
 
     /// What an input of an operation stands for.
-    pub(super) fn input(&self, node: &Node, at: usize) -> Option<Known> {
+    pub(super) fn input(&self, node: &Node, at: usize) -> Option<GraphValue> {
         self.named(node.input(at)?)
     }
 
-    pub(super) fn learn(&mut self, name: &'a str, known: Known) {
+    pub(super) fn learn(&mut self, name: &'a str, known: GraphValue) {
         self.known.insert(name, known);
     }
 
@@ -122,7 +122,7 @@ impl<'a> Importer<'a> {
     }
 
     /// A layer takes a value as it is.
-    pub(super) fn take(&mut self, from: &Known) -> Result<(), &'static str> {
+    pub(super) fn take(&mut self, from: &GraphValue) -> Result<(), &'static str> {
         if from.sampled.is_some() {
             return Err("rows, columns or channels taken out or added");
         }
@@ -141,7 +141,7 @@ impl<'a> Importer<'a> {
     }
 
     /// A layer takes a value as channel, row, column.
-    pub(super) fn take_image(&mut self, from: &Known) -> Result<(), &'static str> {
+    pub(super) fn take_image(&mut self, from: &GraphValue) -> Result<(), &'static str> {
         if !from.is_image() {
             return Err("an input that is not channel, row, column");
         }
@@ -151,10 +151,10 @@ impl<'a> Importer<'a> {
     /// A layer on a value that it has taken, and what it makes.
     pub(super) fn push(
         &mut self,
-        from: &Known,
+        from: &GraphValue,
         kind: LayerKind,
         numbers: Numbered,
-    ) -> Result<Known, &'static str> {
+    ) -> Result<GraphValue, &'static str> {
         let shape = kind.output(self.layers.len(), from.shape).map_err(|_| "sizes that do not fit")?;
         let sizes = [shape.channels, shape.height, shape.width];
         let count = sizes.iter().try_fold(1_usize, |count, &size| count.checked_mul(size));
@@ -165,11 +165,11 @@ impl<'a> Importer<'a> {
         self.numbers.push(numbers);
         self.alone.push(!from.shared);
         self.shapes.push(shape);
-        Ok(Known::made(self.layers.len(), shape))
+        Ok(GraphValue::made(self.layers.len(), shape))
     }
 
     /// The layer that made a value, if what follows may join it: nothing else takes the value as it is now.
-    pub(super) fn joined(&mut self, from: &Known) -> Option<(&mut Layer, &mut Numbered)> {
+    pub(super) fn joined(&mut self, from: &GraphValue) -> Option<(&mut Layer, &mut Numbered)> {
         let plain = !from.shared && from.scaled.is_none() && from.sampled.is_none();
         let at = from.value.checked_sub(1).filter(|_| plain)?;
         Some((&mut self.layers[at], &mut self.numbers[at]))

@@ -1,7 +1,7 @@
 //! Operations that become part of the layer before them: normalisation, ReLU, biases and scales, shortcuts.
 
+use super::graph_value::{GraphValue, Line, Sampled};
 use super::importer::{Importer, Numbered};
-use super::known::{Known, Line, Sampled};
 use crate::net::architecture::{Convolution, Layer, LayerKind, Linear, Shortcut, ShortcutKind};
 use crate::net::layer::norm::EPSILON;
 use crate::onnx::graph::{Node, Numbers};
@@ -9,7 +9,7 @@ use crate::onnx::graph::{Node, Numbers};
 #[allow(clippy::cast_possible_truncation)] // networks are f32
 impl Importer<'_> {
     /// Batch normalisation by constants. Behind a convolution it is the layer's own; elsewhere a scale.
-    pub(super) fn norm(&mut self, node: &Node, from: Known) -> Result<Known, &'static str> {
+    pub(super) fn norm(&mut self, node: &Node, from: GraphValue) -> Result<GraphValue, &'static str> {
         let more_outputs = node.outputs.iter().skip(1).any(|name| !name.is_empty());
         if node.integer("training_mode", 0) != 0 || more_outputs || node.integer("spatial", 1) != 1 {
             return Err("statistics of the batch, or per pixel");
@@ -56,7 +56,7 @@ impl Importer<'_> {
     }
 
     /// A sum, difference, product or quotient: of a value and a constant per channel, or a shortcut.
-    pub(super) fn arithmetic(&mut self, node: &Node) -> Result<Known, &'static str> {
+    pub(super) fn arithmetic(&mut self, node: &Node) -> Result<GraphValue, &'static str> {
         let (from, constant) = match (self.input(node, 0), self.input(node, 1)) {
             (Some(a), Some(b)) if node.operator == "Add" => return self.shortcut(&a, &b),
             (Some(_), Some(_)) => return Err("two values"),
@@ -80,7 +80,7 @@ impl Importer<'_> {
     }
 
     /// A scale of channels: part of the layer before it, where that is open, else of what takes it.
-    fn scale(&mut self, from: Known, lines: &[Line]) -> Known {
+    fn scale(&mut self, from: GraphValue, lines: &[Line]) -> GraphValue {
         let Some((layer, Numbered { weight, bias, gamma, .. })) = self.joined(&from) else {
             return from.then(lines);
         };
@@ -110,7 +110,7 @@ impl Importer<'_> {
         from
     }
 
-    pub(super) fn relu(&mut self, from: Known) -> Result<Known, &'static str> {
+    pub(super) fn relu(&mut self, from: GraphValue) -> Result<GraphValue, &'static str> {
         if self.joined(&from).is_none() {
             return Err("an input that others take too, or no layer before it");
         }
@@ -130,7 +130,7 @@ impl Importer<'_> {
     }
 
     /// ReLU in other words.
-    pub(super) fn clip(&mut self, node: &Node, from: Known) -> Result<Known, &'static str> {
+    pub(super) fn clip(&mut self, node: &Node, from: GraphValue) -> Result<GraphValue, &'static str> {
         let bound = |at: usize, name: &str, free: f32| match node.input(at) {
             None => Ok(node.float(name, free)),
             Some(_) => match self.constant(node, at).map(|constant| &constant.values) {
@@ -147,7 +147,7 @@ impl Importer<'_> {
     }
 
     /// The later of two values is a convolution that nothing else takes, and the other its shortcut.
-    fn shortcut(&mut self, a: &Known, b: &Known) -> Result<Known, &'static str> {
+    fn shortcut(&mut self, a: &GraphValue, b: &GraphValue) -> Result<GraphValue, &'static str> {
         let (later, other) = if a.value > b.value { (a, b) } else { (b, a) };
         if !later.is_image() {
             return Err("a sum of rows, or of channels last");
@@ -166,7 +166,7 @@ impl Importer<'_> {
             }
             _ => return Err("shapes that differ"),
         };
-        self.take(&Known { sampled: None, ..other.clone() })?;
+        self.take(&GraphValue { sampled: None, ..other.clone() })?;
         let shortcut = Shortcut { from: other.value, kind };
         match self.joined(later) {
             Some((layer, _)) if other.value < later.value => match &mut layer.kind {

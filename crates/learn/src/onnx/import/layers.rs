@@ -1,14 +1,18 @@
 //! Operations that are layers of ours: convolution, pooling, matrices.
 
+use super::graph_value::{GraphValue, Line};
 use super::importer::{Importer, Numbered};
-use super::known::{Known, Line};
 use super::window::window;
 use crate::net::architecture::{Convolution, LayerKind, Linear, Window};
 use crate::onnx::graph::Node;
 use std::rc::Rc;
 
 impl Importer<'_> {
-    pub(super) fn convolution(&mut self, node: &Node, mut from: Known) -> Result<Known, &'static str> {
+    pub(super) fn convolution(
+        &mut self,
+        node: &Node,
+        mut from: GraphValue,
+    ) -> Result<GraphValue, &'static str> {
         if !from.is_image() {
             return Err("an input that is not channel, row, column");
         }
@@ -61,7 +65,7 @@ impl Importer<'_> {
         }
     }
 
-    pub(super) fn pool(&mut self, node: &Node, from: &Known) -> Result<Known, &'static str> {
+    pub(super) fn pool(&mut self, node: &Node, from: &GraphValue) -> Result<GraphValue, &'static str> {
         self.take_image(from)?;
         let window = window(node, None, from.shape)?;
         if node.operator == "MaxPool" {
@@ -76,13 +80,13 @@ impl Importer<'_> {
         self.push(from, LayerKind::AveragePool(window), Numbered::default())
     }
 
-    pub(super) fn global_average(&mut self, from: &Known) -> Result<Known, &'static str> {
+    pub(super) fn global_average(&mut self, from: &GraphValue) -> Result<GraphValue, &'static str> {
         self.take_image(from)?;
         self.push(from, LayerKind::GlobalAverage, Numbered::default())
     }
 
     /// A mean over rows and columns.
-    pub(super) fn mean(&mut self, node: &Node, from: &Known) -> Result<Known, &'static str> {
+    pub(super) fn mean(&mut self, node: &Node, from: &GraphValue) -> Result<GraphValue, &'static str> {
         let mut axes = self.list(node, 1, "axes").ok_or("axes that are not constant")?;
         axes.iter_mut().filter(|axis| **axis < 0).for_each(|axis| *axis += 4);
         axes.sort_unstable();
@@ -92,10 +96,10 @@ impl Importer<'_> {
         let made = self.global_average(from)?;
         let axes =
             if node.integer("keepdims", 1) == 0 { vec![made.shape.channels] } else { made.axes.clone() };
-        Ok(Known { axes, ..made })
+        Ok(GraphValue { axes, ..made })
     }
 
-    pub(super) fn linear(&mut self, node: &Node, mut from: Known) -> Result<Known, &'static str> {
+    pub(super) fn linear(&mut self, node: &Node, mut from: GraphValue) -> Result<GraphValue, &'static str> {
         if node.integer("transA", 0) != 0 {
             return Err("transA");
         }
@@ -127,7 +131,7 @@ impl Importer<'_> {
         self.take(&from)?;
         let kind = LayerKind::Linear(Linear { outputs, bias: !bias.is_empty(), relu: false });
         let made = self.push(&from, kind, Numbered { weight, bias, ..Numbered::default() })?;
-        Ok(Known { axes: vec![outputs], ..made })
+        Ok(GraphValue { axes: vec![outputs], ..made })
     }
 }
 

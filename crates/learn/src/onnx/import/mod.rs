@@ -17,10 +17,10 @@
 
 mod axes;
 mod error;
+mod graph_value;
 mod importer;
 mod integers;
 mod joins;
-mod known;
 mod layers;
 #[cfg(test)]
 mod tests;
@@ -32,12 +32,12 @@ use super::graph::{Graph, Input, Node};
 use super::schema::TRAINING;
 use super::wire::WireError;
 use crate::net::architecture::Architecture;
-use crate::net::parameters::{Places, Weights};
+use crate::net::parameters::{ParameterLayout, Weights};
 use crate::weights::network::Network;
 use gambeson_data::dataset::Shape;
+use graph_value::{GraphValue, Line};
 use importer::Importer;
 use integers::Integers;
-use known::{Known, Line};
 
 /// Numbers of an input: more is refused, since memory is reserved for what a file says.
 const LARGEST: usize = 1 << 24;
@@ -107,7 +107,7 @@ fn translate(graph: &Graph, shape: Shape) -> Result<Imported, ImportError> {
     let scaled = importer.input_scaled.filter(|lines| lines.iter().any(|line| *line != Line::IDENTITY));
     let normalisation = scaled.map(|lines| normalisation(&lines)).transpose()?;
     let architecture = Architecture { input: shape, classes: end.shape.len(), layers: importer.layers };
-    let places = Places::new(&architecture).map_err(Unsupported::from)?;
+    let places = ParameterLayout::new(&architecture).map_err(Unsupported::from)?;
     let mut weights =
         Weights { parameters: vec![0.0; places.parameters], statistics: vec![0.0; places.statistics] };
     for (place, own) in places.layers.iter().zip(&importer.numbers) {
@@ -130,20 +130,20 @@ fn translate(graph: &Graph, shape: Shape) -> Result<Imported, ImportError> {
 }
 
 /// The input as it is declared, and whether its channels are innermost, if that can be told.
-fn seen(input: &Input, shape: Shape) -> Result<(Known, Option<bool>), Unsupported> {
-    let first = Known::made(0, shape);
+fn seen(input: &Input, shape: Shape) -> Result<(GraphValue, Option<bool>), Unsupported> {
+    let first = GraphValue::made(0, shape);
     let Some(axes) = &input.axes else { return Ok((first, None)) };
     let Shape { channels, height, width } = shape;
     let fits = |sizes: &[usize]| {
         axes.len() == sizes.len() + 1
             && axes[1..].iter().zip(sizes).all(|(axis, size)| axis.is_none_or(|axis| axis == *size))
     };
-    let as_axes = |axes: &[usize]| Known { axes: axes.to_vec(), ..first.clone() };
+    let as_axes = |axes: &[usize]| GraphValue { axes: axes.to_vec(), ..first.clone() };
     match (fits(&[channels, height, width]), fits(&[height, width, channels])) {
         (true, true) => return Ok((first, None)),
         (true, false) => return Ok((first, Some(false))),
         (false, true) => {
-            let last = Known { channels_last: true, ..as_axes(&[height, width, channels]) };
+            let last = GraphValue { channels_last: true, ..as_axes(&[height, width, channels]) };
             return Ok((last, Some(true)));
         }
         (false, false) => {}
@@ -228,7 +228,7 @@ impl<'a> Importer<'a> {
     }
 
     /// What an operation on sizes makes.
-    fn sizes(&self, node: &Node, first: Option<&Known>) -> Option<Integers> {
+    fn sizes(&self, node: &Node, first: Option<&GraphValue>) -> Option<Integers> {
         match first {
             Some(first) if node.operator == "Shape" => Integers::of_shape(node, &first.axes),
             Some(_) => None,

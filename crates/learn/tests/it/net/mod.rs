@@ -16,7 +16,7 @@ mod torch;
 mod weights;
 
 use gambeson_learn::net::architecture::Architecture;
-use gambeson_learn::net::parameters::{Places, Weights};
+use gambeson_learn::net::parameters::{ParameterLayout, Weights};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -31,7 +31,7 @@ fn normal(count: usize, seed: u64) -> Vec<f32> {
 
 /// Weights with nothing at its default.
 fn network(architecture: &Architecture, seed: u64) -> Weights {
-    let places = Places::new(architecture).expect("a network");
+    let places = ParameterLayout::new(architecture).expect("a network");
     let mut weights = Weights::initial(&places, &mut ChaCha8Rng::seed_from_u64(seed));
     for place in &places.layers {
         for (at, range) in [&place.gamma, &place.bias].into_iter().enumerate() {

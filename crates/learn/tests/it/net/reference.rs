@@ -2,7 +2,7 @@
 
 use gambeson_data::dataset::Shape;
 use gambeson_learn::net::architecture::{Architecture, LayerKind, ShortcutKind, Window};
-use gambeson_learn::net::parameters::{Place, Places, Weights};
+use gambeson_learn::net::parameters::{LayerRanges, ParameterLayout, Weights};
 use gambeson_learn::net::pass::Mode;
 
 /// Weights in double precision.
@@ -53,7 +53,7 @@ impl Images<'_> {
 /// Scores of a batch, images × classes. `x` has images in the order channel, row, column.
 pub(crate) fn scores(architecture: &Architecture, weights: &Wide, x: &[f64], mode: Mode) -> Vec<f64> {
     let shapes = architecture.shapes().expect("a network");
-    let places = Places::new(architecture).expect("a network");
+    let places = ParameterLayout::new(architecture).expect("a network");
     let images = x.len() / architecture.input.len();
     let mut values: Vec<Vec<f64>> = vec![x.to_vec()];
     for (at, layer) in architecture.layers.iter().enumerate() {
@@ -89,7 +89,7 @@ fn number(
     kind: &LayerKind,
     from: &Images<'_>,
     weights: &Wide,
-    place: &Place,
+    place: &LayerRanges,
     image: usize,
     c: usize,
     at: (usize, usize),
@@ -128,7 +128,7 @@ fn number(
 }
 
 /// Batch normalisation, channel by channel.
-fn normalise(y: &mut [f64], shape: Shape, weights: &Wide, place: &Place, mode: Mode) {
+fn normalise(y: &mut [f64], shape: Shape, weights: &Wide, place: &LayerRanges, mode: Mode) {
     let plane = shape.height * shape.width;
     let images = y.len() / shape.len();
     for c in 0..shape.channels {

@@ -9,7 +9,7 @@ use gambeson_learn::net::architecture::{
 use gambeson_learn::net::inference::Inference;
 use gambeson_learn::net::kernel::Isa;
 use gambeson_learn::net::models::Model;
-use gambeson_learn::net::parameters::{Places, Weights};
+use gambeson_learn::net::parameters::{ParameterLayout, Weights};
 use gambeson_learn::net::pass::{Mode, Pass, Wanted};
 use gambeson_learn::net::plan::Choice;
 use gambeson_lowrank::MemoryLimit;
@@ -39,7 +39,7 @@ fn an_image_leaves_nothing_for_the_next() {
     let linear = LayerKind::Linear(Linear { outputs: 3, bias: true, relu: false });
     let layers = vec![layer(0, 7), layer(1, 7), layer(2, 4), Layer { input: 3, kind: linear }];
     let architecture = Architecture { input, classes: 3, layers };
-    let places = Places::new(&architecture).expect("a network");
+    let places = ParameterLayout::new(&architecture).expect("a network");
     let mut weights = Weights { parameters: vec![1.0; places.parameters], statistics: Vec::new() };
     for layer in &places.layers[..2] {
         weights.parameters[layer.weight.clone()].fill(1e30);
@@ -125,7 +125,7 @@ fn matrices_take_rows_that_do_not_touch() {
     let kind = LayerKind::Linear(Linear { outputs: 13, bias: true, relu: false });
     let architecture = Architecture { input, classes: 13, layers: vec![Layer { input: 0, kind }] };
     let weights = network(&architecture, 7);
-    let places = Places::new(&architecture).expect("a network");
+    let places = ParameterLayout::new(&architecture).expect("a network");
     let x = normal(35 * 1024, 8);
     let found = scores(
         &Inference::new(&architecture, &weights, Isa::detect(), MemoryLimit::NONE).expect("a network"),
@@ -303,7 +303,7 @@ fn values_beyond_the_memory_limit_are_refused() {
         Layer { input: 2, kind: linear },
     ];
     let architecture = Architecture { input, classes: 2, layers };
-    let places = Places::new(&architecture).expect("a network");
+    let places = ParameterLayout::new(&architecture).expect("a network");
     let weights = Weights { parameters: vec![0.0; places.parameters], statistics: Vec::new() };
     // 2³¹ numbers of four images are 34 GB.
     let limit = MemoryLimit::bytes(16 << 30);

@@ -7,7 +7,7 @@
 
 use gambeson_learn::net::architecture::Architecture;
 use gambeson_learn::net::kernel::Isa;
-use gambeson_learn::net::parameters::{Places, Weights};
+use gambeson_learn::net::parameters::{ParameterLayout, Weights};
 use gambeson_learn::net::pass::{Mode, Pass, Wanted};
 use gambeson_learn::net::plan::Choice;
 use gambeson_lowrank::MemoryLimit;
@@ -50,7 +50,7 @@ fn line(seed: u64, count: usize, centre: f64, scale: f64) -> Vec<f32> {
 }
 
 /// Images and weights by the script's formula.
-fn numbers(case: &Case, places: &Places) -> (Vec<f32>, Weights) {
+fn numbers(case: &Case, places: &ParameterLayout) -> (Vec<f32>, Weights) {
     let mut seed = 1000 * case.seed;
     let x = line(seed, case.images * case.architecture.input.len(), 0.0, 3_f64.sqrt());
     let mut weights =

@@ -2,19 +2,19 @@
 
 use super::{IMAGE, low_block};
 use crate::net::reference::{Wide, scores};
-use gambeson_learn::attack::ball::Norm;
-use gambeson_learn::attack::frame::Frame;
+use gambeson_learn::attack::ball::BallNorm;
 use gambeson_learn::attack::inputs::{AttackError, AttackParams, Victim, attack_inputs};
 use gambeson_learn::attack::noisy::Noisy;
+use gambeson_learn::attack::perturbation_basis::PerturbationBasis;
 use gambeson_learn::attack::pgd::{Attacked, Perturbed, PgdParams, PgdParamsError, Victims, pgd};
+use gambeson_learn::input_codec::InputCodec;
 use gambeson_learn::net::architecture::Architecture;
 use gambeson_learn::net::kernel::Isa;
 use gambeson_learn::net::loss::{Loss, Targets};
 use gambeson_learn::net::models::Model;
-use gambeson_learn::net::parameters::{Places, Weights};
+use gambeson_learn::net::parameters::{ParameterLayout, Weights};
 use gambeson_learn::net::pass::{Mode, Pass, Wanted};
 use gambeson_learn::net::plan::Choice;
-use gambeson_learn::view::View;
 use gambeson_learn::weights::network::Network;
 use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::noise::{Draw, Noise};
@@ -24,8 +24,8 @@ use rand_chacha::ChaCha8Rng;
 const SIGMA: f64 = 0.3;
 const SEED: u64 = 11;
 
-struct Scene {
-    view: View,
+struct AttackScene {
+    codec: InputCodec,
     architecture: Architecture,
     weights: Weights,
     codes: Vec<f32>,
@@ -33,25 +33,25 @@ struct Scene {
     draws: usize,
 }
 
-impl Scene {
+impl AttackScene {
     fn new(projected: bool, draws: usize) -> Self {
         let own = (vec![0.4, 0.5], vec![0.25, 0.3]);
-        let view = if projected {
-            View::projected(&low_block(), (4, 4), Some(&own)).expect("a view")
+        let codec = if projected {
+            InputCodec::projected(&low_block(), (4, 4), Some(&own)).expect("a view")
         } else {
-            View::values(IMAGE, Some(&own)).expect("a view")
+            InputCodec::values(IMAGE, Some(&own)).expect("a view")
         };
         let architecture =
-            Model::ResNet { depth: 8, width: 4 }.architecture(view.output(), 3).expect("a model");
-        let places = Places::new(&architecture).expect("a model");
+            Model::ResNet { depth: 8, width: 4 }.architecture(codec.output(), 3).expect("a model");
+        let places = ParameterLayout::new(&architecture).expect("a model");
         let mut weights = Weights::initial(&places, &mut ChaCha8Rng::seed_from_u64(4));
         for (at, x) in weights.statistics.iter_mut().enumerate() {
             *x += 0.02 * (at % 7) as f32; // running statistics that are not those of any batch
         }
         let images: Vec<f32> = (0..4 * IMAGE.len()).map(|i| (i * 7919 % 1009) as f32 / 1009.0).collect();
-        let mut codes = vec![0.0; 4 * view.rank()];
-        view.encode(&images, &mut codes);
-        Self { view, architecture, weights, codes, labels: vec![0, 1, 2, 1], draws }
+        let mut codes = vec![0.0; 4 * codec.rank()];
+        codec.encode(&images, &mut codes);
+        Self { codec, architecture, weights, codes, labels: vec![0, 1, 2, 1], draws }
     }
 
     fn pass(&self) -> Pass {
@@ -64,13 +64,13 @@ impl Scene {
 
     fn noisy(&self) -> Noisy {
         let mut noisy = Noisy::default();
-        noisy.draw(SEED, &[0, 1, 2, 3], SIGMA, self.draws, self.view.rank());
+        noisy.draw(SEED, &[0, 1, 2, 3], SIGMA, self.draws, self.codec.rank());
         noisy
     }
 
     /// The mean over the inputs of −log of the mean softmax at the label, in double precision but for the decoder.
     fn exact(&self, weights: &Wide, codes: &[f64], mode: Mode) -> f64 {
-        let rank = self.view.rank();
+        let rank = self.codec.rank();
         let mut noisy = Vec::new();
         for (input, code) in codes.chunks_exact(rank).enumerate() {
             for draw in 0..self.draws {
@@ -89,13 +89,13 @@ impl Scene {
         each.sum::<f64>() / self.labels.len() as f64
     }
 
-    /// Decoding is affine: its matrix from the view's answers to unit codes, applied in double precision.
+    /// Decoding is affine: its matrix from the codec's answers to unit codes, applied in double precision.
     fn decoded(&self, codes: &[f64]) -> Vec<f64> {
-        let (rank, width) = (self.view.rank(), self.view.output().len());
+        let (rank, width) = (self.codec.rank(), self.codec.output().len());
         let mut units = vec![0.0; (rank + 1) * rank];
         (0..rank).for_each(|a| units[(a + 1) * rank + a] = 1.0);
         let mut rows = vec![0.0; (rank + 1) * width];
-        self.view.decode(&units, &mut rows);
+        self.codec.decode(&units, &mut rows);
         let rows: Vec<f64> = rows.iter().map(|&x| f64::from(x)).collect();
         let (zero, columns) = rows.split_at(width);
         let mut out = Vec::new();
@@ -114,12 +114,12 @@ impl Scene {
 fn gradients_of_the_smoothed_objective_are_its_slopes() {
     for projected in [false, true] {
         for draws in [1, 3] {
-            let scene = Scene::new(projected, draws);
+            let scene = AttackScene::new(projected, draws);
             let (mut pass, mut noisy) = (scene.pass(), scene.noisy());
             let mut by_codes = vec![0.0; scene.codes.len()];
             let loss = Loss::SoftCrossEntropy;
             let value =
-                noisy.gradient(&mut pass, &scene.view, loss, (&scene.codes, &scene.labels), &mut by_codes);
+                noisy.gradient(&mut pass, &scene.codec, loss, (&scene.codes, &scene.labels), &mut by_codes);
             let wide = Wide::from(&scene.weights);
             let codes: Vec<f64> = scene.codes.iter().map(|&z| f64::from(z)).collect();
             let exact = scene.exact(&wide, &codes, Mode::Evaluation);
@@ -139,7 +139,7 @@ fn gradients_of_the_smoothed_objective_are_its_slopes() {
                 );
             }
             // By the weights, as a training step computes it.
-            let rows = noisy.rows(&scene.view, &scene.codes).to_vec();
+            let rows = noisy.rows(&scene.codec, &scene.codes).to_vec();
             let scored = pass.forward(&rows, Mode::Training);
             let mut by_scores = vec![0.0; scored.len()];
             let targets = Targets { labels: &scene.labels, draws, classes: 3, smoothing: 0.0 };
@@ -164,9 +164,15 @@ fn gradients_of_the_smoothed_objective_are_its_slopes() {
     }
 }
 
-fn attack(scene: &Scene, params: &PgdParams, frame: &Frame, sigma: f64, epsilons: &[f64]) -> Perturbed {
+fn attack(
+    scene: &AttackScene,
+    params: &PgdParams,
+    frame: &PerturbationBasis,
+    sigma: f64,
+    epsilons: &[f64],
+) -> Perturbed {
     let (mut pass, mut noisy, mut to) = (scene.pass(), Noisy::default(), Perturbed::default());
-    noisy.draw(SEED, &[0, 1, 2, 3], sigma, scene.draws, scene.view.rank());
+    noisy.draw(SEED, &[0, 1, 2, 3], sigma, scene.draws, scene.codec.rank());
     let values = vec![0.5; 4 * IMAGE.len()];
     let victims = Victims {
         values: &values,
@@ -176,7 +182,7 @@ fn attack(scene: &Scene, params: &PgdParams, frame: &Frame, sigma: f64, epsilons
         numbers: &[7, 8, 9, 10],
     };
     let mut attacked =
-        Attacked { pass: &mut pass, view: &scene.view, noisy: &mut noisy, loss: Loss::SoftCrossEntropy };
+        Attacked { pass: &mut pass, codec: &scene.codec, noisy: &mut noisy, loss: Loss::SoftCrossEntropy };
     pgd(params, frame, victims, &mut attacked, 3, &mut to);
     to
 }
@@ -184,32 +190,36 @@ fn attack(scene: &Scene, params: &PgdParams, frame: &Frame, sigma: f64, epsilons
 #[test]
 fn every_attack_stays_in_its_ball_and_raises_the_loss() {
     for projected in [false, true] {
-        let scene = Scene::new(projected, 2);
-        let frames = [Frame::Code, Frame::Values, Frame::cosines(&scene.view).expect("a frame")];
+        let scene = AttackScene::new(projected, 2);
+        let frames = [
+            PerturbationBasis::Code,
+            PerturbationBasis::Values,
+            PerturbationBasis::cosines(&scene.codec).expect("a frame"),
+        ];
         for frame in &frames {
-            for (norm, size) in [(Norm::L2, 1.0), (Norm::Linf, 0.05)] {
+            for (norm, size) in [(BallNorm::L2, 1.0), (BallNorm::Linf, 0.05)] {
                 let epsilons = [0.25, 0.5, 1.0, 2.0].map(|x| x * size);
                 let params = PgdParams::new(norm, 6);
                 let to = attack(&scene, &params, frame, SIGMA, &epsilons);
-                let dim = frame.dim(&scene.view);
+                let dim = frame.dim(&scene.codec);
                 for (d, epsilon) in to.d.chunks_exact(dim).zip(epsilons) {
                     let length = norm.length(d);
                     assert!(length <= epsilon * (1.0 + 1e-6) && length > 0.5 * epsilon, "{length} {epsilon}");
                 }
                 // In ℓ2 a change of values changes an orthonormal code by no more.
-                if norm == Norm::L2 {
-                    let rank = scene.view.rank();
+                if norm == BallNorm::L2 {
+                    let rank = scene.codec.rank();
                     let rows = to.codes.chunks_exact(rank).zip(scene.codes.chunks_exact(rank));
                     for ((moved, code), epsilon) in rows.zip(epsilons) {
                         let change: Vec<f32> = moved.iter().zip(code).map(|(a, b)| a - b).collect();
-                        assert!(Norm::L2.length(&change) <= epsilon * (1.0 + 1e-5));
+                        assert!(BallNorm::L2.length(&change) <= epsilon * (1.0 + 1e-5));
                     }
                 }
                 let (mut pass, mut noisy) = (scene.pass(), scene.noisy());
                 let mut loss = |codes: &[f32]| {
                     let mut unused = vec![0.0; codes.len()];
                     let both = (codes, &scene.labels[..]);
-                    noisy.gradient(&mut pass, &scene.view, Loss::SoftCrossEntropy, both, &mut unused).sum
+                    noisy.gradient(&mut pass, &scene.codec, Loss::SoftCrossEntropy, both, &mut unused).sum
                 };
                 let (before, after) = (loss(&scene.codes), loss(&to.codes));
                 assert!(after > before + 1e-3, "{norm:?} {before} {after}");
@@ -220,10 +230,10 @@ fn every_attack_stays_in_its_ball_and_raises_the_loss() {
 
 #[test]
 fn without_noise_it_is_plain_pgd() {
-    let scene = Scene::new(false, 1);
+    let scene = AttackScene::new(false, 1);
     let (epsilon, steps) = (0.4, 3);
-    let params = PgdParams { random_start: false, range: None, ..PgdParams::new(Norm::L2, steps) };
-    let to = attack(&scene, &params, &Frame::Values, 0.0, &[epsilon; 4]);
+    let params = PgdParams { random_start: false, range: None, ..PgdParams::new(BallNorm::L2, steps) };
+    let to = attack(&scene, &params, &PerturbationBasis::Values, 0.0, &[epsilon; 4]);
     // By hand: the network alone, cross-entropy, normalised steps, projection.
     let (mut pass, dim) = (scene.pass(), IMAGE.len());
     let std = [0.25_f32, 0.3];
@@ -264,14 +274,14 @@ fn without_noise_it_is_plain_pgd() {
 
 #[test]
 fn values_stay_in_their_range_and_fgsm_is_one_step() {
-    let scene = Scene::new(false, 1);
-    let params = PgdParams { range: Some((0.45, 0.6)), ..PgdParams::new(Norm::Linf, 3) };
-    let to = attack(&scene, &params, &Frame::Values, 0.0, &[0.2; 4]);
+    let scene = AttackScene::new(false, 1);
+    let params = PgdParams { range: Some((0.45, 0.6)), ..PgdParams::new(BallNorm::Linf, 3) };
+    let to = attack(&scene, &params, &PerturbationBasis::Values, 0.0, &[0.2; 4]);
     assert!(to.d.iter().all(|d| (0.449_99..=0.600_01).contains(&(0.5 + d))));
-    let to = attack(&scene, &PgdParams::fgsm(), &Frame::Values, 0.0, &[0.03; 4]);
+    let to = attack(&scene, &PgdParams::fgsm(), &PerturbationBasis::Values, 0.0, &[0.03; 4]);
     assert!(to.d.iter().all(|d| d.abs() == 0.0 || (d.abs() - 0.03).abs() < 1e-6));
     for (params, error) in [
-        (PgdParams::new(Norm::L2, 0), PgdParamsError::NoSteps),
+        (PgdParams::new(BallNorm::L2, 0), PgdParamsError::NoSteps),
         (PgdParams { factor: 0.0, ..PgdParams::fgsm() }, PgdParamsError::Factor { factor: 0.0 }),
         (
             PgdParams { range: Some((1.0, 1.0)), ..PgdParams::fgsm() },
@@ -285,7 +295,7 @@ fn values_stay_in_their_range_and_fgsm_is_one_step() {
 
 #[test]
 fn inputs_that_cannot_be_attacked_are_refused() {
-    let scene = Scene::new(false, 1);
+    let scene = AttackScene::new(false, 1);
     let network = Network {
         architecture: scene.architecture.clone(),
         weights: scene.weights.clone(),
@@ -293,8 +303,8 @@ fn inputs_that_cannot_be_attacked_are_refused() {
         training: None,
     };
     let params = |sigma, draws, steps| AttackParams {
-        pgd: PgdParams::new(Norm::L2, steps),
-        frame: Frame::Values,
+        pgd: PgdParams::new(BallNorm::L2, steps),
+        frame: PerturbationBasis::Values,
         sigma,
         draws,
         seed: 0,
@@ -302,7 +312,7 @@ fn inputs_that_cannot_be_attacked_are_refused() {
     };
     let victim = |epsilon, class, values| Victim { index: 3, values: vec![0.5; values], class, epsilon };
     let attack = |params: AttackParams, victim: Victim| {
-        attack_inputs(&network, &scene.view, &params, &[victim], &mut ())
+        attack_inputs(&network, &scene.codec, &params, &[victim], &mut ())
     };
     let good = attack(params(0.1, 2, 2), victim(0.5, 1, IMAGE.len())).expect("attacked");
     assert!(good.len() == 1 && good[0].length <= 0.5 && good[0].index == 3);
@@ -315,6 +325,6 @@ fn inputs_that_cannot_be_attacked_are_refused() {
         assert!(matches!(refused, AttackError::Noise { .. }), "{refused}");
     }
     assert!(matches!(attack(params(0.1, 1, 0), victim(0.5, 1, 128)), Err(AttackError::Params(_))));
-    let code = AttackParams { frame: Frame::Code, ..params(0.1, 1, 1) };
-    assert!(matches!(attack(code, victim(0.5, 1, 128)), Err(AttackError::Frame)));
+    let code = AttackParams { frame: PerturbationBasis::Code, ..params(0.1, 1, 1) };
+    assert!(matches!(attack(code, victim(0.5, 1, 128)), Err(AttackError::PerturbationBasis)));
 }

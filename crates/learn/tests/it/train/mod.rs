@@ -9,7 +9,7 @@ mod views;
 
 use gambeson_data::dataset::{Dataset, Parts, Shape, Values};
 use gambeson_learn::train::TrainSpec;
-use gambeson_learn::train::setup::{self, Setup, SetupObservers};
+use gambeson_learn::train::setup::{self, SetupObservers, TrainSetup};
 use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::linalg::matrix::DenseMatrix;
 use gambeson_lowrank::projection::representation::Representation;
@@ -64,9 +64,9 @@ pub(crate) fn spec(rest: &str) -> TrainSpec {
     TrainSpec::parse(&text, &[]).expect("a spec")
 }
 
-pub(crate) fn prepared(spec: &TrainSpec) -> Setup {
+pub(crate) fn prepared(spec: &TrainSpec) -> TrainSetup {
     let train = setup::samples(spec, images(240));
     let observers = &mut SetupObservers { load: &mut (), fit: &mut () };
     let projection = setup::projection(spec, &train, MemoryLimit::NONE, 1, observers).expect("a projection");
-    Setup::new(spec, train, Some(images(60)), projection).expect("a setup")
+    TrainSetup::new(spec, train, Some(images(60)), projection).expect("a setup")
 }

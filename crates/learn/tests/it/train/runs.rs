@@ -2,12 +2,12 @@
 
 use super::{images, prepared, spec};
 use crate::support::folder;
-use gambeson_learn::net::parameters::Places;
+use gambeson_learn::net::parameters::ParameterLayout;
 use gambeson_learn::train::check::{Conflict, SpecError};
 use gambeson_learn::train::checkpoint::{CHECKPOINT, Checkpoint, PREVIOUS};
 use gambeson_learn::train::clock::Spent;
 use gambeson_learn::train::run::{METRICS, Metrics, NETWORK, SPEC};
-use gambeson_learn::train::setup::{PROJECTION, Setup, SetupError};
+use gambeson_learn::train::setup::{PROJECTION, SetupError, TrainSetup};
 use gambeson_learn::train::spec::OptimiserSpec;
 use gambeson_learn::train::{Outcome, TrainError, TrainProgress, TrainSpec, Trainer, train};
 use gambeson_learn::weights::network::Network;
@@ -48,7 +48,7 @@ fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads").install(work)
 }
 
-fn whole(setup: &Setup, folder: &Path) -> Outcome {
+fn whole(setup: &TrainSetup, folder: &Path) -> Outcome {
     train(setup, folder, RARELY, &mut ()).expect("trained")
 }
 
@@ -120,7 +120,7 @@ fn training_learns() {
         // The folder says everything.
         let text = std::fs::read_to_string(run.path().join(SPEC)).expect("a spec");
         assert_eq!(TrainSpec::parse(&text, &[]).expect("a spec"), spec);
-        let (network, _) = Network::read(&run.path().join(NETWORK), setup.view.output(), MemoryLimit::NONE)
+        let (network, _) = Network::read(&run.path().join(NETWORK), setup.codec.output(), MemoryLimit::NONE)
             .expect("a network");
         assert_eq!(
             (network.training, network.architecture),
@@ -141,11 +141,11 @@ fn the_level_of_algorithm_1_is_the_papers() {
     let spec = &objectives()[5];
     let setup = prepared(spec);
     // d = 128, r = 40: λ·σ₀·√(d/r).
-    assert_eq!(setup.view.rank(), 40);
+    assert_eq!(setup.codec.rank(), 40);
     assert!((setup.sigma - 0.5 * 0.1 * (128.0_f64 / 40.0).sqrt()).abs() < 1e-15);
-    assert_eq!(setup.view.output(), super::IMAGE);
+    assert_eq!(setup.codec.output(), super::IMAGE);
     let native = prepared(&objectives()[4]);
-    assert_eq!((native.view.output().height, native.view.output().width, native.sigma), (4, 4, 0.2));
+    assert_eq!((native.codec.output().height, native.codec.output().width, native.sigma), (4, 4, 0.2));
 }
 
 #[test]
@@ -186,14 +186,14 @@ fn damaged_and_foreign_folders_are_refused() {
     assert!(matches!(said[0], TrainProgress::CheckpointLost { .. }), "{said:?}");
     assert!(matches!(said[1], TrainProgress::Resumed { step: 2 }), "{said:?}");
     // The broken one was replaced, and did not push out the good one before it.
-    let places = Places::new(&setup.architecture).expect("a network");
+    let places = ParameterLayout::new(&setup.architecture).expect("a network");
     let step = |name: &str| {
         let bytes = std::fs::read(run.path().join(name)).expect("a checkpoint");
         Checkpoint::parse(&bytes, &places, true).expect("whole").progress.step
     };
     assert_eq!((step(CHECKPOINT), step(PREVIOUS)), (3, 2));
     // Other data do not go on with it, though the spec is the same.
-    let fewer = Setup::new(&spec, images(230), None, None).expect("a setup");
+    let fewer = TrainSetup::new(&spec, images(230), None, None).expect("a setup");
     let refused = train(&fewer, run.path(), OFTEN, &mut ()).expect_err("other data");
     assert!(matches!(refused, TrainError::AnotherSpec { .. }), "{refused}");
     // Files that no spec accounts for are not replaced.
@@ -312,12 +312,12 @@ fn data_that_do_not_fit_the_spec_are_refused() {
         classes: Vec::new(),
         sources: Vec::new(),
     });
-    let refused = Setup::new(spec, unlabelled.expect("data"), None, None).expect_err("no labels");
+    let refused = TrainSetup::new(spec, unlabelled.expect("data"), None, None).expect_err("no labels");
     assert!(matches!(refused, SetupError::NoLabels { .. }), "{refused}");
-    let refused = Setup::new(spec, images(20), None, None).expect_err("too few");
+    let refused = TrainSetup::new(spec, images(20), None, None).expect_err("too few");
     assert!(matches!(refused, SetupError::Batch { batch: 32, samples: 20 }), "{refused}");
     let mut far = spec.clone();
     far.data.crop = 8;
-    let refused = Setup::new(&far, images(40), None, None).expect_err("nothing left");
+    let refused = TrainSetup::new(&far, images(40), None, None).expect_err("nothing left");
     assert!(matches!(refused, SetupError::Crop { crop: 8, .. }), "{refused}");
 }

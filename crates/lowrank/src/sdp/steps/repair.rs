@@ -82,7 +82,7 @@ fn strengthen(weights: &mut [f64], vector: &[f64], excess: f64) {
 mod tests {
     use super::*;
     use crate::linalg::matrix::{Matrix, SparseMatrix};
-    use crate::sdp::problem::{Norm, Problem, Reading};
+    use crate::sdp::problem::{MatrixRole, OperatorNorm, Problem};
     use gambeson_checker::Domain;
     use rand::SeedableRng;
 
@@ -99,7 +99,8 @@ mod tests {
         let matrix = SparseMatrix { rows: n, columns: n, offsets, indices, values };
         let domain = Domain::Vertices;
         let problem =
-            Problem::new(Matrix::Sparse(matrix), Norm::Quadratic, Reading::Plain, domain, 1).expect("a form");
+            Problem::new(Matrix::Sparse(matrix), OperatorNorm::Quadratic, MatrixRole::Plain, domain, 1)
+                .expect("a form");
         let operator = Operator::new(problem.quadratic(), domain);
         let mut weights = vec![1.0; n];
         short.iter().for_each(|t| weights[3 * t..3 * t + 3].fill(0.9));

@@ -4,7 +4,7 @@ use crate::linalg::lanczos::TopEigenspace;
 use crate::linalg::operator::Operator;
 use crate::linalg::unit_rows::UnitRows;
 use crate::sdp::plan::ProofPlan;
-use crate::sdp::problem::{Norm, PowerOfTwoScale, Problem};
+use crate::sdp::problem::{OperatorNorm, PowerOfTwoScale, Problem};
 use crate::sdp::steps::upper::{CertifiedUpper, prove_as_planned};
 use gambeson_checker::{Certificate, Domain, Quadratic};
 
@@ -37,7 +37,9 @@ pub(crate) fn is_trivial(
             }
             trivial
         }
-        Quadratic::Dense { .. } if problem.domain == Domain::Cube && problem.norm == Norm::Quadratic => {
+        Quadratic::Dense { .. }
+            if problem.domain == Domain::Cube && problem.norm == OperatorNorm::Quadratic =>
+        {
             let mut space =
                 TopEigenspace::spanned_by(point, &operator.apply_block(&point.entries, point.columns));
             let mut no_better = |most: usize| {

@@ -1,7 +1,7 @@
 //! From weights to a certificate with its proof.
 
 use crate::sdp::plan::{Paid, ProofPlan};
-use crate::sdp::problem::{Norm, Problem};
+use crate::sdp::problem::{OperatorNorm, Problem};
 use crate::sdp::scale::check_as_planned;
 use gambeson_checker::{
     Certificate, CheckError, InfToOneBound, InfToTwoBound, Quadratic, QuadraticBound, Rejected,
@@ -145,7 +145,7 @@ pub fn prove_as_planned(
     }
     let bound = if problem.is_factor() { stored.widened_factor(error)? } else { stored.widened(error)? };
     Ok(match problem.norm {
-        Norm::InfToTwo => Upper::InfToTwo(bound),
-        Norm::Quadratic | Norm::InfToOne => Upper::Quadratic(bound),
+        OperatorNorm::InfToTwo => Upper::InfToTwo(bound),
+        OperatorNorm::Quadratic | OperatorNorm::InfToOne => Upper::Quadratic(bound),
     })
 }

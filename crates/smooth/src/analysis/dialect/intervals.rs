@@ -3,7 +3,7 @@
 //! Two-sided Clopper–Pearson intervals with α/2 on each side. The lower end is taken for p_A as it stands, and the radius
 //! is σ·Φ⁻¹(p_A), rounded down.
 
-use super::known::{Known, unnamed};
+use super::parsed_log::{ParsedLog, unnamed};
 use super::text::{Seen, clip, lines};
 use crate::analysis::error::{LineProblem, LogError};
 use crate::analysis::logged::{Dialect, Evidence};
@@ -17,7 +17,7 @@ pub(super) fn recognises(text: &str) -> bool {
     first.is_some_and(|mut words| matches!(words.next(), Some("x" | "o")) && words.count() >= 2)
 }
 
-pub(super) fn read(path: &Path, text: &str) -> Result<Known, LogError> {
+pub(super) fn read(path: &Path, text: &str) -> Result<ParsedLog, LogError> {
     let (mut sigma, mut alpha) = (None, None);
     let mut seen = Seen::default();
     let mut inputs = Vec::new();
@@ -52,7 +52,7 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Known, LogError> {
     }
     let sigma = sigma.ok_or_else(|| LogError::Empty { path: path.to_path_buf() })?;
     let evidence = Evidence::Inputs(inputs);
-    Ok(Known { dialect: Dialect::DsrsIntervals, evidence, sigma: Some(sigma), alpha })
+    Ok(ParsedLog { dialect: Dialect::DsrsIntervals, evidence, sigma: Some(sigma), alpha })
 }
 
 /// σ·Φ⁻¹(p), rounded down; 0 where it is not positive.

@@ -15,8 +15,8 @@
 //! A contradiction is an error that names the line: a log is evidence, and evidence is not repaired.
 
 mod intervals;
-mod known;
 mod pairs;
+mod parsed_log;
 mod table;
 mod text;
 mod votes;
@@ -24,7 +24,7 @@ mod votes;
 use super::error::LogError;
 use super::logged::{Evidence, LoggedRun, Settings};
 use crate::record::LimitChoice;
-use known::Known;
+use parsed_log::ParsedLog;
 use std::path::Path;
 
 /// Reads a log that is not ours.
@@ -34,7 +34,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Log
     if text.trim().is_empty() {
         return Err(LogError::Empty { path: path.to_path_buf() });
     }
-    let Known { dialect, evidence, sigma, alpha } = if votes::recognises(text) {
+    let ParsedLog { dialect, evidence, sigma, alpha } = if votes::recognises(text) {
         votes::read(path, text, settings)?
     } else {
         // Checked before anything else: whoever asks for another α must not take old radii for new ones.

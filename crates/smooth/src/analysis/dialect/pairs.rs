@@ -1,7 +1,7 @@
 //! Two columns of numbers: a curve of radius and certified accuracy, or the radii of DSRS by input.
 
-use super::known::{Known, unnamed};
-use super::text::{Place, Seen, lines};
+use super::parsed_log::{ParsedLog, unnamed};
+use super::text::{LogLine, Seen, lines};
 use crate::analysis::error::{LineProblem, LogError};
 use crate::analysis::logged::{Dialect, Evidence};
 use std::path::Path;
@@ -28,7 +28,7 @@ fn fields(line: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A curve; or radii by input, if the first column has whole numbers only.
-pub(super) fn read(path: &Path, text: &str) -> Result<Known, LogError> {
+pub(super) fn read(path: &Path, text: &str) -> Result<ParsedLog, LogError> {
     let headed = lines(path, text).next().is_some_and(|(_, line)| is_curve_header(line));
     let rows = || lines(path, text).skip(usize::from(headed));
     let whole = |line: &str| fields(line).next().is_some_and(|first| first.parse::<u64>().is_ok());
@@ -46,7 +46,7 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Known, LogError> {
             inputs.push(unnamed(index, radius, None));
         }
         let evidence = Evidence::Inputs(inputs);
-        return Ok(Known { dialect: Dialect::DsrsRadii, evidence, sigma: None, alpha: None });
+        return Ok(ParsedLog { dialect: Dialect::DsrsRadii, evidence, sigma: None, alpha: None });
     }
     let mut points: Vec<(f64, f64)> = Vec::new();
     for (place, line) in rows() {
@@ -67,10 +67,10 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Known, LogError> {
         points.push((radius, accuracy));
     }
     let evidence = Evidence::Curve(points);
-    Ok(Known { dialect: Dialect::Curve, evidence, sigma: None, alpha: None })
+    Ok(ParsedLog { dialect: Dialect::Curve, evidence, sigma: None, alpha: None })
 }
 
-fn pair<'a>(place: Place, line: &'a str) -> Result<[&'a str; 2], LogError> {
+fn pair<'a>(place: LogLine, line: &'a str) -> Result<[&'a str; 2], LogError> {
     let all: Vec<&str> = fields(line).collect();
     <[&str; 2]>::try_from(all)
         .map_err(|all| place.error(LineProblem::Fields { expected: 2, found: all.len() }))

@@ -2,8 +2,8 @@
 //!
 //! Separated by tabs (with or without spaces around them) or commas; columns are known by their names.
 
-use super::known::Known;
-use super::text::{Place, Seen, clip, lines, separator, split};
+use super::parsed_log::ParsedLog;
+use super::text::{LogLine, Seen, clip, lines, separator, split};
 use crate::analysis::error::{LineProblem, LogError};
 use crate::analysis::logged::{Dialect, Evidence, Input, Predicted, Settings};
 use crate::limit::normal_quantile_below;
@@ -17,7 +17,7 @@ pub(super) fn recognises(text: &str) -> bool {
 }
 
 /// Where σ is given, p_A is found from the radius: Φ(r/σ), and 0 for an abstention.
-pub(super) fn read(path: &Path, text: &str, settings: &Settings) -> Result<Known, LogError> {
+pub(super) fn read(path: &Path, text: &str, settings: &Settings) -> Result<ParsedLog, LogError> {
     let sigma = settings.sigma;
     let mut rows = lines(path, text);
     let Some((place, header)) = rows.next() else {
@@ -37,7 +37,7 @@ pub(super) fn read(path: &Path, text: &str, settings: &Settings) -> Result<Known
         seen.add(place, input.index)?;
         inputs.push(input);
     }
-    Ok(Known { dialect, evidence: Evidence::Inputs(inputs), sigma, alpha: None })
+    Ok(ParsedLog { dialect, evidence: Evidence::Inputs(inputs), sigma, alpha: None })
 }
 
 /// Which columns a table has, by their places.
@@ -55,7 +55,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(place: Place, header: &str) -> Result<Self, LogError> {
+    fn of(place: LogLine, header: &str) -> Result<Self, LogError> {
         let separator = separator(header);
         let names: Vec<String> = split(header, separator).into_iter().map(str::to_owned).collect();
         let mut seen = HashSet::new();
@@ -95,7 +95,7 @@ impl Columns {
         }
     }
 
-    fn read(&self, place: Place, line: &str) -> Result<Input, LogError> {
+    fn read(&self, place: LogLine, line: &str) -> Result<Input, LogError> {
         let fields = split(line, self.separator);
         if fields.len() != self.names.len() {
             let (expected, found) = (self.names.len(), fields.len());

@@ -6,13 +6,13 @@ use std::path::Path;
 
 /// Where a line is, for errors.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct LogLine<'a> {
     pub(super) path: &'a Path,
     /// From 1.
     pub(super) line: usize,
 }
 
-impl Place<'_> {
+impl LogLine<'_> {
     pub(super) fn error(self, problem: LineProblem) -> LogError {
         LogError::Line { path: self.path.to_path_buf(), line: self.line, problem }
     }
@@ -116,10 +116,10 @@ pub(super) fn separator(header: &str) -> char {
 }
 
 /// The lines that are not blank.
-pub(super) fn lines<'a>(path: &'a Path, text: &'a str) -> impl Iterator<Item = (Place<'a>, &'a str)> {
+pub(super) fn lines<'a>(path: &'a Path, text: &'a str) -> impl Iterator<Item = (LogLine<'a>, &'a str)> {
     text.lines()
         .enumerate()
-        .map(move |(at, line)| (Place { path, line: at + 1 }, line))
+        .map(move |(at, line)| (LogLine { path, line: at + 1 }, line))
         .filter(|(_, line)| !line.trim().is_empty())
 }
 
@@ -128,7 +128,7 @@ pub(super) fn lines<'a>(path: &'a Path, text: &'a str) -> impl Iterator<Item = (
 pub(super) struct Seen(HashMap<u64, usize>);
 
 impl Seen {
-    pub(super) fn add(&mut self, place: Place, index: u64) -> Result<(), LogError> {
+    pub(super) fn add(&mut self, place: LogLine, index: u64) -> Result<(), LogError> {
         match self.0.insert(index, place.line) {
             Some(first) => Err(place.error(LineProblem::Duplicate { index, first })),
             None => Ok(()),

@@ -2,8 +2,8 @@
 //!
 //! The file states neither the noise level nor a failure probability: both must be given.
 
-use super::known::Known;
-use super::text::{Place, Seen, lines, separator, split};
+use super::parsed_log::ParsedLog;
+use super::text::{LogLine, Seen, lines, separator, split};
 use crate::analysis::error::{LineProblem, LogError};
 use crate::analysis::logged::{Dialect, Evidence, Input, Predicted, Settings};
 use crate::record::{Sample, latent_radius};
@@ -20,7 +20,7 @@ pub(super) fn recognises(text: &str) -> bool {
 }
 
 /// The inputs, certified as the settings say.
-pub(super) fn read(path: &Path, text: &str, settings: &Settings) -> Result<Known, LogError> {
+pub(super) fn read(path: &Path, text: &str, settings: &Settings) -> Result<ParsedLog, LogError> {
     let sigma = settings.sigma.ok_or_else(|| LogError::NoSigma { path: path.to_path_buf() })?;
     let alpha = settings.alpha.ok_or_else(|| LogError::NoAlpha { path: path.to_path_buf() })?;
     let mut rows = lines(path, text);
@@ -71,7 +71,7 @@ pub(super) fn read(path: &Path, text: &str, settings: &Settings) -> Result<Known
         });
     }
     let evidence = Evidence::Inputs(inputs);
-    Ok(Known { dialect: Dialect::Votes, evidence, sigma: Some(sigma), alpha: Some(alpha.value()) })
+    Ok(ParsedLog { dialect: Dialect::Votes, evidence, sigma: Some(sigma), alpha: Some(alpha.value()) })
 }
 
 struct Columns {
@@ -90,7 +90,7 @@ struct Row {
 }
 
 impl Columns {
-    fn of(place: Place, header: &str) -> Result<Self, LogError> {
+    fn of(place: LogLine, header: &str) -> Result<Self, LogError> {
         let separator = separator(header);
         let names: Vec<String> = split(header, separator).into_iter().map(str::to_owned).collect();
         // The first of a name: a second one is counted below.
@@ -110,7 +110,7 @@ impl Columns {
         Ok(Self { separator, names, label, selection, estimation })
     }
 
-    fn read(&self, place: Place, line: &str) -> Result<Row, LogError> {
+    fn read(&self, place: LogLine, line: &str) -> Result<Row, LogError> {
         let fields = split(line, self.separator);
         if fields.len() != self.names.len() {
             let (expected, found) = (self.names.len(), fields.len());

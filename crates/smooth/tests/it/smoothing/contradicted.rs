@@ -112,7 +112,7 @@ fn exact_noise_makes_none() {
         (Quantum::One, Some(-12), 1024.0),
     ];
     for (at, (quantum, exponent, unit)) in cases.into_iter().enumerate() {
-        let space = Space::identity(DIM).of(quantum);
+        let space = Space::identity(DIM).with_quantum(quantum);
         let classifier = LastPlace { unit };
         let params =
             SmoothingParams { selection: 100, grid_exponent: exponent, ..params(SIGMA, DRAWS, 0.001) };

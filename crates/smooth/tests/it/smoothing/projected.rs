@@ -255,7 +255,7 @@ fn errors_of_perturbed_inputs_are_covered() {
         for quantum in [Quantum::One, Quantum::Byte, Quantum::Sample] {
             let bases = vec![orthonormal(n, 5, 1), orthonormal(n, 11, 2)];
             let proven = proven(representation, shape, bases, None);
-            let space = Space::projected(&proven, None).expect("a space").of(quantum);
+            let space = Space::projected(&proven, None).expect("a space").with_quantum(quantum);
             let grid = Grid::new(0.25, Quantum::One, None).expect("a grid");
             let unit = quantum.inverse();
             let input: Vec<f64> = normal(2 * n, 3).iter().map(|x| (x * unit).round()).collect();
@@ -278,7 +278,7 @@ fn errors_of_perturbed_inputs_are_covered() {
     // centre of its noise, in parts that are exact in double precision.
     for quantum in [Quantum::One, Quantum::Byte, Quantum::Sample] {
         let grid = Grid::new(0.25, quantum, None).expect("a grid");
-        let (space, unit) = (Space::identity(48).of(quantum), quantum.inverse());
+        let (space, unit) = (Space::identity(48).with_quantum(quantum), quantum.inverse());
         let input: Vec<f64> = normal(48, 3).iter().map(|x| (x * unit).round()).collect();
         let bound = space.perturbed_error(&input, noise, grid);
         assert!(bound > 0.0 && bound < 1e-9, "{quantum:?}: {bound}");

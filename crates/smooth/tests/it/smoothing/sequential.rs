@@ -3,7 +3,7 @@
 use crate::smoothing::{quantile, upper_tail};
 use gambeson_checker::{FailureProbability, LimitMethod, NoiseLevel, SamplingRule, Tally};
 use gambeson_smooth::limit::{lower_limit, smoothing_radius};
-use gambeson_smooth::sequential::{EVERY, Goal, RadiusNorm, Sequential, Verdict};
+use gambeson_smooth::sequential::{Decision, EVERY, Goal, RadiusNorm, Sequential};
 use gambeson_testing::reference_data;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -31,19 +31,19 @@ fn what_is_certain_is_settled_and_what_is_not_is_open() {
     };
     let half = plan(n, &[0.5], None);
     // Φ(2) = .977: all draws agree, none does, and right at the target.
-    assert_eq!(at(&half, 1.0, 1152), Verdict::Settled);
-    assert_eq!(at(&half, 0.0, 128), Verdict::Settled);
-    assert_eq!(at(&half, 0.9772, 1152), Verdict::Open);
-    assert_eq!(at(&half, 0.9772, n), Verdict::Settled, "n draws are all there are");
+    assert_eq!(at(&half, 1.0, 1152), Decision::Settled);
+    assert_eq!(at(&half, 0.0, 128), Decision::Settled);
+    assert_eq!(at(&half, 0.9772, 1152), Decision::Open);
+    assert_eq!(at(&half, 0.9772, n), Decision::Settled, "n draws are all there are");
     // A target that n draws cannot prove at all is refuted at once.
-    assert_eq!(at(&plan(n, &[3.0], None), 1.0, 64), Verdict::Settled);
+    assert_eq!(at(&plan(n, &[3.0], None), 1.0, 64), Decision::Settled);
     // Nothing settles a run of agreeing draws when the target is near what n of them prove.
     let most = quantile(0.0005_f64.powf(1e-5)) * 0.25;
-    assert_eq!(at(&plan(n, &[most * 0.999], None), 1.0, 5760), Verdict::Open);
+    assert_eq!(at(&plan(n, &[most * 0.999], None), 1.0, 5760), Decision::Open);
     // A tolerance is a matter of the radius: .9 of many draws is near enough for .02, not for .0001.
-    assert_eq!(at(&plan(n, &[], Some(0.02)), 0.9, 44_416), Verdict::Settled);
-    assert_eq!(at(&plan(n, &[], Some(0.0001)), 0.9, 44_416), Verdict::Open);
-    assert_eq!(at(&plan(n, &[], Some(0.0001)), 0.3, 320), Verdict::Settled, "an abstention ends early");
+    assert_eq!(at(&plan(n, &[], Some(0.02)), 0.9, 44_416), Decision::Settled);
+    assert_eq!(at(&plan(n, &[], Some(0.0001)), 0.9, 44_416), Decision::Open);
+    assert_eq!(at(&plan(n, &[], Some(0.0001)), 0.3, 320), Decision::Settled, "an abstention ends early");
 }
 
 /// k of n by the fixed rule: met or not at a radius.
@@ -101,7 +101,7 @@ fn simulate(text: &str, plan: &Sequential, targets: &[f64]) -> Needed {
                 done = trials;
                 let value = gambeson_checker::LatentRadius::value;
                 if stopped.is_none()
-                    && plan.verdict(count, done, value).expect("a verdict") == Verdict::Settled
+                    && plan.verdict(count, done, value).expect("a verdict") == Decision::Settled
                 {
                     stopped = Some((done, plan.radius(count, done).expect("a limit").map(value)));
                 }

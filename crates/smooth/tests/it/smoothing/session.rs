@@ -257,7 +257,7 @@ fn whole_numbers_give_the_values() {
         SessionFactory::new(plan.expect("it fits"), SessionParams { format, ..SessionParams::default() })
     };
     let toy = Sums { map: Some(map()) };
-    let space = Arc::new(Space::identity(12).of(Quantum::Byte));
+    let space = Arc::new(Space::identity(12).with_quantum(Quantum::Byte));
     for (exponent, small) in [(None, true), (Some(-8), false)] {
         let values = of(&toy, &space, exponent, RowFormat::Values);
         let whole = of(&toy, &space, exponent, RowFormat::WholeNumbers);

@@ -64,7 +64,7 @@ pub(crate) struct Sizes {
 
 /// Products of the same B that follow each other: number i has its A at `i·a` and its C at `i·c`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Series {
+pub(crate) struct ProductBatch {
     pub(crate) count: usize,
     pub(crate) a: usize,
     pub(crate) c: usize,
@@ -102,7 +102,7 @@ pub(crate) fn product(
     c: &mut [f32],
     end: End<'_>,
 ) {
-    products(isa, Series { count: 1, a: 0, c: 0 }, sizes, a, b, c, end);
+    products(isa, ProductBatch { count: 1, a: 0, c: 0 }, sizes, a, b, c, end);
 }
 
 /// A series of them.
@@ -110,7 +110,7 @@ pub(crate) fn product(
 /// Panics where A, B or C are too short for what is asked.
 pub(crate) fn products(
     isa: Isa,
-    series: Series,
+    series: ProductBatch,
     sizes: Sizes,
     (a, at): (&[f32], Rows),
     (b, bt): (&[f32], Columns),

@@ -32,7 +32,7 @@ fn products_are_exact_on_small_integers() {
                 let from = if matches!(columns_of, Columns::Packed) { &packed } else { &b };
                 let sizes = Sizes { rows, columns, segments, depth, out_row };
                 let at = Rows { row, segment, term: 1 };
-                let series = Series { count: lines, a: line, c: rows * out_row };
+                let series = ProductBatch { count: lines, a: line, c: rows * out_row };
                 products(isa, series, sizes, (&a, at), (from, columns_of), &mut c, end);
                 for (p, c) in c.chunks_exact(out_row).enumerate() {
                     for j in 0..columns {

@@ -2,7 +2,7 @@
 
 use super::sum_of;
 use crate::net::kernel::elementwise::add;
-use crate::net::layer::convolution::room;
+use crate::net::layer::convolution::first_of;
 use crate::net::pass::{LayerWeights, Pass, Wanted, linear_plan};
 use rayon::prelude::*;
 
@@ -22,11 +22,11 @@ impl Pass {
             let isa = self.isa;
             let (x, dy) = (&x[..images * features], &dy[..images * outputs]);
             let total = if plan.is_wide() {
-                let total = room(&mut partial, length);
+                let total = first_of(&mut partial, length);
                 plan.by_weights_wide(isa, x, dy, total);
                 &*total
             } else {
-                room(&mut partial, count * length)
+                first_of(&mut partial, count * length)
                     .par_chunks_mut(length)
                     .zip(dy.par_chunks(chunk * outputs))
                     .zip(x.par_chunks(chunk * features))
@@ -101,7 +101,7 @@ impl Pass {
             .for_each(|(at, (dx, sums))| {
                 if adds {
                     this.with_scratch(|scratch| {
-                        let own = room(&mut scratch.row, dx.len());
+                        let own = first_of(&mut scratch.row, dx.len());
                         work(this, at, own);
                         add(this.isa, own, dx);
                     });

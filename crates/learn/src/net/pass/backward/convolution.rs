@@ -3,7 +3,7 @@
 use super::sum_of;
 use crate::net::architecture::ValueIndex;
 use crate::net::kernel::elementwise::{add, affine_gradient};
-use crate::net::layer::convolution::{ConvolutionWeights, Scratch, room};
+use crate::net::layer::convolution::{ConvolutionWeights, Scratch, first_of};
 use crate::net::pass::forward::border;
 use crate::net::pass::{LayerWeights, Pass, Wanted};
 use crate::net::plan::ConvolutionPlan;
@@ -47,7 +47,7 @@ impl Pass {
         let (width, length) = (2 * plan.gradient, plan.weights());
         sums.clear();
         sums.resize(count * width, 0.0);
-        let parts = room(&mut partial, if own.weights { count * length } else { 0 });
+        let parts = first_of(&mut partial, if own.weights { count * length } else { 0 });
         let nothing = || (0..count).map(|_| &mut [][..]).collect();
         let mut to: Vec<&mut [f32]> =
             if own.input { dx[..self.images * each].chunks_mut(chunk * each).collect() } else { nothing() };
@@ -131,11 +131,11 @@ impl Backward<'_> {
         for i in 0..count {
             if self.wanted.weights {
                 let size = fx.len(self.plan.inputs);
-                let x = &mut room(&mut scratch.x, group * size)[i * size..][..size];
+                let x = &mut first_of(&mut scratch.x, group * size)[i * size..][..size];
                 self.pass.read(self.input, first + i, fx, x);
             }
             let size = fd.len(self.plan.outputs);
-            let dy = &mut room(&mut scratch.dy, group * size)[i * size..][..size];
+            let dy = &mut first_of(&mut scratch.dy, group * size)[i * size..][..size];
             self.pass.read_gradient(self.layer, first + i, dy);
         }
     }
@@ -151,7 +151,7 @@ impl Backward<'_> {
         let Self { pass, plan, weights, .. } = *self;
         if self.adds {
             let mut own = std::mem::take(&mut scratch.row);
-            plan.by_data(pass.isa, weights, count, scratch, room(&mut own, dx.len()));
+            plan.by_data(pass.isa, weights, count, scratch, first_of(&mut own, dx.len()));
             add(pass.isa, &own[..dx.len()], dx);
             scratch.row = own;
         } else {

@@ -3,7 +3,7 @@
 use crate::analysis::logged::{Dialect, Evidence, Input, Predicted};
 
 /// What a reader found in a log.
-pub(super) struct Known {
+pub(super) struct ParsedLog {
     pub(super) dialect: Dialect,
     pub(super) evidence: Evidence,
     pub(super) sigma: Option<f64>,

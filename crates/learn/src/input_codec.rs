@@ -26,7 +26,7 @@ type Normalisation = (Vec<f64>, Vec<f64>);
 
 /// From inputs to codes, from codes to rows of a network, and gradients back.
 #[derive(Clone, Debug)]
-pub struct View {
+pub struct InputCodec {
     input: Shape,
     /// What the network takes.
     output: Shape,
@@ -50,10 +50,10 @@ struct ChannelMaps {
     decode_back: Panels,
 }
 
-/// Why there is no view.
+/// Why there is no codec.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum ViewError {
+pub enum InputCodecError {
     /// Not one mean and deviation per channel, or one that is none.
     #[error("normalisation needs a finite mean and a deviation above 0 for each of {channels} channels")]
     Normalisation {
@@ -68,9 +68,9 @@ pub enum ViewError {
     Decode(#[from] DecodeError),
 }
 
-impl View {
+impl InputCodec {
     /// Codes are the values themselves.
-    pub fn values(input: Shape, normalisation: Option<&Normalisation>) -> Result<Self, ViewError> {
+    pub fn values(input: Shape, normalisation: Option<&Normalisation>) -> Result<Self, InputCodecError> {
         #[allow(clippy::cast_possible_truncation)] // a network's numbers are f32
         let map = |(mean, std): (f64, f64)| ((1.0 / std) as f32, (-mean / std) as f32);
         let kind = Kind::Values(channels(normalisation, input.channels)?.into_iter().map(map).collect());
@@ -82,7 +82,7 @@ impl View {
         projection: &Projection,
         onto: (usize, usize),
         normalisation: Option<&Normalisation>,
-    ) -> Result<Self, ViewError> {
+    ) -> Result<Self, InputCodecError> {
         let input = projection.shape();
         let normalisation = channels(normalisation, input.channels)?;
         let transform = Transform::new(projection.representation(), input.height, input.width)?;
@@ -105,7 +105,7 @@ impl View {
             };
             Ok(maps)
         });
-        let channels = channels.collect::<Result<Vec<ChannelMaps>, ViewError>>()?;
+        let channels = channels.collect::<Result<Vec<ChannelMaps>, InputCodecError>>()?;
         let output = Shape { height: onto.0, width: onto.1, ..input };
         Ok(Self { input, output, kind: Kind::Projected(channels), isa: Isa::detect() })
     }
@@ -215,12 +215,15 @@ impl View {
 }
 
 /// One mean and one deviation per channel; 0 and 1 without a normalisation.
-fn channels(normalisation: Option<&Normalisation>, channels: usize) -> Result<Vec<(f64, f64)>, ViewError> {
+fn channels(
+    normalisation: Option<&Normalisation>,
+    channels: usize,
+) -> Result<Vec<(f64, f64)>, InputCodecError> {
     let Some((mean, std)) = normalisation else { return Ok(vec![(0.0, 1.0); channels]) };
     let fine = |(mean, std): &(f64, f64)| mean.is_finite() && std.is_finite() && *std > 0.0;
     let both: Vec<(f64, f64)> = mean.iter().copied().zip(std.iter().copied()).collect();
     if mean.len() == channels && std.len() == channels && both.iter().all(fine) {
         return Ok(both);
     }
-    Err(ViewError::Normalisation { channels })
+    Err(InputCodecError::Normalisation { channels })
 }

@@ -1,8 +1,11 @@
 //! The error of this library. Messages name the fields of parameter structs; [`Error::field`] returns that name, so that a
 //! program can print its own name for it.
 
-use crate::analyze_error::AnalyzeError;
-use crate::attack_error::AttackError;
+pub(crate) mod analyze;
+pub(crate) mod attack;
+
+use crate::error::analyze::AnalyzeError;
+use crate::error::attack::AttackError;
 use crate::toy::ToyTextError;
 use gambeson_checker::CheckError;
 use gambeson_checker::StatisticsError;
@@ -186,7 +189,7 @@ pub enum Error {
     Spec(Box<SpecFileError>),
     /// Nothing can be trained by the spec on its data.
     #[error(transparent)]
-    Setup(Box<SetupError>),
+    TrainSetup(Box<SetupError>),
     /// Training failed. What was written before stays.
     #[error(transparent)]
     Train(Box<TrainError>),
@@ -264,11 +267,11 @@ impl From<PrepareError> for Error {
     fn from(error: PrepareError) -> Self {
         match error {
             PrepareError::Data(error) => error.into(),
-            PrepareError::Setup(error) => match *error {
+            PrepareError::TrainSetup(error) => match *error {
                 SetupError::Stopped | SetupError::Energies(DataEnergiesError::Stopped) => {
                     DataError::Stopped.into()
                 }
-                other => Self::Setup(Box::new(other)),
+                other => Self::TrainSetup(Box::new(other)),
             },
         }
     }
@@ -329,7 +332,7 @@ impl Error {
                 SpecFileProblem::Spec(error) => key(error),
                 _ => None,
             },
-            Self::Setup(error) => match &**error {
+            Self::TrainSetup(error) => match &**error {
                 SetupError::Spec(error) => key(error),
                 _ => None,
             },

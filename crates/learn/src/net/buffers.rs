@@ -3,18 +3,18 @@
 
 use super::architecture::{Architecture, ValueIndex};
 use super::kernel::winograd::Layout;
-use super::plan::{Frame, Plan};
+use super::plan::{PaddedPlane, Plan};
 use std::collections::HashMap;
 
 /// Where a value lies: the buffer, and the frame around its plane.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
+pub(super) struct BufferSlot {
     pub(super) buffer: usize,
-    pub(super) frame: Frame,
+    pub(super) frame: PaddedPlane,
     pub(super) channels: usize,
 }
 
-impl Room {
+impl BufferSlot {
     /// As the kernels want it.
     pub(super) fn layout(self) -> Layout {
         let row = self.frame.columns * self.channels;
@@ -36,15 +36,18 @@ pub(super) fn apart(numbers: usize) -> usize {
 }
 
 /// The frame of every shape: wide enough for all kernels that read a value of it.
-pub(super) fn frames(plan: &Plan, architecture: &Architecture) -> HashMap<(usize, usize, usize), Frame> {
-    let mut frames: HashMap<(usize, usize, usize), Frame> = HashMap::new();
+pub(super) fn frames(
+    plan: &Plan,
+    architecture: &Architecture,
+) -> HashMap<(usize, usize, usize), PaddedPlane> {
+    let mut frames: HashMap<(usize, usize, usize), PaddedPlane> = HashMap::new();
     let key = |value: ValueIndex| {
         let value = &plan.values[value];
         (value.shape.height, value.shape.width, value.stored)
     };
     for value in 0..plan.values.len() {
         let (rows, columns, _) = key(value);
-        frames.entry(key(value)).or_insert(Frame { before: 0, rows, columns, step: 1 });
+        frames.entry(key(value)).or_insert(PaddedPlane { before: 0, rows, columns, step: 1 });
     }
     let readers = || plan.convolutions.iter().enumerate().filter_map(|(at, plan)| Some((at, plan.as_ref()?)));
     for (at, plan) in readers() {
@@ -63,12 +66,12 @@ pub(super) fn frames(plan: &Plan, architecture: &Architecture) -> HashMap<(usize
 }
 
 /// Which buffer every value lies in; values of one geometry take turns, but for the input.
-pub(super) fn rooms(
+pub(super) fn assign_buffers(
     plan: &Plan,
     architecture: &Architecture,
-    frames: &HashMap<(usize, usize, usize), Frame>,
-) -> (Vec<Room>, Vec<usize>) {
-    let (mut rooms, mut buffers) = (Vec::new(), Vec::new());
+    frames: &HashMap<(usize, usize, usize), PaddedPlane>,
+) -> (Vec<BufferSlot>, Vec<usize>) {
+    let (mut slots, mut sizes) = (Vec::new(), Vec::new());
     // Geometry of each buffer, and the layer after which it is free.
     let mut taken: Vec<((usize, usize, usize), usize)> = Vec::new();
     for (at, value) in plan.values.iter().enumerate() {
@@ -79,13 +82,13 @@ pub(super) fn rooms(
         let free = taken.iter().position(|&(own, until)| own == key && until + 1 < at.max(1));
         let buffer = free.unwrap_or_else(|| {
             taken.push((key, 0));
-            buffers.push(apart(frame.len(value.stored)));
-            buffers.len() - 1
+            sizes.push(apart(frame.len(value.stored)));
+            sizes.len() - 1
         });
         // The input's channels that only fill up are never written, so nothing else may lie there: of an infinite number
         // of another image even a weight of 0 makes NaN.
         taken[buffer].1 = if at == 0 { usize::MAX - 1 } else { last };
-        rooms.push(Room { buffer, frame, channels: value.stored });
+        slots.push(BufferSlot { buffer, frame, channels: value.stored });
     }
-    (rooms, buffers)
+    (slots, sizes)
 }

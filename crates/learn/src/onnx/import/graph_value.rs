@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 /// A value of our network as the graph has it under some name.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Known {
+pub(super) struct GraphValue {
     /// The value: 0 for the input, i + 1 for what layer i makes.
     pub(super) value: usize,
     /// Its shape.
@@ -43,7 +43,7 @@ pub(super) struct Sampled {
     pub(super) zeros: [usize; 2],
 }
 
-impl Known {
+impl GraphValue {
     /// A value as a layer makes it.
     pub(super) fn made(value: usize, shape: Shape) -> Self {
         let axes = vec![shape.channels, shape.height, shape.width];

@@ -10,13 +10,13 @@
 //!
 //! In ℓ2 all three are the same where the encoder has orthonormal rows; in ℓ∞ they are three different balls.
 
-use crate::view::View;
+use crate::input_codec::InputCodec;
 use gambeson_lowrank::projection::representation::{EmptyGrid, Representation, Transform};
 use rayon::prelude::*;
 
 /// What a perturbation is a change of.
 #[derive(Clone, Debug)]
-pub enum Frame {
+pub enum PerturbationBasis {
     /// The code.
     Code,
     /// The values of the input.
@@ -25,19 +25,19 @@ pub enum Frame {
     Cosines(Box<Transform>),
 }
 
-impl Frame {
-    /// Cosine coefficients of the inputs of a view: along rows and columns, or along frames of one row.
-    pub fn cosines(view: &View) -> Result<Self, EmptyGrid> {
-        let (height, width) = (view.input().height, view.input().width);
+impl PerturbationBasis {
+    /// Cosine coefficients of the inputs of a codec: along rows and columns, or along frames of one row.
+    pub fn cosines(codec: &InputCodec) -> Result<Self, EmptyGrid> {
+        let (height, width) = (codec.input().height, codec.input().width);
         let representation = if height == 1 { Representation::Dct1 } else { Representation::Dct2 };
         Ok(Self::Cosines(Box::new(Transform::new(representation, height, width)?)))
     }
 
     /// Numbers of a perturbation.
-    pub fn dim(&self, view: &View) -> usize {
+    pub fn dim(&self, codec: &InputCodec) -> usize {
         match self {
-            Self::Code => view.rank(),
-            Self::Values | Self::Cosines(_) => view.input().len(),
+            Self::Code => codec.rank(),
+            Self::Values | Self::Cosines(_) => codec.input().len(),
         }
     }
 
@@ -49,26 +49,26 @@ impl Frame {
     }
 
     /// `codes` ← L·d, row by row.
-    pub(crate) fn encode(&self, view: &View, d: &[f32], room: &mut Vec<f32>, codes: &mut [f32]) {
+    pub(crate) fn encode(&self, codec: &InputCodec, d: &[f32], room: &mut Vec<f32>, codes: &mut [f32]) {
         match self {
             Self::Code => codes.copy_from_slice(d),
-            Self::Values => view.encode(d, codes),
+            Self::Values => codec.encode(d, codes),
             Self::Cosines(transform) => {
                 room.clear();
                 room.extend_from_slice(d);
                 transformed(transform, room, Transform::inverse);
-                view.encode(room, codes);
+                codec.encode(room, codes);
             }
         }
     }
 
     /// `by_d` ← Lᵀ·by_codes, row by row.
-    pub(crate) fn encode_back(&self, view: &View, by_codes: &[f32], by_d: &mut [f32]) {
+    pub(crate) fn encode_back(&self, codec: &InputCodec, by_codes: &[f32], by_d: &mut [f32]) {
         match self {
             Self::Code => by_d.copy_from_slice(by_codes),
-            Self::Values => view.encode_back(by_codes, by_d),
+            Self::Values => codec.encode_back(by_codes, by_d),
             Self::Cosines(transform) => {
-                view.encode_back(by_codes, by_d);
+                codec.encode_back(by_codes, by_d);
                 // The transform is orthogonal: the transpose of its inverse is itself.
                 transformed(transform, by_d, Transform::forward);
             }
