@@ -94,10 +94,10 @@ pub enum AttackError {
         /// What the codec gives.
         shown: Shape,
     },
-    /// Perturbations of a code are none of an input.
+    /// A ball of codes was asked for, which says nothing about inputs.
     #[error("a ball of codes says nothing about inputs: values or cosine coefficients are needed")]
     PerturbationBasis,
-    /// An input with a radius that is none, with values of another shape, or of a class that there is not.
+    /// Invalid radius, shape or class.
     #[error("input {index}: {values} values, radius {epsilon}, class {class}: cannot be attacked")]
     Victim {
         /// Which.

@@ -252,7 +252,7 @@ impl Plan {
     }
 }
 
-/// Who takes a value, in order; a layer that takes it twice is there twice, its input first.
+/// Readers of a value in layer order; a layer that reads it twice appears twice, as its input first.
 fn readers(architecture: &Architecture, value: ValueIndex) -> Vec<Reader> {
     let mut readers = Vec::new();
     for (at, layer) in architecture.layers.iter().enumerate() {
