@@ -23,6 +23,8 @@ mod mwu;
 mod projection;
 /// Cosine transforms.
 mod representation;
+/// Rules about the sources of all libraries.
+mod rules;
 /// Files of named arrays.
 mod safetensors;
 /// Bounds to the bit.
