@@ -9,6 +9,7 @@ use gambeson_learn::runtime::RuntimeError;
 use gambeson_learn::smoothed::SmoothedError;
 use gambeson_lowrank::parameter::ParameterError;
 use gambeson_lowrank::sdp::problem::ProblemError;
+use gambeson_reproduce::{ReproduceError, RunError};
 use gambeson_smooth::analysis::{AnalysisError, LogError, MissingRadii};
 use gambeson_smooth::record::{NotExtendable, ProjectionMismatch};
 use gambeson_smooth::selection::SelectionError;
@@ -91,6 +92,8 @@ pub(crate) fn hint(error: &(dyn Error + 'static)) -> Option<&'static str> {
         .or_else(|| error.downcast_ref().and_then(of_data))
         .or_else(|| error.downcast_ref().and_then(of_analyze))
         .or_else(|| error.downcast_ref().and_then(of_extension))
+        .or_else(|| error.downcast_ref().and_then(of_experiment))
+        .or_else(|| error.downcast_ref().and_then(of_run))
 }
 
 /// The library's own error shows its cause instead of handing it on.
@@ -109,6 +112,26 @@ fn of_call(error: &gambeson::Error) -> Option<&'static str> {
             AttackError::Model(reason) => of_model(reason),
             _ => None,
         },
+        _ => None,
+    }
+}
+
+fn of_experiment(error: &ReproduceError) -> Option<&'static str> {
+    match error {
+        ReproduceError::NoRecords { .. } => Some("run it without --render-only"),
+        ReproduceError::NoSound { .. } => Some("leave out --data"),
+        _ => None,
+    }
+}
+
+fn of_run(error: &RunError) -> Option<&'static str> {
+    match error {
+        RunError::NoData { looked: None, .. } => {
+            Some("$GAMBESON_REFERENCE_DATA is not set: set it, or name a folder with --data")
+        }
+        RunError::NoData { looked: Some(_), .. } => {
+            Some("set $GAMBESON_REFERENCE_DATA, or name a folder with --data")
+        }
         _ => None,
     }
 }

@@ -8,7 +8,6 @@
 //!   files to be written; `machine` what the system reports about itself; `ended` the exit codes;
 //! * `json` has the objects that commands print with `--json` and `reproduce` reads back;
 //! * `files` knows what every command reads and writes, and refuses what would destroy an input;
-//! * `reproduce` has the experiments of the paper as data: plans, records, tables and figures made from them;
 //! * `commands` has one file or folder per verb.
 //!
 //! Results go to stdout, everything else to stderr. Exit codes: 0 done and as asked, 1 ran but fell short, 2 error.
@@ -25,7 +24,6 @@ mod live_data;
 mod machine;
 mod output;
 mod progress;
-mod reproduce;
 mod screen;
 
 use clap::Parser;

@@ -31,12 +31,6 @@ pub(crate) fn free_memory() -> Option<u64> {
     Some(group.map_or(free, |group| group.min(free)))
 }
 
-/// The model of the processor.
-pub(crate) fn cpu_model() -> Option<String> {
-    let info = std::fs::read_to_string("/proc/cpuinfo").ok()?;
-    value(&info, "model name").map(str::to_owned)
-}
-
 /// The value of the first line `key: value`.
 fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     text.lines()

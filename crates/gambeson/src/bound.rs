@@ -36,10 +36,20 @@ impl Method {
         }
     }
 
-    fn name(self) -> &'static str {
+    /// As in commands and experiments.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Mwu => "mwu",
+            Self::BurerMonteiro => "burer-monteiro",
+        }
+    }
+
+    /// The method chosen for every matrix.
+    fn chosen(self) -> Self {
         match self.solver() {
-            Solver::MultiplicativeWeights => "mwu",
-            Solver::BurerMonteiro => "burer-monteiro",
+            Solver::MultiplicativeWeights => Self::Mwu,
+            Solver::BurerMonteiro => Self::BurerMonteiro,
         }
     }
 }
@@ -147,7 +157,7 @@ impl Bound {
             n: found.certificate.weights.len(),
             norm: self.norm,
             domain: domain_name(found.certificate.domain).to_owned(),
-            method: self.method.name().to_owned(),
+            method: self.method.chosen().name().to_owned(),
             upper: found.upper.value(),
             lower: found.lower.value(),
             sdp_lower: found.sdp_lower.value(),

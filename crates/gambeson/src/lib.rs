@@ -67,7 +67,7 @@ pub use error::attack::AttackError;
 pub use event::{Event, Note};
 pub use export::{ExportParams, Exported, export};
 pub use fit::{Fit, FitParams, fit, open_projection, spectrum};
-pub use matrix::{MatrixInput, RandomKind, open_matrix, random_matrix};
+pub use matrix::{MatrixInput, RandomInstance, RandomKind, open_matrix, random_matrix};
 pub use model::{BaseClassifier, Model, ModelParams, open_model};
 pub use project::{
     FitMethodKind, Inspection, Sweep, SweepParams, inspect_projection, spectrum_figure, sweep, sweep_figure,

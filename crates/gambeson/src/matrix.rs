@@ -5,8 +5,10 @@ use crate::error::Error;
 use gambeson_lowrank::linalg::matrix::Matrix;
 use gambeson_lowrank::matrix_file::{self, Input};
 use gambeson_lowrank::sdp::instance;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::Instant;
+use thiserror::Error;
 
 /// A matrix or graph, and what to call it.
 #[derive(Clone, Debug)]
@@ -32,10 +34,12 @@ impl MatrixInput {
 }
 
 /// A family of random matrices of appendix E.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RandomKind {
+    #[serde(rename = "psd")]
     /// M = AAᵀ/tr(AAᵀ), A with standard normal entries.
     PositiveSemidefinite,
+    #[serde(rename = "qp")]
     /// Standard normal entries, the diagonal replaced by its absolute values.
     QuadraticProgram,
 }
@@ -48,6 +52,64 @@ impl RandomKind {
             Self::QuadraticProgram => "qp",
         }
     }
+}
+
+/// A random matrix: its family, size and seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RandomInstance {
+    /// The family.
+    pub kind: RandomKind,
+    /// Rows and columns.
+    pub n: usize,
+    /// Seed of its entries.
+    pub seed: u64,
+}
+
+impl RandomInstance {
+    /// Sizes that are generated.
+    pub const DIMENSIONS: std::ops::RangeInclusive<usize> = 1..=100_000;
+}
+
+/// `KIND:N:SEED`, as in `psd:300:1`.
+impl std::str::FromStr for RandomInstance {
+    type Err = RandomInstanceError;
+
+    fn from_str(text: &str) -> Result<Self, RandomInstanceError> {
+        let parts: Vec<&str> = text.split(':').collect();
+        let &[kind, n, seed] = parts.as_slice() else { return Err(RandomInstanceError::Form) };
+        let kind = match kind {
+            "psd" => RandomKind::PositiveSemidefinite,
+            "qp" => RandomKind::QuadraticProgram,
+            other => return Err(RandomInstanceError::Kind(other.to_owned())),
+        };
+        let sized = n.parse().ok().filter(|n| Self::DIMENSIONS.contains(n));
+        let n = sized
+            .ok_or_else(|| RandomInstanceError::Dimension { text: n.to_owned(), range: Self::DIMENSIONS })?;
+        let seed = seed.parse().map_err(|_| RandomInstanceError::Seed(seed.to_owned()))?;
+        Ok(Self { kind, n, seed })
+    }
+}
+
+/// Why a text names no random matrix.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum RandomInstanceError {
+    /// Not three parts.
+    #[error("expected KIND:N:SEED, for example psd:300:1")]
+    Form,
+    /// An unknown family.
+    #[error("unknown kind `{0}`: expected psd or qp")]
+    Kind(String),
+    /// A size that is none, or too large.
+    #[error("`{text}` is not a dimension: expected {} to {}", range.start(), range.end())]
+    Dimension {
+        /// What was given.
+        text: String,
+        /// What is generated.
+        range: std::ops::RangeInclusive<usize>,
+    },
+    /// A seed that is no number.
+    #[error("`{0}` is not a seed: expected a whole number")]
+    Seed(String),
 }
 
 /// Reads a matrix or graph, recognised by content: .npy, .npz, Matrix Market, rudy, SDPA of max-cut shape.

@@ -3,11 +3,11 @@
 use super::replay::ReplayArguments;
 use super::shared::{OUTPUT, seconds};
 use clap::{Args, ValueEnum};
+use gambeson::RandomInstance;
 use gambeson_checker::Domain;
 use gambeson_lowrank::sdp::bracket::{BoundParams, Solver};
 use gambeson_lowrank::sdp::mwu::{MwuParams, Width};
 use gambeson_lowrank::sdp::problem::OperatorNorm;
-use serde::Deserialize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -187,18 +187,8 @@ impl From<SolverName> for gambeson::Method {
     }
 }
 
-impl From<RandomKind> for gambeson::RandomKind {
-    fn from(kind: RandomKind) -> Self {
-        match kind {
-            RandomKind::PositiveSemidefinite => Self::PositiveSemidefinite,
-            RandomKind::QuadraticProgram => Self::QuadraticProgram,
-        }
-    }
-}
-
 /// A solver of the semidefinite relaxation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SolverName {
     /// The best for the matrix
     #[default]
@@ -207,60 +197,6 @@ pub(crate) enum SolverName {
     Mwu,
     /// Low-rank factorisation
     BurerMonteiro,
-}
-
-/// KIND:N:SEED.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RandomInstance {
-    pub(crate) kind: RandomKind,
-    pub(crate) n: usize,
-    pub(crate) seed: u64,
-}
-
-/// A family of random matrices of appendix E.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub(crate) enum RandomKind {
-    #[serde(rename = "psd")]
-    PositiveSemidefinite,
-    #[serde(rename = "qp")]
-    QuadraticProgram,
-}
-
-impl RandomKind {
-    /// As on the command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::PositiveSemidefinite => "psd",
-            Self::QuadraticProgram => "qp",
-        }
-    }
-}
-
-/// Dimensions a random matrix may have.
-pub(crate) const DIMENSIONS: std::ops::RangeInclusive<usize> = 1..=100_000;
-
-impl std::str::FromStr for RandomInstance {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parts: Vec<&str> = text.split(':').collect();
-        let &[kind, n, seed] = parts.as_slice() else {
-            return Err("expected KIND:N:SEED, for example psd:300:1".to_owned());
-        };
-        let kind = match kind {
-            "psd" => RandomKind::PositiveSemidefinite,
-            "qp" => RandomKind::QuadraticProgram,
-            other => return Err(format!("unknown kind `{other}`: expected psd or qp")),
-        };
-        let (least, most) = (DIMENSIONS.start(), DIMENSIONS.end());
-        let n = n
-            .parse()
-            .ok()
-            .filter(|n| DIMENSIONS.contains(n))
-            .ok_or_else(|| format!("`{n}` is not a dimension: expected {least} to {most}"))?;
-        let seed = seed.parse().map_err(|_| format!("`{seed}` is not a seed: expected a whole number"))?;
-        Ok(Self { kind, n, seed })
-    }
 }
 
 fn gap_help() -> String {

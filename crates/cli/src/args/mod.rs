@@ -23,13 +23,13 @@ pub(crate) use data::{
 pub(crate) use export::ExportArguments;
 pub(crate) use figure::FigureFiles;
 use gambeson_report::text::COLUMNS;
-pub(crate) use matrix::{BoundArguments, CheckArguments, DIMENSIONS, RandomInstance, RandomKind, SolverName};
+pub(crate) use matrix::{BoundArguments, CheckArguments};
 pub(crate) use project::{
-    BasisName, FitArguments, FitDataArguments, FitMethodName, InspectArguments, ProjectCommand,
-    SparseArguments, SpectrumArguments, SweepArguments,
+    BasisName, FitArguments, FitDataArguments, InspectArguments, ProjectCommand, SparseArguments,
+    SpectrumArguments, SweepArguments,
 };
 pub(crate) use quickstart::{CONTENDERS, QuickstartArguments};
-pub(crate) use reproduce::{ObjectName, ReproduceArguments, ScaleName};
+pub(crate) use reproduce::ReproduceArguments;
 pub(crate) use shared::ReadingArguments;
 pub(crate) use train::{TrainArguments, TrainRequest};
 

@@ -4,11 +4,11 @@ use super::data::AudioArguments;
 use super::figure::FigureArguments;
 use super::shared::SplitName;
 use super::shared::{DATA, OUTPUT, seconds};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use gambeson::{FitMethodKind, SweepParams};
 use gambeson_lowrank::projection::method::algorithm3::SparseParams;
 use gambeson_lowrank::sdp::bracket::BoundParams;
-use serde::Deserialize;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -91,8 +91,8 @@ pub(crate) struct FitArguments {
     #[command(flatten)]
     pub(crate) data: FitDataArguments,
     /// The method.
-    #[arg(long, value_enum, default_value_t = FitMethodName::Robust, help_heading = SEARCH)]
-    pub(crate) method: FitMethodName,
+    #[arg(long, value_parser = methods(), default_value = FitMethodKind::Robust.name(), help_heading = SEARCH)]
+    pub(crate) method: FitMethodKind,
     /// Rank of each channel.
     #[arg(long, value_name = "R", conflicts_with = "kappa", help_heading = TARGET)]
     pub(crate) rank: Option<usize>,
@@ -146,8 +146,8 @@ pub(crate) struct SweepArguments {
     #[arg(long, value_name = "E,...", value_delimiter = ',', help_heading = SEARCH)]
     pub(crate) errors: Option<Vec<f64>>,
     /// Methods to compare [default: all].
-    #[arg(long, value_name = "M,...", value_enum, value_delimiter = ',', help_heading = SEARCH)]
-    pub(crate) methods: Option<Vec<FitMethodName>>,
+    #[arg(long, value_name = "M,...", value_parser = methods(), value_delimiter = ',', help_heading = SEARCH)]
+    pub(crate) methods: Option<Vec<FitMethodKind>>,
     /// Ask for errors 0.005,0.01,0.02,0.0345,0.05,0.1.
     #[arg(long, conflicts_with = "errors", help_heading = SEARCH)]
     pub(crate) full: bool,
@@ -195,48 +195,8 @@ pub(crate) enum BasisName {
     Pixel,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum FitMethodName {
-    /// Coordinates of largest energy
-    Axis,
-    /// Principal components
-    Pca,
-    /// Sparse components
-    SparsePca,
-    /// Algorithm 3 of the paper: principal and sparse components
-    Algorithm3,
-    /// The smallest proven kappa of many kinds of projection
-    Robust,
-}
-
-impl FitMethodName {
-    /// As on the command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Axis => "axis",
-            Self::Pca => "pca",
-            Self::SparsePca => "sparse-pca",
-            Self::Algorithm3 => "algorithm3",
-            Self::Robust => "robust",
-        }
-    }
-}
-
-impl From<FitMethodName> for FitMethodKind {
-    fn from(name: FitMethodName) -> Self {
-        match name {
-            FitMethodName::Axis => Self::Axis,
-            FitMethodName::Pca => Self::Pca,
-            FitMethodName::SparsePca => Self::SparsePca,
-            FitMethodName::Algorithm3 => Self::Algorithm3,
-            FitMethodName::Robust => Self::Robust,
-        }
-    }
-}
-
-impl std::fmt::Display for FitMethodName {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(self.name())
-    }
+/// The names of methods of fitting.
+fn methods() -> impl TypedValueParser<Value = FitMethodKind> {
+    let all = FitMethodKind::ALL.map(|method| PossibleValue::new(method.name()).help(method.about()));
+    PossibleValuesParser::new(all).try_map(|name| FitMethodKind::from_name(&name).ok_or("unknown"))
 }

@@ -1,7 +1,9 @@
 //! The command line of `gambeson reproduce`.
 
 use super::shared::seconds;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use gambeson_reproduce::{ObjectName, Scale};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -18,14 +20,14 @@ if a run failed (after all others were tried).";
 #[allow(clippy::struct_excessive_bools)] // flags
 pub(crate) struct ReproduceArguments {
     /// The table or figure.
-    #[arg(required_unless_present = "list", value_enum, hide_possible_values = true)]
+    #[arg(required_unless_present = "list", value_parser = objects(), hide_possible_values = true)]
     pub(crate) name: Option<ObjectName>,
     /// List the tables and figures.
     #[arg(long)]
     pub(crate) list: bool,
     /// How much of the experiment to run.
-    #[arg(long, value_enum, default_value_t = ScaleName::Desk)]
-    pub(crate) scale: ScaleName,
+    #[arg(long, value_parser = scales(), default_value = Scale::default().name())]
+    pub(crate) scale: Scale,
     /// Folder for records, tables and figures.
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) results: PathBuf,
@@ -49,64 +51,14 @@ pub(crate) struct ReproduceArguments {
     pub(crate) json: bool,
 }
 
-/// A table or figure of the paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ObjectName {
-    /// Figure 8: Algorithm 2 on positive semidefinite matrices
-    FigMwuPsd,
-    /// Figure 9: Algorithm 2 on matrices with a non-negative diagonal
-    FigMwuQp,
-    /// Table 2: run time, positive semidefinite, n = 500 to 4500
-    TableRuntime,
-    /// Table 3: time and memory on large matrices, n = 5000 to 20000
-    TableLargeN,
-    /// Table 1: proven kappa of projections of CIFAR-10 and CIFAR-100
-    TableNorms,
-    /// Figure 5: error of principal components of both CIFARs
-    FigPcaError,
-    /// Table 4: proven kappa of projections of speech, six trials
-    TableAudio,
-    /// Figure 3: sparse random changes of cosine coefficients
-    FigDctPerturbations,
-    /// Figure 7: adversarial examples of a network trained by PGD
-    FigAdvExamples,
-    /// Ours: Algorithm 1 and its baselines on CIFAR-10, small networks
-    TableNetworks,
+/// The names of tables and figures.
+fn objects() -> impl TypedValueParser<Value = ObjectName> {
+    let all = ObjectName::ALL.map(|object| PossibleValue::new(object.name()).help(object.about()));
+    PossibleValuesParser::new(all).try_map(|name| ObjectName::from_name(&name).ok_or("unknown"))
 }
 
-impl ObjectName {
-    /// As on the command line, in files and in records.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::FigMwuPsd => "fig-mwu-psd",
-            Self::FigMwuQp => "fig-mwu-qp",
-            Self::TableRuntime => "table-runtime",
-            Self::TableLargeN => "table-large-n",
-            Self::TableNorms => "table-norms",
-            Self::FigPcaError => "fig-pca-error",
-            Self::TableAudio => "table-audio",
-            Self::FigDctPerturbations => "fig-dct-perturbations",
-            Self::FigAdvExamples => "fig-adv-examples",
-            Self::TableNetworks => "table-networks",
-        }
-    }
-}
-
-/// How much of an experiment to run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ScaleName {
-    /// Minutes to an hour on a desk
-    Desk,
-    /// As in the paper
-    Paper,
-}
-
-impl ScaleName {
-    /// As on the command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Desk => "desk",
-            Self::Paper => "paper",
-        }
-    }
+/// The names of scales.
+fn scales() -> impl TypedValueParser<Value = Scale> {
+    let all = Scale::ALL.map(|scale| PossibleValue::new(scale.name()).help(scale.about()));
+    PossibleValuesParser::new(all).try_map(|name| Scale::from_name(&name).ok_or("unknown"))
 }

@@ -1,7 +1,6 @@
 //! The matrix a command works on.
 
-use crate::args::RandomInstance;
-use gambeson::{Context, MatrixInput, open_matrix, random_matrix};
+use gambeson::{Context, MatrixInput, RandomInstance, open_matrix, random_matrix};
 use std::path::Path;
 
 /// From a file or a generator.
@@ -11,7 +10,7 @@ pub(super) fn load(
     context: &Context,
 ) -> anyhow::Result<MatrixInput> {
     Ok(match (path, instance) {
-        (_, Some(RandomInstance { kind, n, seed })) => random_matrix(context, kind.into(), n, seed)?,
+        (_, Some(RandomInstance { kind, n, seed })) => random_matrix(context, kind, n, seed)?,
         (path, None) => open_matrix(context, path.unwrap_or(Path::new("")))?, // clap requires one of the two
     })
 }

@@ -18,7 +18,7 @@ mod train;
 use crate::args::{Arguments, Command};
 use crate::ended::Ended;
 use crate::files;
-use crate::machine::{Resources, free_memory};
+use crate::machine::free_memory;
 use crate::output::Output;
 use crate::progress::interrupted;
 use clap::CommandFactory;
@@ -38,7 +38,6 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Ended> {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
     let context = ContextParams { threads: NonZeroUsize::new(threads), memory_limit: memory };
     let context = &Context::new(context)?.with_interrupt(interrupted);
-    let resources = Resources { threads, memory };
     // Not locked: observers print from the threads of the context.
     let mut stdout = Output(std::io::stdout());
     match arguments.command {
@@ -54,7 +53,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Ended> {
         Command::Attack(arguments) => attack::run(&arguments, &mut stdout, context),
         Command::Analyze(arguments) => analyze::run(&arguments, &mut stdout, context),
         Command::Export(arguments) => export::run(&arguments, &mut stdout, context),
-        Command::Reproduce(arguments) => reproduce::run(&arguments, &mut stdout, resources),
+        Command::Reproduce(arguments) => reproduce::run(&arguments, &mut stdout, context),
         Command::Completions { shell } => {
             let mut script = Vec::new(); // generators panic if a writer fails
             clap_complete::generate(shell, &mut Arguments::command(), "gambeson", &mut script);

@@ -234,7 +234,7 @@ fn sound_files_are_found_by_variable_or_option() {
     }
     let line = "reproduce table-audio --experiments .";
     let run = run_in(&bench, line, &[]);
-    assert!(run.code == 2 && run.stderr.contains("GAMBESON_REFERENCE_DATA, which is not set"), "{run:?}");
+    assert!(run.code == 2 && run.stderr.contains("GAMBESON_REFERENCE_DATA is not set"), "{run:?}");
     assert!(run.stderr.contains("--data") && run.stdout.contains("Incomplete: 0 of 4"), "{run:?}");
     let run = run_in(&bench, line, &[("GAMBESON_REFERENCE_DATA", &bench.path("results"))]);
     assert!(run.code == 2 && run.stderr.contains("no such folder of sound files"), "{run:?}");

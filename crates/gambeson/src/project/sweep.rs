@@ -45,6 +45,22 @@ impl FitMethodKind {
         }
     }
 
+    /// What it is, in a line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Axis => "Coordinates of largest energy",
+            Self::Pca => "Principal components",
+            Self::SparsePca => "Sparse components",
+            Self::Algorithm3 => "Algorithm 3 of the paper: principal and sparse components",
+            Self::Robust => "The smallest proven kappa of many kinds of projection",
+        }
+    }
+
+    /// The method of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|method| method.name() == name)
+    }
+
     /// The method for an error, with the parameters of its sparse part.
     fn method(self, error: f64, sparse: SparseParams) -> FitMethod {
         match self {

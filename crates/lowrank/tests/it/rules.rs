@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates that others may use; the program is not among them.
-const LIBRARIES: [&str; 7] = ["checker", "lowrank", "smooth", "data", "learn", "report", "gambeson"];
+const LIBRARIES: [&str; 8] =
+    ["checker", "lowrank", "smooth", "data", "learn", "report", "gambeson", "reproduce"];
 /// Most files in a folder of sources.
 const MOST_FILES: usize = 15;
 

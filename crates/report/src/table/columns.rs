@@ -3,6 +3,7 @@
 use crate::text::is_invisible;
 
 /// Columns in groups, rows of cells, and notes below.
+#[derive(Clone, Debug)]
 pub struct Table {
     /// Above the table.
     pub caption: String,
@@ -12,6 +13,7 @@ pub struct Table {
     pub notes: Vec<String>,
 }
 
+#[derive(Clone, Debug)]
 pub(super) struct Column {
     /// Neighbours of one group share a heading; empty without one.
     pub(super) group: String,

@@ -49,7 +49,7 @@ pub(super) fn run(
 }
 
 fn target(arguments: &FitArguments) -> anyhow::Result<Target> {
-    use crate::args::FitMethodName::Algorithm3;
+    use gambeson::FitMethodKind::Algorithm3;
     Ok(match (arguments.rank, arguments.error, arguments.kappa) {
         (Some(_), Some(_), _) if arguments.method != Algorithm3 => {
             bail!("--rank and --error together need --method algorithm3; otherwise give one of them")

@@ -1,6 +1,7 @@
 //! Methods of fitting: from the command line, and in words.
 
-use crate::args::{FitMethodName, SparseArguments};
+use crate::args::SparseArguments;
+use gambeson::FitMethodKind;
 use gambeson_lowrank::projection::fit::{BasisConstruction, FitMethod};
 use gambeson_lowrank::projection::method::algorithm3::SparseParams;
 
@@ -27,7 +28,7 @@ pub(super) fn sparse_params(sparse: &SparseArguments) -> SparseParams {
 
 /// The method with its parameters.
 pub(super) fn method_of(
-    name: FitMethodName,
+    name: FitMethodKind,
     sparse: &SparseArguments,
     rank: Option<usize>,
     error: Option<f64>,
@@ -35,10 +36,10 @@ pub(super) fn method_of(
 ) -> FitMethod {
     let sparse = sparse_params(sparse);
     match name {
-        FitMethodName::Axis => FitMethod::Axis,
-        FitMethodName::Pca => FitMethod::Pca,
-        FitMethodName::SparsePca => FitMethod::SparsePca(sparse),
-        FitMethodName::Algorithm3 => FitMethod::Algorithm3 { rank, error, splits: splits.to_vec(), sparse },
-        FitMethodName::Robust => FitMethod::Robust,
+        FitMethodKind::Axis => FitMethod::Axis,
+        FitMethodKind::Pca => FitMethod::Pca,
+        FitMethodKind::SparsePca => FitMethod::SparsePca(sparse),
+        FitMethodKind::Algorithm3 => FitMethod::Algorithm3 { rank, error, splits: splits.to_vec(), sparse },
+        FitMethodKind::Robust => FitMethod::Robust,
     }
 }

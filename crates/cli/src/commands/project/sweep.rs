@@ -15,7 +15,7 @@ use anyhow::anyhow;
 use gambeson::fit::{MomentsRecord, energies};
 use gambeson::progress::{SweepPoint, SweepProgress};
 use gambeson::project::sweep_channel;
-use gambeson::{Context, Error, Event, FitMethodKind, SweepParams, sweep_figure};
+use gambeson::{Context, Error, Event, SweepParams, sweep_figure};
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -55,9 +55,7 @@ fn params(arguments: &SweepArguments) -> SweepParams {
         energy: energy_params(&arguments.data),
         channel: arguments.channel,
         errors: arguments.errors.clone().unwrap_or(by_default.errors),
-        methods: methods.map_or(by_default.methods, |names| {
-            names.iter().map(|&name| FitMethodKind::from(name)).collect()
-        }),
+        methods: methods.map_or(by_default.methods, Clone::clone),
         sparse: sparse_params(&arguments.sparse),
         gap: arguments.gap,
         limit: arguments.figure.figure.is_some(),

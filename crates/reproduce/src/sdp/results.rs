@@ -1,10 +1,10 @@
 //! The records of an experiment with SDP solvers, and what tables and figures ask of them.
 
+use crate::plan::Runs;
+use crate::record::PeerRecord;
 use crate::report::spread::{Largest, NOTHING, Spread, Trials};
-use crate::reproduce::plan::Runs;
-use crate::reproduce::record::PeerRecord;
-use crate::reproduce::sdp::peers::Peers;
-use crate::reproduce::sdp::{PlannedBound, PublishedPoint, Scale, SdpExperiment, SdpRecord, Solver};
+use crate::sdp::peers::Peers;
+use crate::sdp::{PlannedBound, PublishedPoint, Scale, SdpExperiment, SdpRecord, Solver};
 
 /// The plan, with the records that exist.
 pub(crate) struct Results<'a, 'p> {

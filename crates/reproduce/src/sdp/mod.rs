@@ -5,15 +5,15 @@ mod peers;
 pub(crate) mod results;
 pub(crate) mod tables;
 
-use crate::args::{DIMENSIONS, RandomKind, ScaleName, SolverName};
-use crate::reproduce::experiment::{Experiment, labels, printable};
-use crate::reproduce::plan::Planned;
-use crate::reproduce::record::Record;
-use crate::reproduce::run::{Called, call};
-use anyhow::{Context, bail, ensure};
-use clap::ValueEnum;
+use crate::error::{Invalid, RunError, require};
+use crate::experiment::{Experiment, labels, printable};
+use crate::objects;
+use crate::plan::Planned;
+use crate::program::{Called, Caller};
+use crate::record::Record;
 use gambeson::bound::BoundRecord;
 use gambeson::check::CheckRecord;
+use gambeson::{Method, RandomInstance, RandomKind};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 
@@ -54,7 +54,7 @@ pub(crate) struct Scale {
 pub(crate) struct Solver {
     pub(crate) label: String,
     #[serde(default)]
-    pub(crate) method: SolverName,
+    pub(crate) method: Method,
     /// upper/sdp_lower − 1 at which to stop.
     pub(crate) gap: f64,
     /// Iterations at most. A run that did them all is as asked, whatever gap it reached.
@@ -138,34 +138,42 @@ pub(crate) struct PlannedBound<'a> {
 }
 
 impl Experiment for SdpExperiment {
-    fn validate(&self) -> anyhow::Result<()> {
+    fn validate(&self) -> Result<(), Invalid> {
         for (name, scale) in [("desk", &self.scale.desk), ("paper", &self.scale.paper)] {
-            dimensions(&scale.n).with_context(|| format!("scale.{name}.n"))?;
-            ensure!(scale.trials > 0, "scale.{name}.trials: 0, at least one is needed");
+            dimensions(&scale.n).map_err(|problem| problem.within(format!("scale.{name}.n")))?;
+            require!(scale.trials > 0, "scale.{name}.trials: 0, at least one is needed");
         }
-        labels(self.solvers.iter().map(|solver| &solver.label)).context("solver")?;
+        labels(self.solvers.iter().map(|solver| &solver.label))
+            .map_err(|problem| problem.within("solver"))?;
         let published = self.paper.as_ref().map_or(&[][..], |paper| &paper.series);
         for Solver { label, gap, iterations, against, .. } in &self.solvers {
-            ensure!(*gap > 0.0 && gap.is_finite(), "solver `{label}`: gap: {gap} is not a positive number");
-            ensure!(*iterations != Some(0), "solver `{label}`: iterations: 0, at least one is needed");
+            require!(*gap > 0.0 && gap.is_finite(), "solver `{label}`: gap: {gap} is not a positive number");
+            require!(*iterations != Some(0), "solver `{label}`: iterations: 0, at least one is needed");
             let known = |against: &String| published.iter().any(|series| series.label == *against);
             if let Some(against) = against.as_ref().filter(|against| !known(against)) {
-                bail!("solver `{label}`: against: the paper has no series `{against}` here");
+                return Err(Invalid::new(format!(
+                    "solver `{label}`: against: the paper has no series `{against}` here"
+                )));
             }
         }
         if let Some(paper) = &self.paper {
-            printable(&paper.machine).context("paper.machine")?;
-            labels(published.iter().map(|series| &series.label)).context("paper.series")?;
+            printable(&paper.machine).map_err(|problem| problem.within("paper.machine"))?;
+            labels(published.iter().map(|series| &series.label))
+                .map_err(|problem| problem.within("paper.series"))?;
         }
         for PublishedSeries { label, points } in published {
             let place = || format!("paper.series `{label}`: points");
-            dimensions(&points.iter().map(|point| point.n).collect::<Vec<_>>()).with_context(place)?;
+            dimensions(&points.iter().map(|point| point.n).collect::<Vec<_>>())
+                .map_err(|problem| problem.within(place()))?;
             let sound = |value: f64| value.is_finite() && value >= 0.0;
             let odd = points
                 .iter()
                 .find(|point| !(point.mean > 0.0 && sound(point.mean) && sound(point.deviation)));
             if let Some(PublishedPoint { n, mean, deviation }) = odd {
-                bail!("{}: {mean} ± {deviation} at n = {n} is not a time", place());
+                return Err(Invalid::new(format!(
+                    "{}: {mean} ± {deviation} at n = {n} is not a time",
+                    place()
+                )));
             }
         }
         Ok(())
@@ -173,10 +181,10 @@ impl Experiment for SdpExperiment {
 }
 
 impl SdpExperiment {
-    pub(crate) fn scale(&self, name: ScaleName) -> &Scale {
+    pub(crate) fn scale(&self, name: objects::Scale) -> &Scale {
         match name {
-            ScaleName::Desk => &self.scale.desk,
-            ScaleName::Paper => &self.scale.paper,
+            objects::Scale::Desk => &self.scale.desk,
+            objects::Scale::Paper => &self.scale.paper,
         }
     }
 
@@ -212,8 +220,7 @@ impl Planned for PlannedBound<'_> {
     }
 
     fn arguments(&self, _: Option<&SdpRecord>) -> Vec<String> {
-        let method = self.solver.method.to_possible_value();
-        let method = method.as_ref().map_or("auto", |method| method.get_name());
+        let method = self.solver.method.name();
         let gap = format!("{:e}", self.solver.gap);
         let mut words: Vec<String> =
             ["bound", "--random", &self.instance(), "--method", method, "--gap", &gap, "--json"]
@@ -234,14 +241,15 @@ impl Planned for PlannedBound<'_> {
         solved && check.as_ref().is_none_or(|check| check.exit == 0)
     }
 
-    fn call(&self, arguments: &[String], threads: usize) -> anyhow::Result<Option<Called<Proof>>> {
-        let folder = tempfile::tempdir().context("a folder for the certificate")?;
+    fn call(&self, arguments: &[String], caller: &Caller<'_>) -> Result<Option<Called<Proof>>, RunError> {
+        let folder =
+            tempfile::tempdir().map_err(|reason| RunError::File { path: std::env::temp_dir(), reason })?;
         let certificate = folder.path().join("certificate.json").into_os_string();
         let mut words: Vec<OsString> = arguments.iter().map(Into::into).collect();
         if self.solver.check {
             words.extend(["--certificate".into(), certificate.clone()]);
         }
-        let Some(Called { exit, seconds_wall, printed }) = call::<BoundRecord>(words, threads)? else {
+        let Some(Called { exit, seconds_wall, printed }) = caller.call::<BoundRecord>(words)? else {
             return Ok(None);
         };
         if printed.was_interrupted() {
@@ -251,7 +259,7 @@ impl Planned for PlannedBound<'_> {
         if self.solver.check {
             let words =
                 ["check".into(), "--random".into(), self.instance().into(), certificate, "--json".into()];
-            let Some(Called { exit, seconds_wall, printed }) = call(words.into(), threads)? else {
+            let Some(Called { exit, seconds_wall, printed }) = caller.call(words.into())? else {
                 return Ok(None);
             };
             proof.check = Some(CheckRun { exit, seconds_wall, result: printed });
@@ -266,13 +274,13 @@ impl std::fmt::Display for PlannedBound<'_> {
     }
 }
 
-fn dimensions(all: &[usize]) -> anyhow::Result<()> {
-    ensure!(!all.is_empty(), "empty: at least one dimension is needed");
-    if let Some(n) = all.iter().find(|n| !DIMENSIONS.contains(n)) {
-        bail!("dimension {n} is not in {DIMENSIONS:?}");
+fn dimensions(all: &[usize]) -> Result<(), Invalid> {
+    require!(!all.is_empty(), "empty: at least one dimension is needed");
+    if let Some(n) = all.iter().find(|n| !RandomInstance::DIMENSIONS.contains(n)) {
+        return Err(Invalid::new(format!("dimension {n} is not in {:?}", RandomInstance::DIMENSIONS)));
     }
     if let Some((first, second)) = all.iter().zip(&all[1..]).find(|(first, second)| first >= second) {
-        bail!("{second} after {first}: dimensions must ascend");
+        return Err(Invalid::new(format!("{second} after {first}: dimensions must ascend")));
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! A run of the program on the way from a spec to a table.
 
-use crate::reproduce::plan::Planned;
-use crate::reproduce::record::Record;
-use crate::reproduce::run::{Called, call};
-use anyhow::Context;
+use crate::error::RunError;
+use crate::plan::Planned;
+use crate::program::{Called, Caller};
+use crate::record::Record;
 use gambeson_learn::train::TrainSpec;
 use gambeson_learn::train::run::NETWORK;
 use gambeson_learn::train::setup::PROJECTION;
@@ -226,13 +226,19 @@ impl Planned for Stage<'_> {
         record.exit == 0
     }
 
-    fn call(&self, arguments: &[String], threads: usize) -> anyhow::Result<Option<Called<StageOutput>>> {
+    fn call(
+        &self,
+        arguments: &[String],
+        caller: &Caller<'_>,
+    ) -> Result<Option<Called<StageOutput>>, RunError> {
         if let (Work::Train, Some(entry)) = (&self.work, self.entry) {
-            std::fs::create_dir_all(&self.runs).with_context(|| self.runs.display().to_string())?;
+            std::fs::create_dir_all(&self.runs)
+                .map_err(|reason| RunError::File { path: self.runs.clone(), reason })?;
             let path = self.spec_path(entry);
-            write_file(&path, entry.spec.to_toml().as_bytes()).with_context(|| path.display().to_string())?;
+            write_file(&path, entry.spec.to_toml().as_bytes())
+                .map_err(|reason| RunError::File { path, reason })?;
         }
-        let called = call(arguments.iter().map(|word| self.place(word)).collect(), threads)?;
+        let called = caller.call(arguments.iter().map(|word| self.place(word)).collect())?;
         Ok(called.map(|Called { exit, seconds_wall, printed }| Called {
             exit,
             seconds_wall,

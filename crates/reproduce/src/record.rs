@@ -1,8 +1,8 @@
 //! Records of runs, one JSON object per line: written as soon as a run ends, never rewritten.
 
+use crate::error::ReproduceError;
+use crate::event::{ReproduceEvent, Watch};
 use crate::machine::cpu_model;
-use crate::progress::say;
-use anyhow::{Context, bail};
 use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::file::{broken_off, without_mark};
 use serde::de::DeserializeOwned;
@@ -102,7 +102,7 @@ pub(crate) const OWN: &[u8] = b"{\"experiment\":";
 pub(crate) const PEERS: &[u8] = b"{\"kind\":";
 
 /// Records that begin with `start`.
-fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8], start: &[u8]) -> anyhow::Result<Lines<T>> {
+fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8], start: &[u8]) -> Result<Lines<T>, ReproduceError> {
     let mut lines = Lines { records: Vec::new(), good: 0, broken: None };
     let mut end = 0;
     for (at, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
@@ -116,7 +116,13 @@ fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8], start: &[u8]) -> anyhow
                     lines.broken = Some(at + 1);
                     break;
                 }
-                Err(error) => bail!("{}, line {}: not a record: {error}", path.display(), at + 1),
+                Err(reason) => {
+                    return Err(ReproduceError::NotARecord {
+                        path: path.to_path_buf(),
+                        line: at + 1,
+                        reason,
+                    });
+                }
             }
         }
         lines.good = end;
@@ -129,11 +135,13 @@ pub(crate) fn read<T: DeserializeOwned>(
     path: &Path,
     start: &[u8],
     memory: MemoryLimit,
-) -> anyhow::Result<Vec<T>> {
-    let bytes = memory.read_file(path).with_context(|| path.display().to_string())?;
+    watch: &Watch<'_>,
+) -> Result<Vec<T>, ReproduceError> {
+    let bytes =
+        memory.read_file(path).map_err(|reason| ReproduceError::File { path: path.to_path_buf(), reason })?;
     let lines = parse(path, &bytes, start)?;
     if let Some(line) = lines.broken {
-        say(&format!("{}, line {line}: cut off, ignored", path.display()));
+        watch(&ReproduceEvent::Torn { path: path.to_path_buf(), line, removed: false });
     }
     Ok(lines.records)
 }
@@ -149,29 +157,29 @@ impl Store {
     pub(crate) fn open<R: DeserializeOwned>(
         path: &Path,
         memory: MemoryLimit,
-    ) -> anyhow::Result<(Self, Vec<R>)> {
-        let name = || path.display().to_string();
-        let mut file =
-            OpenOptions::new().read(true).append(true).create(true).open(path).with_context(name)?;
+        watch: &Watch<'_>,
+    ) -> Result<(Self, Vec<R>), ReproduceError> {
+        let failed = |reason| ReproduceError::File { path: path.to_path_buf(), reason };
+        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(failed)?;
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
-            bail!("{}: another process is adding to it", name());
+            return Err(ReproduceError::Locked { path: path.to_path_buf() });
         } // some file systems have no locks, which is all right
-        let bytes = memory.read_to_end(&mut file).with_context(name)?;
+        let bytes = memory.read_to_end(&mut file).map_err(failed)?;
         let lines: Lines<R> = parse(path, &bytes, OWN)?;
         if let Some(line) = lines.broken {
-            say(&format!("{}, line {line}: cut off and removed; that run is made again", name()));
-            file.set_len(lines.good as u64).with_context(name)?;
+            watch(&ReproduceEvent::Torn { path: path.to_path_buf(), line, removed: true });
+            file.set_len(lines.good as u64).map_err(failed)?;
         } else if bytes.last().is_some_and(|&last| last != b'\n') {
-            file.write_all(b"\n").with_context(name)?;
+            file.write_all(b"\n").map_err(failed)?;
         }
         Ok((Self { path: path.to_path_buf(), file }, lines.records))
     }
 
     /// Appends a record; it is on the disk when this returns.
-    pub(crate) fn append(&mut self, record: &impl Serialize) -> anyhow::Result<()> {
+    pub(crate) fn append(&mut self, record: &impl Serialize) -> Result<(), ReproduceError> {
         let mut line = serde_json::to_vec(record)?;
         line.push(b'\n');
         let written = self.file.write_all(&line).and_then(|()| self.file.sync_data());
-        written.with_context(|| self.path.display().to_string())
+        written.map_err(|reason| ReproduceError::File { path: self.path.clone(), reason })
     }
 }

@@ -1,8 +1,9 @@
 //! The runs of an experiment: planned, looked up among existing records, and made if missing.
 
-use crate::progress::{catch_interrupts, live_line, say, show};
-use crate::reproduce::record::{Record, Setup, Store};
-use crate::reproduce::run::Called;
+use crate::error::{ReproduceError, RunError};
+use crate::event::{ReproduceEvent, Watch};
+use crate::program::{Called, Caller};
+use crate::record::{Record, Setup, Store};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::time::{Duration, Instant};
@@ -42,8 +43,12 @@ pub(crate) trait Planned: std::fmt::Display {
     /// Whether the run reached what was asked of it.
     fn as_asked(&self, record: &RecordOf<Self>) -> bool;
 
-    /// Runs it; None if it was interrupted.
-    fn call(&self, arguments: &[String], threads: usize) -> anyhow::Result<Option<Called<Self::Output>>>;
+    /// Runs it; `None` if it was interrupted.
+    fn call(
+        &self,
+        arguments: &[String],
+        caller: &Caller<'_>,
+    ) -> Result<Option<Called<Self::Output>>, RunError>;
 }
 
 /// The plan, in order, with the records that exist.
@@ -51,6 +56,13 @@ pub(crate) struct Runs<P: Planned> {
     all: Vec<(P, Option<RecordOf<P>>)>,
     /// Records of other runs, or of runs whose arguments are not known yet.
     spare: Vec<RecordOf<P>>,
+}
+
+/// How long runs are made, and who sees them.
+pub(crate) struct Limits<'a> {
+    /// No further run begins after this time.
+    pub(crate) time: Option<Duration>,
+    pub(crate) watch: &'a Watch<'a>,
 }
 
 /// How the runs ended.
@@ -140,41 +152,36 @@ impl<P: Planned> Runs<P> {
         experiment: &str,
         store: &mut Store,
         setup: &Setup,
-        time_limit: Option<Duration>,
-    ) -> anyhow::Result<End> {
+        caller: &Caller<'_>,
+        limits: &Limits<'_>,
+    ) -> Result<End, ReproduceError> {
         let started = Instant::now();
-        catch_interrupts("stopping; finished runs are kept (press Ctrl-C again to quit)");
-        let missing = self.missing() as u64;
-        let bar = live_line(Some(missing), "{spinner} {elapsed} {pos} of {len} runs done, now {msg}");
-        let mut failed = 0;
+        let (mut done, mut failed, missing) = (0, 0, self.missing());
         for at in 0..self.all.len() {
             let (planned, record) = &self.all[at];
             if record.is_some() {
                 continue;
             }
-            if time_limit.is_some_and(|limit| started.elapsed() >= limit) {
+            if limits.time.is_some_and(|limit| started.elapsed() >= limit) {
                 break;
             }
-            show(&bar, &planned.to_string());
+            (limits.watch)(&ReproduceEvent::Begins { run: planned.to_string(), done, missing });
             let Some(arguments) = self.arguments(planned) else {
-                say(&format!("{planned}: not made: it needs the record of a run that failed"));
+                (limits.watch)(&ReproduceEvent::Skipped { run: planned.to_string() });
                 failed += 1;
                 continue;
             };
             // The run may have been made before the record that it needs was lost.
             if let Some(found) = self.find(planned, &arguments) {
                 self.all[at].1 = Some(self.spare.remove(found));
-                bar.inc(1);
+                done += 1;
                 continue;
             }
-            let called = match planned.call(&arguments, setup.threads) {
+            let called = match planned.call(&arguments, caller) {
                 Ok(Some(called)) => called,
-                Ok(None) => {
-                    bar.finish_and_clear();
-                    return Ok(End::Interrupted);
-                }
-                Err(error) => {
-                    say(&format!("{planned}: failed: {error:#}"));
+                Ok(None) => return Ok(End::Interrupted),
+                Err(reason) => {
+                    (limits.watch)(&ReproduceEvent::Failed { run: planned.to_string(), reason: &reason });
                     failed += 1;
                     continue;
                 }
@@ -190,13 +197,11 @@ impl<P: Planned> Runs<P> {
                 setup: setup.clone(),
             };
             store.append(&made)?;
-            if !planned.as_asked(&made) {
-                say(&format!("{planned}: fell short of what was asked"));
-            }
+            let as_asked = planned.as_asked(&made);
+            (limits.watch)(&ReproduceEvent::Recorded { run: planned.to_string(), as_asked });
             self.all[at].1 = Some(made);
-            bar.inc(1);
+            done += 1;
         }
-        bar.finish_and_clear();
         Ok(End::Done { failed })
     }
 }

@@ -1,6 +1,6 @@
 //! Numbers about projections printed in the paper.
 
-use anyhow::ensure;
+use crate::error::{Invalid, require};
 use serde::Deserialize;
 
 /// A row of the paper's table.
@@ -20,13 +20,13 @@ pub(crate) struct PublishedFit {
 }
 
 impl PublishedFit {
-    pub(super) fn validate(&self) -> anyhow::Result<()> {
-        ensure!(self.rank > 0, "rank: 0, at least 1 is needed");
-        ensure!(!self.kappa.is_empty(), "kappa: empty: one per channel is needed");
+    pub(super) fn validate(&self) -> Result<(), Invalid> {
+        require!(self.rank > 0, "rank: 0, at least 1 is needed");
+        require!(!self.kappa.is_empty(), "kappa: empty: one per channel is needed");
         for kappa in self.kappa.iter().chain(&self.combined) {
-            ensure!(*kappa >= 1.0 && kappa.is_finite(), "{kappa} is not the kappa of a projection");
+            require!(*kappa >= 1.0 && kappa.is_finite(), "{kappa} is not the kappa of a projection");
         }
-        ensure!(self.error > 0.0 && self.error < 1.0, "error: {} is not in (0, 1)", self.error);
+        require!(self.error > 0.0 && self.error < 1.0, "error: {} is not in (0, 1)", self.error);
         Ok(())
     }
 }

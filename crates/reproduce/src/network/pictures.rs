@@ -1,9 +1,9 @@
 //! Perturbed images for people to see.
 
 use super::stage::{Entry, Stage, Work};
-use crate::reproduce::experiment::{Experiment, printable};
-use crate::reproduce::plan::Runs;
-use anyhow::{Context, ensure};
+use crate::error::{Invalid, require};
+use crate::experiment::{Experiment, printable};
+use crate::plan::Runs;
 use serde::Deserialize;
 use std::path::Path;
 
@@ -33,14 +33,17 @@ pub(crate) struct PictureExperiment {
 }
 
 impl Experiment for PictureExperiment {
-    fn validate(&self) -> anyhow::Result<()> {
-        ensure!(!self.sparsity.is_empty() || self.network.is_some(), "sparsity or network: one is needed");
-        ensure!(self.every > 0 && self.pictures > 0, "every, pictures: must be at least 1");
-        ensure!(self.epsilon > 0.0 && self.epsilon.is_finite(), "epsilon: must be above 0");
+    fn validate(&self) -> Result<(), Invalid> {
+        require!(!self.sparsity.is_empty() || self.network.is_some(), "sparsity or network: one is needed");
+        require!(self.every > 0 && self.pictures > 0, "every, pictures: must be at least 1");
+        require!(self.epsilon > 0.0 && self.epsilon.is_finite(), "epsilon: must be above 0");
         if let Some(entry) = &self.network {
-            printable(&entry.label).context("network")?;
-            entry.spec.validate().with_context(|| format!("network `{}`", entry.label))?;
-            ensure!(self.steps > 0, "steps: must be at least 1");
+            printable(&entry.label).map_err(|problem| problem.within("network"))?;
+            entry
+                .spec
+                .validate()
+                .map_err(|problem| Invalid::from(problem).within(format!("network `{}`", entry.label)))?;
+            require!(self.steps > 0, "steps: must be at least 1");
         }
         Ok(())
     }

@@ -2,11 +2,11 @@
 
 use super::certified::NetworkResults;
 use super::pictures::PictureResults;
+use crate::rendered::Rendered;
 use crate::report::base64;
 use crate::report::figure::gallery::{Gallery, Picture};
 use crate::report::figure::{Axis, Curve, Figure, Panel, Pixels, Point, Style};
 use crate::report::table::Table;
-use crate::reproduce::rendered::Rendered;
 use serde_json::Value;
 
 pub(super) fn curves(results: &NetworkResults) -> Figure {

@@ -1,9 +1,9 @@
 //! Runs of other solvers, as `bench/peers/sdp/solvers.py` records them, beside ours.
 
+use crate::record::PeerRecord;
 use crate::report::decimal::down;
 use crate::report::spread::{NOTHING, Spread, cell};
-use crate::reproduce::record::PeerRecord;
-use crate::reproduce::sdp::{Scale, SdpExperiment};
+use crate::sdp::{Scale, SdpExperiment};
 
 /// After a time whose run did not do what was asked.
 const MARK: &str = " †";

@@ -1,11 +1,11 @@
 //! Tables 1 and 4 of the paper: proven norms of projections of images and of speech.
 
+use crate::projection::published::PublishedFit;
+use crate::projection::{Budget, Data, Fit, FitResults};
+use crate::rendered::Rendered;
 use crate::report::decimal::{down, up};
 use crate::report::spread::NOTHING;
 use crate::report::table::Table;
-use crate::reproduce::projection::published::PublishedFit;
-use crate::reproduce::projection::{Budget, Data, Fit, FitResults};
-use crate::reproduce::rendered::Rendered;
 use gambeson::fit::FitRecord;
 use gambeson_checker::rounding::{div_up, mul_up};
 

@@ -1,12 +1,12 @@
 //! Figures about projections.
 
+use crate::projection::Data;
+use crate::projection::spectrum::SpectrumResults;
+use crate::rendered::Rendered;
 use crate::report::decimal::up;
 use crate::report::figure::{Axis, Curve, Figure, Panel, Point, Style};
 use crate::report::spread::NOTHING;
 use crate::report::table::Table;
-use crate::reproduce::projection::Data;
-use crate::reproduce::projection::spectrum::SpectrumResults;
-use crate::reproduce::rendered::Rendered;
 use gambeson::fit::{ChannelSpectrum, SpectrumRecord};
 
 /// Numbers of components in the table beside Figure 5.

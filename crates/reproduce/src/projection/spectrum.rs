@@ -1,11 +1,11 @@
 //! Experiments with spectra: data, and the errors of projections of every rank.
 
-use crate::reproduce::experiment::Experiment;
-use crate::reproduce::plan::{Planned, Runs};
-use crate::reproduce::projection::{Data, Samples, validate_data};
-use crate::reproduce::record::Record;
-use crate::reproduce::run::{Called, call};
-use anyhow::{bail, ensure};
+use crate::error::{Invalid, RunError, require};
+use crate::experiment::Experiment;
+use crate::plan::{Planned, Runs};
+use crate::program::{Called, Caller};
+use crate::projection::{Data, Samples, validate_data};
+use crate::record::Record;
 use gambeson::fit::SpectrumRecord;
 use serde::{Deserialize, Serialize};
 
@@ -23,11 +23,12 @@ pub(crate) struct SpectrumExperiment {
 }
 
 impl Experiment for SpectrumExperiment {
-    fn validate(&self) -> anyhow::Result<()> {
+    fn validate(&self) -> Result<(), Invalid> {
         validate_data(&self.data)?;
-        ensure!(self.components > 0, "components: 0, at least one is needed");
+        require!(self.components > 0, "components: 0, at least one is needed");
         let sound = self.data.iter().find(|data| data.sound.is_some());
-        sound.map_or(Ok(()), |data| bail!("data `{}`: sound: not known here", data.label))
+        sound
+            .map_or(Ok(()), |data| Err(Invalid::new(format!("data `{}`: sound: not known here", data.label))))
     }
 }
 
@@ -71,8 +72,12 @@ impl Planned for PlannedSpectrum<'_> {
         record.exit == 0
     }
 
-    fn call(&self, arguments: &[String], threads: usize) -> anyhow::Result<Option<Called<SpectrumOutput>>> {
-        let called = call(arguments.iter().map(Into::into).collect(), threads)?;
+    fn call(
+        &self,
+        arguments: &[String],
+        caller: &Caller<'_>,
+    ) -> Result<Option<Called<SpectrumOutput>>, RunError> {
+        let called = caller.call(arguments.iter().map(Into::into).collect())?;
         Ok(called.map(|Called { exit, seconds_wall, printed }| Called {
             exit,
             seconds_wall,

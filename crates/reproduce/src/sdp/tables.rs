@@ -1,11 +1,11 @@
 //! Tables 2 and 3 of the paper: run times of SDP solvers.
 
+use crate::rendered::Rendered;
 use crate::report::decimal::down;
 use crate::report::spread::{Largest, NOTHING, bound_cell, cell};
 use crate::report::table::Table;
-use crate::reproduce::rendered::Rendered;
-use crate::reproduce::sdp::results::{Results, published_cell, seconds};
-use crate::reproduce::sdp::{PublishedSeries, SdpRecord, Solver};
+use crate::sdp::results::{Results, published_cell, seconds};
+use crate::sdp::{PublishedSeries, SdpRecord, Solver};
 
 /// Significant digits of a ratio of times.
 const RATIO_DIGITS: usize = 3;

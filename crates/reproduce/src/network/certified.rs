@@ -1,9 +1,9 @@
 //! Networks trained and certified side by side.
 
 use super::stage::{Entry, Stage, Work};
-use crate::reproduce::experiment::{Experiment, labels};
-use crate::reproduce::plan::Runs;
-use anyhow::{Context, ensure};
+use crate::error::{Invalid, require};
+use crate::experiment::{Experiment, labels};
+use crate::plan::Runs;
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;
@@ -52,25 +52,28 @@ pub(crate) struct Published {
 const POINTS: usize = 120;
 
 impl Experiment for NetworkExperiment {
-    fn validate(&self) -> anyhow::Result<()> {
-        labels(self.network.iter().map(|entry| &entry.label)).context("network")?;
+    fn validate(&self) -> Result<(), Invalid> {
+        labels(self.network.iter().map(|entry| &entry.label)).map_err(|problem| problem.within("network"))?;
         for entry in &self.network {
-            entry.spec.validate().with_context(|| format!("network `{}`", entry.label))?;
-            ensure!(entry.spec.objective.has_noise(), "network `{}`: is not smoothed", entry.label);
+            entry
+                .spec
+                .validate()
+                .map_err(|problem| Invalid::from(problem).within(format!("network `{}`", entry.label)))?;
+            require!(entry.spec.objective.has_noise(), "network `{}`: is not smoothed", entry.label);
         }
         for (key, radii) in [("l2", &self.l2), ("linf", &self.linf)] {
             let rising = radii.is_sorted_by(|a, b| a < b) && radii.iter().all(|radius| *radius >= 0.0);
-            ensure!(rising && !radii.is_empty(), "{key}: radii of at least 0, rising");
+            require!(rising && !radii.is_empty(), "{key}: radii of at least 0, rising");
         }
-        ensure!(self.l2_to > 0.0 && self.linf_to > 0.0, "l2_to, linf_to: must be above 0");
+        require!(self.l2_to > 0.0 && self.linf_to > 0.0, "l2_to, linf_to: must be above 0");
         for published in &self.published {
-            ensure!(
+            require!(
                 published.l2.len() == self.l2.len(),
                 "published `{}`: one number per radius",
                 published.label
             );
         }
-        ensure!(self.certify.every > 0 && self.certify.n > 0, "certify: every and n must be at least 1");
+        require!(self.certify.every > 0 && self.certify.n > 0, "certify: every and n must be at least 1");
         Ok(())
     }
 }

@@ -3,10 +3,10 @@
 use super::certified::{NetworkResults, Published};
 use super::figures::curves;
 use super::stage::Entry;
+use crate::rendered::Rendered;
 use crate::report::decimal::percent_down;
 use crate::report::spread::NOTHING;
 use crate::report::table::Table;
-use crate::reproduce::rendered::Rendered;
 
 #[derive(Clone, Copy)]
 enum Row<'a> {

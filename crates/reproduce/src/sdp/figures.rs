@@ -1,11 +1,11 @@
 //! Figures 8 and 9 of the paper: time, value and error of Algorithm 2 against an exact solver.
 
+use crate::rendered::Rendered;
 use crate::report::figure::{Axis, Curve, Figure, Panel, Point, Style};
 use crate::report::spread::{NOTHING, Spread, bound_cell, cell};
 use crate::report::table::Table;
-use crate::reproduce::rendered::Rendered;
-use crate::reproduce::sdp::results::{Results, seconds};
-use crate::reproduce::sdp::{SdpRecord, Solver};
+use crate::sdp::results::{Results, seconds};
+use crate::sdp::{SdpRecord, Solver};
 use gambeson_checker::rounding::{add_up, div_up, mul_up};
 
 /// Significant digits of values, enough to tell the solvers apart.

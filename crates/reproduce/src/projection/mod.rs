@@ -5,20 +5,26 @@ mod published;
 pub(crate) mod spectrum;
 pub(crate) mod tables;
 
-use crate::args::FitMethodName;
-use crate::reproduce::experiment::{Experiment, labels, printable};
-use crate::reproduce::plan::{Planned, Runs};
-use crate::reproduce::projection::published::PublishedFit;
-use crate::reproduce::record::Record;
-use crate::reproduce::run::{Called, call};
-use anyhow::{Context, ensure};
+use crate::error::{Invalid, RunError, require};
+use crate::experiment::{Experiment, labels, printable};
+use crate::plan::{Planned, Runs};
+use crate::program::{Called, Caller};
+use crate::projection::published::PublishedFit;
+use crate::record::Record;
+use gambeson::FitMethodKind;
 use gambeson::fit::FitRecord;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// Where the folder of sound files of an experiment is looked for.
-const REFERENCE_DATA: &str = "GAMBESON_REFERENCE_DATA";
+/// Where sound files are.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SoundFolders {
+    /// Stands in for the folder of the experiment.
+    pub(crate) given: Option<PathBuf>,
+    /// The folder that the experiment's own is in.
+    pub(crate) reference: Option<PathBuf>,
+}
 
 /// Methods, each run on all data.
 #[derive(Debug, Deserialize)]
@@ -66,7 +72,7 @@ pub(crate) struct Sound {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Fit {
     pub(crate) label: String,
-    pub(crate) method: FitMethodName,
+    pub(crate) method: FitMethodKind,
     pub(crate) rank: Option<usize>,
     pub(crate) error: Option<Budget>,
     /// How tightly kappa squared is proven, if not as by default.
@@ -89,39 +95,43 @@ pub(crate) enum Budget {
 }
 
 impl Experiment for FitExperiment {
-    fn validate(&self) -> anyhow::Result<()> {
+    fn validate(&self) -> Result<(), Invalid> {
         validate_data(&self.data)?;
-        ensure!(!self.fits.is_empty(), "fit: empty: at least one is needed");
+        require!(!self.fits.is_empty(), "fit: empty: at least one is needed");
         for centre in
             [false, true].into_iter().filter(|centre| self.fits.iter().any(|fit| fit.centre == *centre))
         {
             let these = self.fits.iter().filter(|fit| fit.centre == centre);
-            labels(these.map(|fit| &fit.label)).context("fit")?;
+            labels(these.map(|fit| &fit.label)).map_err(|problem| problem.within("fit"))?;
         }
         for (at, fit) in self.fits.iter().enumerate() {
-            fit.validate(&self.fits[..at]).with_context(|| format!("fit `{}`", fit.label))?;
+            fit.validate(&self.fits[..at])
+                .map_err(|problem| problem.within(format!("fit `{}`", fit.label)))?;
         }
-        self.paper.as_ref().map_or(Ok(()), |paper| printable(paper)).context("paper")
+        self.paper
+            .as_ref()
+            .map_or(Ok(()), |paper| printable(paper))
+            .map_err(|problem| problem.within("paper"))
     }
 }
 
-pub(super) fn validate_data(all: &[Data]) -> anyhow::Result<()> {
-    labels(all.iter().map(|data| &data.label)).context("data")?;
+pub(super) fn validate_data(all: &[Data]) -> Result<(), Invalid> {
+    labels(all.iter().map(|data| &data.label)).map_err(|problem| problem.within("data"))?;
     for Data { label, name, channels, sound, paper } in all {
         let place = || format!("data `{label}`");
-        ensure!(!name.trim().is_empty(), "{}: name: empty: a data set is needed", place());
+        require!(!name.trim().is_empty(), "{}: name: empty: a data set is needed", place());
         if !channels.is_empty() {
-            labels(channels.iter()).with_context(|| format!("{}: channels", place()))?;
+            labels(channels.iter()).map_err(|problem| problem.within(format!("{}: channels", place())))?;
         }
         if let Some(Sound { window_ms, hop_ms, files, trials }) = sound {
             for (key, value) in [("window-ms", *window_ms), ("hop-ms", *hop_ms)] {
-                ensure!(value > 0.0 && value.is_finite(), "{}: {key}: {value} is not a time", place());
+                require!(value > 0.0 && value.is_finite(), "{}: {key}: {value} is not a time", place());
             }
-            ensure!(*files > 0, "{}: files: 0, at least one is needed", place());
-            ensure!(*trials > 0, "{}: trials: 0, at least one is needed", place());
+            require!(*files > 0, "{}: files: 0, at least one is needed", place());
+            require!(*trials > 0, "{}: trials: 0, at least one is needed", place());
         }
         for row in paper {
-            row.validate().with_context(|| format!("{}: paper", place()))?;
+            row.validate().map_err(|problem| problem.within(format!("{}: paper", place())))?;
         }
     }
     Ok(())
@@ -139,28 +149,28 @@ impl Fit {
         self.label == label && self.centre == centre
     }
 
-    fn validate(&self, before: &[Self]) -> anyhow::Result<()> {
-        ensure!(self.rank != Some(0), "rank: 0, at least 1 is needed");
+    fn validate(&self, before: &[Self]) -> Result<(), Invalid> {
+        require!(self.rank != Some(0), "rank: 0, at least 1 is needed");
         match &self.error {
             Some(Budget::Fixed(error)) => {
-                ensure!(*error > 0.0 && *error < 1.0, "error: {error} is not in (0, 1)");
+                require!(*error > 0.0 && *error < 1.0, "error: {error} is not in (0, 1)");
             }
             Some(Budget::Of { of }) => {
                 let known = before.iter().any(|other| other.is(of, self.centre));
-                ensure!(
+                require!(
                     known,
                     "error: no fit before it that is centred in the same way has the label `{of}`"
                 );
             }
-            None => ensure!(self.rank.is_some(), "a rank or an error is needed"),
+            None => require!(self.rank.is_some(), "a rank or an error is needed"),
         }
         let both = self.rank.is_some() && self.error.is_some();
-        ensure!(!both || self.method == FitMethodName::Algorithm3, "a rank or an error, not both");
+        require!(!both || self.method == FitMethodKind::Algorithm3, "a rank or an error, not both");
         if let Some(note) = &self.note {
-            printable(note).context("note")?;
+            printable(note).map_err(|problem| problem.within("note"))?;
         }
         if let Some(gap) = self.gap {
-            ensure!(gap > 0.0 && gap.is_finite(), "gap: {gap} is not a positive number");
+            require!(gap > 0.0 && gap.is_finite(), "gap: {gap} is not a positive number");
         }
         Ok(())
     }
@@ -171,8 +181,8 @@ impl FitExperiment {
         self.data.iter().any(|data| data.sound.is_some())
     }
 
-    /// All runs. Within a trial every method has its turn. `folder` stands in for folders of sound files.
-    pub(crate) fn plan(&self, folder: Option<&Path>) -> Vec<PlannedFit<'_>> {
+    /// All runs. Within a trial every method has its turn.
+    pub(crate) fn plan(&self, folders: &SoundFolders) -> Vec<PlannedFit<'_>> {
         let mut plan = Vec::new();
         for data in &self.data {
             let trials: Vec<Option<u32>> =
@@ -186,8 +196,8 @@ impl FitExperiment {
                         }
                         _ => None,
                     };
-                    let folder = folder.map(Path::to_path_buf);
-                    plan.push(PlannedFit { data, trial, fit, folder, needs: needs.map(|at| first + at) });
+                    let folders = folders.clone();
+                    plan.push(PlannedFit { data, trial, fit, folders, needs: needs.map(|at| first + at) });
                 }
             }
         }
@@ -223,15 +233,14 @@ pub(crate) struct PlannedFit<'a> {
     pub(crate) data: &'a Data,
     pub(crate) trial: Option<u32>,
     pub(crate) fit: &'a Fit,
-    /// Stands in for the folder of sound files.
-    folder: Option<PathBuf>,
+    folders: SoundFolders,
     needs: Option<usize>,
 }
 
 impl PlannedFit<'_> {
     /// A folder goes by its last name, so that records are the same wherever it lies.
     pub(crate) fn data_name(&self) -> String {
-        match (&self.folder, &self.data.sound) {
+        match (&self.folders.given, &self.data.sound) {
             (Some(folder), Some(_)) => {
                 folder.file_name().map_or("sound".to_owned(), |name| name.to_string_lossy().into_owned())
             }
@@ -241,32 +250,22 @@ impl PlannedFit<'_> {
 
     /// Whether other data than the experiment's stand in.
     pub(crate) fn is_replaced(&self) -> bool {
-        self.folder.is_some() && self.data.sound.is_some()
+        self.folders.given.is_some() && self.data.sound.is_some()
     }
 
     /// What `--data` is told.
-    fn place(&self) -> anyhow::Result<OsString> {
+    fn place(&self) -> Result<OsString, RunError> {
         if self.data.sound.is_none() {
             return Ok(self.data.name.clone().into());
         }
-        if let Some(folder) = &self.folder {
+        if let Some(folder) = &self.folders.given {
             return Ok(folder.into());
         }
-        let reference = std::env::var_os(REFERENCE_DATA).filter(|value| !value.is_empty());
-        let reference = reference.with_context(|| {
-            format!(
-                "the folder `{}` of sound files is expected in ${REFERENCE_DATA}, which is not set: set it, or name a \
-                 folder with --data",
-                self.data.name
-            )
-        })?;
-        let folder = PathBuf::from(reference).join(&self.data.name);
-        ensure!(
-            folder.is_dir(),
-            "{}: no such folder of sound files: set ${REFERENCE_DATA}, or name a folder with --data",
-            folder.display()
-        );
-        Ok(folder.into())
+        let looked = self.folders.reference.as_ref().map(|reference| reference.join(&self.data.name));
+        match looked {
+            Some(folder) if folder.is_dir() => Ok(folder.into()),
+            looked => Err(RunError::NoData { folder: self.data.name.clone(), looked }),
+        }
     }
 }
 
@@ -326,12 +325,12 @@ impl Planned for PlannedFit<'_> {
         record.exit == 0
     }
 
-    fn call(&self, arguments: &[String], threads: usize) -> anyhow::Result<Option<Called<FitOutput>>> {
+    fn call(&self, arguments: &[String], caller: &Caller<'_>) -> Result<Option<Called<FitOutput>>, RunError> {
         let mut words: Vec<OsString> = arguments.iter().map(Into::into).collect();
         if let Some(at) = words.iter().position(|word| word == "--data") {
             words[at + 1] = self.place()?;
         }
-        let called = call::<FitRecord>(words, threads)?;
+        let called = caller.call::<FitRecord>(words)?;
         // Ctrl-C reaches both processes, not at the same moment.
         Ok(called.filter(|called| !called.printed.stopped).map(|called| Called {
             exit: called.exit,

@@ -1,9 +1,9 @@
 //! Tables and figures as files.
 
+use crate::error::ReproduceError;
 use crate::report::figure::Drawing;
 use crate::report::mark::{LATEX, MARKUP};
 use crate::report::table::Table;
-use anyhow::Context;
 use gambeson_lowrank::file::write_file;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ pub(crate) struct Rendered {
 
 impl Rendered {
     /// Writes `STEM.md` and `STEM.tex`, for figures also `STEM.svg` and `STEM.png`; returns the paths.
-    pub(crate) fn write(&self, stem: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    pub(crate) fn write(&self, stem: &Path) -> Result<Vec<PathBuf>, ReproduceError> {
         let mut files = vec![
             ("md", format!("{MARKUP}\n{}", self.table.markdown()).into_bytes()),
             ("tex", format!("{LATEX}\n{}", self.table.latex()).into_bytes()),
@@ -27,8 +27,10 @@ impl Rendered {
             .into_iter()
             .map(|(extension, bytes)| {
                 let path = file(stem, extension);
-                write_file(&path, &bytes).with_context(|| path.display().to_string())?;
-                Ok(path)
+                match write_file(&path, &bytes) {
+                    Ok(()) => Ok(path),
+                    Err(reason) => Err(ReproduceError::File { path, reason }),
+                }
             })
             .collect()
     }

@@ -1,0 +1,31 @@
+//! The paper's experiments as data: `experiments/*.toml` -> runs -> `results/*.jsonl` -> tables and figures.
+//!
+//! [`reproduce()`] makes the runs of a table or figure that have no record yet, each in a process of its own, and then the
+//! table and figure, which are functions of the records.
+//!
+//! In the order to read: `objects` (what there is), `experiment` (what a TOML file says), `plan` (runs, looked up and made),
+//! `program` (one run), `record`, `rendered`, `reproduce`; one folder per family: `sdp`, `projection`, `network`.
+//!
+//! To add a table or figure: write its experiment as `experiments/NAME.toml`, a function that renders it, and a name in
+//! `objects`.
+
+mod error;
+mod event;
+mod experiment;
+mod machine;
+mod network;
+mod objects;
+mod plan;
+mod program;
+mod projection;
+mod record;
+mod rendered;
+mod reproduce;
+mod sdp;
+
+pub use error::{Invalid, ReproduceError, RunError};
+pub use event::ReproduceEvent;
+use gambeson_report as report;
+pub use objects::{ObjectName, Scale};
+pub use program::Program;
+pub use reproduce::{Report, ReproduceParams, Reproduced, reproduce};
