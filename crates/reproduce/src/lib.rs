@@ -3,16 +3,17 @@
 //! [`reproduce()`] makes the runs of a table or figure that have no record yet, each in a process of its own, and then the
 //! table and figure, which are functions of the records.
 //!
-//! In the order to read: `objects` (what there is), `experiment` (what a TOML file says), `plan` (runs, looked up and made),
+//! In the order to read: `name` and `objects` (what there is), `experiment` (what a TOML file says), `plan` (runs, looked up and made),
 //! `program` (one run), `record`, `rendered`, `reproduce`; one folder per family: `sdp`, `projection`, `network`.
 //!
 //! To add a table or figure: write its experiment as `experiments/NAME.toml`, a function that renders it, and a name in
-//! `objects`.
+//! `name` and `objects`.
 
 mod error;
 mod event;
 mod experiment;
 mod machine;
+mod name;
 mod network;
 mod objects;
 mod plan;
@@ -26,6 +27,6 @@ mod sdp;
 pub use error::{Invalid, ReproduceError, RunError};
 pub use event::ReproduceEvent;
 use gambeson_report as report;
-pub use objects::{ObjectName, Scale};
+pub use name::{ObjectName, Scale};
 pub use program::Program;
 pub use reproduce::{Report, ReproduceParams, Reproduced, reproduce};

@@ -3,8 +3,9 @@
 use crate::error::ReproduceError;
 use crate::event::{ReproduceEvent, Watch};
 use crate::experiment::load;
+use crate::name::{ObjectName, Scale};
 use crate::network::{NetworkExperiment, NetworkResults, PictureExperiment, PictureResults};
-use crate::objects::{Family, ObjectName, Scale, object};
+use crate::objects::{Family, object};
 use crate::plan::{End, Limits, Planned, RecordOf, Runs};
 use crate::program::{Caller, Program};
 use crate::projection::spectrum::{SpectrumExperiment, SpectrumResults};

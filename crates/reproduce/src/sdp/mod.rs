@@ -7,7 +7,7 @@ pub(crate) mod tables;
 
 use crate::error::{Invalid, RunError, require};
 use crate::experiment::{Experiment, labels, printable};
-use crate::objects;
+use crate::name;
 use crate::plan::Planned;
 use crate::program::{Called, Caller};
 use crate::record::Record;
@@ -181,10 +181,10 @@ impl Experiment for SdpExperiment {
 }
 
 impl SdpExperiment {
-    pub(crate) fn scale(&self, name: objects::Scale) -> &Scale {
+    pub(crate) fn scale(&self, name: name::Scale) -> &Scale {
         match name {
-            objects::Scale::Desk => &self.scale.desk,
-            objects::Scale::Paper => &self.scale.paper,
+            name::Scale::Desk => &self.scale.desk,
+            name::Scale::Paper => &self.scale.paper,
         }
     }
 
