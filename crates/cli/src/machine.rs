@@ -1,22 +1,4 @@
-//! What a command may use of the machine, and what the system reports about itself (on Linux).
-
-use gambeson_lowrank::MemoryLimit;
-
-/// What a command may use.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Resources {
-    /// Of --threads, or all there are.
-    pub(crate) threads: usize,
-    /// Of --memory-limit, or most of what is free.
-    pub(crate) memory: MemoryLimit,
-}
-
-impl Resources {
-    /// What a context may use.
-    pub(crate) fn of(context: &gambeson::Context) -> Self {
-        Self { threads: context.threads(), memory: context.memory_limit() }
-    }
-}
+//! What the system reports about itself (on Linux).
 
 /// Memory that is free for this process, in bytes: what the system says, or the limit of its group if that is smaller.
 pub(crate) fn free_memory() -> Option<u64> {

@@ -35,7 +35,6 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Ended> {
     let threads = arguments
         .threads
         .map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
     let context = ContextParams { threads: NonZeroUsize::new(threads), memory_limit: memory };
     let context = &Context::new(context)?.with_interrupt(interrupted);
     // Not locked: observers print from the threads of the context.

@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// One line per stage.
 #[derive(Clone, Default)]
-pub(super) struct LiveAttack(Arc<Mutex<Option<(AttackStage, ProgressBar)>>>);
+pub(crate) struct LiveAttack(Arc<Mutex<Option<(AttackStage, ProgressBar)>>>);
 
 impl LiveAttack {
     /// Attacks in a context that is seen on the line.
-    pub(super) fn observed<T>(context: &Context, work: impl FnOnce(&Context) -> T) -> T {
+    pub(crate) fn observed<T>(context: &Context, work: impl FnOnce(&Context) -> T) -> T {
         let live = Self::default();
         let seen = live.clone();
         let attacked = work(&context.clone().with_observer(move |event| {

@@ -16,7 +16,7 @@ use gambeson::{
     open_certified, open_data, open_white_box,
 };
 use gambeson_lowrank::file::write_file;
-use live::LiveAttack;
+pub(crate) use live::LiveAttack;
 use std::io::Write;
 use std::time::Instant;
 

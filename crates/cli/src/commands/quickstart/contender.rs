@@ -1,23 +1,31 @@
-//! One of the two networks: its run folder, its training, its certification.
+//! One of the two networks: its run folder, its training, its certification, its attack.
 
 use crate::args::QuickstartArguments;
+use crate::commands::attack::LiveAttack;
 use crate::commands::certify::{Draws, LiveInputs};
 use crate::commands::train::{self, LiveTraining};
-use crate::machine::Resources;
+use crate::live_data::LiveData;
 use anyhow::Context as _;
-use gambeson::{CertifyParams, Context, DrawParams};
+use gambeson::attack::CertifiedInputs;
+use gambeson::{
+    AttackParams, AttackRadius, AttackTarget, Attacked, CertifyParams, Context, DrawParams, TrainParams,
+    Trained, WhiteBoxParams, attack, open_white_box,
+};
 use gambeson_data::dataset::Dataset;
-use gambeson_learn::inputs::quantum;
-use gambeson_learn::smoothed::{NoiseParams, SmoothedParams, WhiteBoxModel};
+use gambeson_learn::attack::BallNorm;
+use gambeson_learn::smoothed::WhiteBoxModel;
+use gambeson_learn::train::TrainSpec;
 use gambeson_learn::train::run::NETWORK;
 use gambeson_learn::train::setup::{PROJECTION, TrainSetup};
-use gambeson_learn::train::{Outcome, TrainSpec, train as learn};
 use gambeson_smooth::record::Record;
 use gambeson_smooth::selection::InputSelection;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 const CHECKPOINT: Duration = Duration::from_secs(20);
+/// Steps of an attack, and noise samples per gradient.
+const STEPS: usize = 10;
+const DRAWS: usize = 8;
 
 pub(super) struct Contender {
     pub(super) folder: PathBuf,
@@ -37,18 +45,20 @@ impl Contender {
         let fits = |text: &&String| has_projection || !text.trim_start().starts_with("projection");
         let overrides: Vec<String> = arguments.set.iter().filter(fits).cloned().collect();
         let spec = TrainSpec::parse(toml, &overrides)?;
-        let setup = train::prepare(&spec, Path::new("."), Resources::of(context))?;
+        let setup = LiveData::observed(context, |context| {
+            gambeson::train::prepare(context, &spec, &TrainParams::default())
+        })?;
         Ok(Self { folder: arguments.out.join(name), setup, context: context.clone() })
     }
 
-    /// Trains, or goes on; none if interrupted.
-    pub(super) fn train(&self) -> anyhow::Result<Option<Outcome>> {
-        let mut live = LiveTraining::new(&self.setup, false);
-        let outcome = learn(&self.setup, &self.folder, CHECKPOINT, &mut live);
-        live.finish();
-        let outcome = outcome?;
-        train::draw(&outcome.metrics, &self.folder)?;
-        Ok(outcome.network.is_some().then_some(outcome))
+    /// Trains, or goes on; `None` if interrupted.
+    pub(super) fn train(&self) -> anyhow::Result<Option<Trained>> {
+        let params = TrainParams { checkpoint: CHECKPOINT, ..TrainParams::default() };
+        let trained = LiveTraining::new(&self.setup, false).observed(&self.context, |context| {
+            gambeson::train::run(context, &self.setup, &self.folder, &params)
+        })?;
+        train::draw(&trained.metrics, &self.folder)?;
+        Ok(trained.finished().then_some(trained))
     }
 
     pub(super) fn test(&self) -> anyhow::Result<&Dataset> {
@@ -60,18 +70,15 @@ impl Contender {
         self.folder.join("certified.jsonl")
     }
 
+    /// Where its projection is, if it has one.
+    pub(super) fn projection(&self) -> Option<PathBuf> {
+        self.setup.projection.as_ref().map(|_| self.folder.join(PROJECTION))
+    }
+
     /// The trained network and the space of its noise, from the files of the run.
-    pub(super) fn open(&self) -> anyhow::Result<WhiteBoxModel> {
-        let (network, projection) = (self.folder.join(NETWORK), self.folder.join(PROJECTION));
-        let test = self.test()?;
-        let noise = NoiseParams {
-            projection: self.setup.projection.as_ref().map(|_| &*projection),
-            quantum: quantum(test),
-            ..NoiseParams::default()
-        };
-        let Resources { threads, memory } = Resources::of(&self.context);
-        let params = SmoothedParams { noise, threads, memory, ..SmoothedParams::new(&network, test.shape()) };
-        Ok(WhiteBoxModel::open(&params)?)
+    fn open(&self) -> anyhow::Result<WhiteBoxModel> {
+        let params = WhiteBoxParams { projection: self.projection(), ..WhiteBoxParams::default() };
+        Ok(open_white_box(&self.context, &self.folder.join(NETWORK), self.test()?, &params)?)
     }
 
     /// Certifies test images, evenly chosen; none if interrupted.
@@ -92,5 +99,34 @@ impl Contender {
         live.finish();
         let run = run?;
         Ok((!run.stopped).then(|| run.records.into_values().collect()))
+    }
+
+    /// Attacks the first `count` certified images within their certified radii; `None` if interrupted.
+    pub(super) fn attack(
+        &self,
+        records: &[Record],
+        norm: BallNorm,
+        count: usize,
+    ) -> anyhow::Result<Option<Attacked>> {
+        let radius = |record: &Record| match norm {
+            BallNorm::L2 => record.derived.l2,
+            BallNorm::Linf => record.derived.linf,
+        };
+        let certified = records.iter().filter(|record| radius(record).is_some());
+        let certified: Vec<Record> = certified.take(count).cloned().collect();
+        let name = self.records().display().to_string();
+        let radius = AttackRadius::Certified(CertifiedInputs { records: certified, name });
+        let params = AttackParams {
+            norm,
+            steps: STEPS,
+            sigma: Some(self.setup.sigma),
+            draws: DRAWS,
+            seed: 1,
+            ..AttackParams::new(radius)
+        };
+        let (model, test) = (self.open()?, self.test()?);
+        let target = AttackTarget { data: test, model: Some(&model) };
+        let attacked = LiveAttack::observed(&self.context, |context| attack(context, target, &params))?;
+        Ok((!attacked.stopped).then_some(attacked))
     }
 }

@@ -6,40 +6,23 @@ mod results;
 
 use crate::args::{CONTENDERS, QuickstartArguments};
 use crate::ended::Ended;
-use crate::machine::Resources;
-use crate::progress::{catch_interrupts, duration, interrupted, live_line, say};
+use crate::progress::{catch_interrupts, duration, say};
 use crate::report::decimal::up;
 use crate::screen::{proven, wrapped};
 use anyhow::{Context as _, ensure};
 use contender::Contender;
-use gambeson::{CertifyParams, Context};
-use gambeson_checker::{FailureProbability, NoiseLevel};
+use gambeson::{CertifyParams, Context, Trained, check_projection, open_certified, open_projection};
 use gambeson_learn::attack::BallNorm;
-use gambeson_learn::attack::challenge::{Challenged, certified_victims, challenge};
-use gambeson_learn::attack::inputs::{AttackParams, Done};
-use gambeson_learn::attack::perturbation_basis::PerturbationBasis;
-use gambeson_learn::attack::pgd::PgdParams;
-use gambeson_learn::train::Outcome;
-use gambeson_learn::train::setup::PROJECTION;
 use gambeson_lowrank::file::write_file;
-use gambeson_lowrank::observe::Observer;
-use gambeson_lowrank::projection::proven::ProvenProjection;
-use gambeson_smooth::record::{Record, merge_records};
-use gambeson_smooth::smoother::{Smoother, SmoothingParams};
+use gambeson_smooth::record::Record;
 use results::{Comparison, Results};
 use std::io::Write;
-use std::ops::ControlFlow;
-use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 const ALGORITHM_1: &str = include_str!("algorithm-1.toml");
 const BASELINE: &str = include_str!("baseline.toml");
 /// Certified images that are attacked, in each norm.
 const ATTACKED: usize = 60;
-/// Failure probability and draws of PREDICT at attacked images.
-const SURE: f64 = 1e-6;
-const PREDICTED: u64 = 1000;
 
 pub(crate) fn run(
     arguments: &QuickstartArguments,
@@ -52,8 +35,7 @@ pub(crate) fn run(
     std::fs::create_dir_all(&arguments.out).with_context(|| arguments.out.display().to_string())?;
     let ours = Contender::prepare(CONTENDERS[0], ALGORITHM_1, arguments, context)?;
     let theirs = Contender::prepare(CONTENDERS[1], BASELINE, arguments, context)?;
-    let resources = Resources::of(context);
-    let mut tour = Tour { arguments, stdout, resources, ours, theirs };
+    let mut tour = Tour { arguments, stdout, context, ours, theirs };
 
     let kappa = tour.projection()?;
     let Some(trained) = tour.train()? else { return Ok(stopped()) };
@@ -73,7 +55,7 @@ pub(crate) fn run(
 struct Tour<'a, W> {
     arguments: &'a QuickstartArguments,
     stdout: &'a mut W,
-    resources: Resources,
+    context: &'a Context,
     ours: Contender,
     theirs: Contender,
 }
@@ -83,7 +65,8 @@ impl<W: Write> Tour<'_, W> {
     fn projection(&mut self) -> anyhow::Result<f64> {
         let used = self.ours.setup.projection.as_ref().context("algorithm-1 has no projection")?;
         let certificate = used.certificate.as_ref().context("the projection has no certificate")?;
-        let kappa = certificate.check(&used.projection, self.resources.threads)?.kappa.value();
+        let checked = check_projection(self.context, &used.projection, certificate, None)?;
+        let kappa = checked.record().kappa.with_context(|| checked.reason.clone().unwrap_or_default())?;
         let (rank, coefficients) = (used.projection.rank(), used.projection.shape().len());
         let data = self.ours.setup.train.name().to_owned();
         self.step(&format!("1. Projection: {rank} of {coefficients} cosine coefficients of {data}."))?;
@@ -93,8 +76,8 @@ impl<W: Write> Tour<'_, W> {
         Ok(kappa)
     }
 
-    /// 2. and 3. Two networks; none if interrupted.
-    fn train(&mut self) -> anyhow::Result<Option<(Outcome, Outcome)>> {
+    /// 2. and 3. Two networks; `None` if interrupted.
+    fn train(&mut self) -> anyhow::Result<Option<(Trained, Trained)>> {
         let Some(first) = self.ours.train()? else { return Ok(None) };
         let (grid, sigma) = (self.ours.setup.codec.output(), self.ours.setup.sigma);
         let spent = duration(first.spent.seconds);
@@ -108,7 +91,7 @@ impl<W: Write> Tour<'_, W> {
         Ok(Some((first, second)))
     }
 
-    /// The records of both; none if interrupted.
+    /// The records of both; `None` if interrupted.
     fn certify(&mut self) -> anyhow::Result<Option<(Vec<Record>, Vec<Record>)>> {
         let Some(first) = self.ours.certify(self.arguments)? else { return Ok(None) };
         Ok(self.theirs.certify(self.arguments)?.map(|second| (first, second)))
@@ -131,13 +114,13 @@ impl<W: Write> Tour<'_, W> {
 
     /// 5. Attacks at the certified radii: images attacked in each norm, and how many changed their class.
     ///
-    /// None if interrupted.
+    /// `None` if interrupted.
     fn attack(&mut self, records: &[Record]) -> anyhow::Result<Option<([usize; 2], usize)>> {
         let (mut attacked, mut broken) = ([0; 2], 0);
         for (count, norm) in attacked.iter_mut().zip([BallNorm::L2, BallNorm::Linf]) {
-            let Some(found) = attack(&self.ours, records, norm)? else { return Ok(None) };
-            *count = found.len();
-            broken += found.iter().filter(|challenged| challenged.broken()).count();
+            let Some(found) = self.ours.attack(records, norm, ATTACKED)? else { return Ok(None) };
+            *count = found.inputs.len();
+            broken += found.broken().unwrap_or(0);
         }
         let verdict = if broken == 0 { "none changed its class" } else { "SOME CHANGED THEIR CLASS" };
         let [l2, linf] = attacked;
@@ -149,7 +132,7 @@ impl<W: Write> Tour<'_, W> {
 
     /// 6. Everything again from the files alone.
     fn prove_again(&mut self) -> anyhow::Result<()> {
-        let radii = prove_again(&self.ours, &self.theirs, self.resources)?;
+        let radii = prove_again(&self.ours, &self.theirs, self.context)?;
         self.step(&format!("6. {} again from the files: kappa, and {radii} radii", proven()))
     }
 
@@ -157,7 +140,7 @@ impl<W: Write> Tour<'_, W> {
     fn finish(
         &mut self,
         results: &Results,
-        trained: &(Outcome, Outcome),
+        trained: &(Trained, Trained),
         records: &(Vec<Record>, Vec<Record>),
     ) -> anyhow::Result<()> {
         let figure = results::draw(&records.0, &records.1, &self.arguments.out)?;
@@ -187,63 +170,16 @@ fn stopped() -> Ended {
     Ended::FellShort
 }
 
-/// Counts on the live line.
-struct Live(indicatif::ProgressBar);
-
-impl Observer<Done> for Live {
-    fn observe(&mut self, done: &Done) -> ControlFlow<()> {
-        self.0.inc(done.inputs as u64);
-        if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-}
-
-/// Certified images, perturbed within their certified radii and predicted; none if interrupted.
-fn attack(ours: &Contender, records: &[Record], norm: BallNorm) -> anyhow::Result<Option<Vec<Challenged>>> {
-    let test = ours.test()?;
-    let values = |index: u64| {
-        let mut values = vec![0.0; test.shape().len()];
-        test.sample_f64(usize::try_from(index).unwrap_or(0), &mut values); // an input that was certified
-        values
-    };
-    let mut victims = certified_victims(records, norm, values);
-    victims.truncate(ATTACKED);
-    let params = AttackParams {
-        pgd: PgdParams::new(norm, 10),
-        // In l2 the same in either; in l_inf radii are those of cosine coefficients.
-        frame: PerturbationBasis::cosines(&ours.setup.codec)?,
-        sigma: ours.setup.sigma,
-        draws: 8,
-        seed: 1,
-        memory: ours.setup.memory,
-    };
-    let model = ours.open()?;
-    let smoothing = SmoothingParams {
-        selection: 1, // not drawn
-        estimation: PREDICTED,
-        failure: FailureProbability::new(SURE)?,
-        batch: 64,
-        seed: 2, // other draws than those that certified, or that the attack climbs by
-        ..SmoothingParams::new(NoiseLevel::new(ours.setup.sigma)?)?
-    };
-    let smoother = Smoother::new(&model.smoothed.classifier, Arc::clone(&model.smoothed.space), smoothing)?;
-    let bar = live_line(Some(2 * victims.len() as u64), "{spinner} {elapsed} [{bar:20}] attacking");
-    let mut live = Live(bar);
-    let found = challenge((&model.network, &model.codec), &smoother, &params, &victims, &mut live);
-    live.0.finish_and_clear();
-    let found = found?;
-    Ok((found.len() == victims.len()).then_some(found))
-}
-
 /// Reads every file again and proves what it claims; how many radii that were.
-fn prove_again(ours: &Contender, theirs: &Contender, resources: Resources) -> anyhow::Result<usize> {
-    let Resources { threads, memory } = resources;
-    let projection = ProvenProjection::open(&ours.folder.join(PROJECTION), None, None, memory, threads)?;
-    let read = |path: &Path| merge_records(&[path.to_path_buf()], memory);
-    let (first, second) = (read(&ours.records())?, read(&theirs.records())?);
-    for record in &first {
+fn prove_again(ours: &Contender, theirs: &Contender, context: &Context) -> anyhow::Result<usize> {
+    let path = ours.projection().context("algorithm-1 has no projection")?;
+    let projection = open_projection(context, &path, None)?;
+    let (first, second) =
+        (open_certified(context, &ours.records())?, open_certified(context, &theirs.records())?);
+    for record in &first.records {
         record.run.check_projection(&projection)?;
     }
-    ensure!(!first.is_empty() && !second.is_empty(), "no records");
+    ensure!(!first.records.is_empty() && !second.records.is_empty(), "no records");
     let radii = |records: &[Record]| records.iter().filter(|record| record.derived.l2.is_some()).count();
-    Ok(radii(&first) + radii(&second))
+    Ok(radii(&first.records) + radii(&second.records))
 }

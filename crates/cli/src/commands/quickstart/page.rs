@@ -5,7 +5,7 @@ use super::results::{AtRadii, Results};
 use crate::report::decimal::{percent_down, up};
 use crate::report::mark::PAGE;
 use crate::screen::shown;
-use gambeson_learn::train::Outcome;
+use gambeson::Trained;
 use std::fmt::Write;
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#222}\
@@ -16,7 +16,7 @@ td:first-child,th:first-child{text-align:left}svg{max-width:100%;height:auto}cod
 pub(super) fn write(
     results: &Results,
     ours: &Contender,
-    (first, second): (&Outcome, &Outcome),
+    (first, second): (&Trained, &Trained),
     figure: &str,
 ) -> String {
     let mut page = format!(

@@ -38,12 +38,8 @@ impl LiveTraining {
         Self { bar, started: Instant::now(), batch, per_epoch, rows, first: None, loss, accuracy }
     }
 
-    pub(crate) fn finish(&self) {
-        self.bar.finish_and_clear();
-    }
-
     /// Trains in a context that is seen on the line.
-    pub(super) fn observed<T>(self, context: &Context, work: impl FnOnce(&Context) -> T) -> T {
+    pub(crate) fn observed<T>(self, context: &Context, work: impl FnOnce(&Context) -> T) -> T {
         let bar = self.bar.clone();
         let live = Mutex::new(self);
         let trained = work(&context.clone().with_observer(move |event| match event {

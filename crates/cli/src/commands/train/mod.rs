@@ -6,19 +6,16 @@ use crate::args::{TrainArguments, TrainRequest};
 use crate::ended::Ended;
 use crate::json;
 use crate::live_data::LiveData;
-use crate::machine::Resources;
 use crate::progress::{catch_interrupts, duration, say};
 use crate::report::decimal::down;
 use crate::screen::{command, shown, shown_path, wrapped};
 use gambeson::train::{TrainParams, Trained, cost, prepare as make_ready, run as train};
-use gambeson::{Context, ContextParams, training_figure};
-use gambeson_learn::train::TrainSpec;
+use gambeson::{Context, training_figure};
 use gambeson_learn::train::cost::Timed;
 use gambeson_learn::train::run::{Metrics, NETWORK};
 use gambeson_learn::train::setup::{self, TrainSetup};
 pub(crate) use live::LiveTraining;
 use std::io::Write;
-use std::num::NonZeroUsize;
 use std::path::Path;
 
 pub(super) fn run(
@@ -59,15 +56,6 @@ pub(crate) fn draw(metrics: &[Metrics], folder: &Path) -> anyhow::Result<()> {
         return Ok(());
     }
     Ok(training_figure(metrics).write(&[folder.join("training.svg"), folder.join("training.png")])?)
-}
-
-/// Data, projection, network. A projection's file is looked for beside the spec.
-pub(crate) fn prepare(spec: &TrainSpec, path: &Path, resources: Resources) -> anyhow::Result<TrainSetup> {
-    let Resources { threads, memory } = resources;
-    let context = ContextParams { threads: NonZeroUsize::new(threads), memory_limit: memory };
-    let params = TrainParams { beside: path.parent().map(Path::to_path_buf), ..TrainParams::default() };
-    let prepared = LiveData::observed(&Context::new(context)?, |context| make_ready(context, spec, &params));
-    Ok(prepared?)
 }
 
 /// One line on what is trained.
