@@ -16,7 +16,7 @@ use crate::analysis::{AnalysisError, CertifiedRadii, false_certificates};
 use crate::limit::lower_limit;
 use crate::record::{ASSUMED, Derived, FileNames, Head, ONNX_RUNTIME, Record, Rule, Run};
 use crate::selection::Selection;
-use gambeson_checker::rounding::{div_down, mul_up, root_above};
+use gambeson_checker::rounding::{mul_up, quotient_below, root_above};
 use gambeson_checker::{FailureProbability, SamplingRule, Tally};
 use serde::Serialize;
 
@@ -90,7 +90,9 @@ pub struct CertifiedShare {
     pub certified: u64,
     /// Their share of the inputs planned.
     pub accuracy: f64,
-    /// But for the probability ρ, the share on these inputs is at least this.
+    /// But for the probability ρ, so many inputs are certified truly.
+    pub certified_at_least: u64,
+    /// Their share.
     pub at_least: f64,
     /// But for the probability ρ, the share in the population is at least this if the inputs were drawn from it at random.
     pub population_at_least: f64,
@@ -119,13 +121,14 @@ pub fn claim<'a>(
         let at = |multiple: f64| {
             let radius = three_digits(multiple * unit);
             let certified = found.certified(radius) as u64;
-            let share = |certified: u64| div_down(certified as f64, planned.count as f64);
+            let share = |certified: u64| quotient_below(certified as f64, planned.count as f64);
             let tally = Tally::new(certified.saturating_sub(with_population), planned.count)?;
             let rule = SamplingRule::Fixed;
             Ok(CertifiedShare {
                 radius,
                 certified,
                 accuracy: share(certified),
+                certified_at_least: certified.saturating_sub(most_false),
                 at_least: share(certified.saturating_sub(most_false)),
                 population_at_least: lower_limit(rule, tally, rule.method(), rho.half())?.value(),
             })

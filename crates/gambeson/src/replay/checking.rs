@@ -65,7 +65,7 @@ impl<'a, C> Checking<'a, C> {
         // Inputs that the data lack cannot be drawn.
         self.records.retain(|(_, record)| record.index < self.data.len() as u64);
         let (order, seed) = self.sample.order(self.records.len());
-        self.checked.sample_seed = seed;
+        self.checked.sample_seed = Some(seed);
         let chosen: Vec<Numbered<'a>> = order.into_iter().map(|at| self.records[at]).collect();
         match self.fresh {
             None => self.draw_again(&chosen, &mut counter)?,

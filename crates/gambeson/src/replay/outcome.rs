@@ -106,7 +106,7 @@ pub struct RecordsCheck {
     pub nonce: Option<u64>,
     /// What fresh draws say; null where the run's own were made again.
     pub fresh: Option<FreshComparison>,
-    /// What chose the sample; null where all were asked for.
+    /// What chose the order in which records were drawn again; null where none was.
     pub sample_seed: Option<u64>,
     /// What is wrong.
     pub findings: Vec<RecordFinding>,

@@ -328,9 +328,12 @@ pub(super) fn difference<R: Serialize>(expected: &R, found: &R) -> (String, Stri
     let value =
         |fields: &serde_json::Map<_, _>, field| fields.get(field).map_or("none".into(), ToString::to_string);
     // What explains the rest comes first: another projection has another κ, another n another seed.
-    let telling =
-        ["generator", "model", "runtime", "data", "projection", "noise", "sigma", "grid", "n0", "n", "rule"]
-            .map(ToOwned::to_owned);
+    #[rustfmt::skip]
+    let telling = [
+        "generator", "model", "runtime", "data", "projection", "noise", "sigma", "grid", "n0", "n", "rule", "inputs",
+        "start", "stop", "every",
+    ]
+    .map(ToOwned::to_owned);
     let mut names = telling.iter().chain(expected.keys()).chain(found.keys());
     let differs = names.find(|field| expected.get(*field) != found.get(*field));
     differs.map_or_else(

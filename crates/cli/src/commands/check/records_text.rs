@@ -1,6 +1,6 @@
 //! What a check of records comes to, as text for people.
 
-use crate::report::decimal::{down, up};
+use crate::report::decimal::{down, share_down, up};
 use crate::screen::{good, rejected, shown, wrapped};
 use gambeson::RecordsCheck;
 use gambeson::replay::{FreshComparison, MissedForgery, NO_PROJECTION, RecordFinding, RecordsVerdict};
@@ -131,7 +131,7 @@ fn print_claim(check: &RecordsCheck, claim: &Claim, stdout: &mut impl Write) -> 
     row(stdout, "network", &shown(&claim.network))?;
     row(stdout, "data", &shown(&claim.data))?;
     if let Some(projection) = &claim.projection {
-        row(stdout, "projection", &format!("sha256:{}", shown(projection)))?;
+        row(stdout, "projection", &shown(projection))?;
     }
     row(stdout, "inputs", &claim.inputs())?;
     let kappa = claim.kappa.map_or(String::new(), |kappa| format!(", kappa = {}", up(kappa, 7)));
@@ -139,12 +139,9 @@ fn print_claim(check: &RecordsCheck, claim: &Claim, stdout: &mut impl Write) -> 
     let text = format!("sigma = {}{kappa}, n0 = {}, n = {most}{}", claim.sigma, claim.n0, grouped(claim.n));
     row(stdout, "noise", &text)?;
     let text = format!(
-        "alpha = {} for each certificate: at most {} false ones are expected, and more than {} have a probability of at \
-         most {}",
-        claim.alpha,
-        up(claim.expected_false, 3),
-        claim.most_false,
-        claim.rho
+        "alpha = {} for each certificate: at most {} * {} = {:.2} false ones are expected, and more than {} have a \
+         probability of at most {}",
+        claim.alpha, claim.records, claim.alpha, claim.expected_false, claim.most_false, claim.rho
     );
     row(stdout, "errors", &text)?;
     table(claim, stdout)?;
@@ -158,16 +155,16 @@ fn print_claim(check: &RecordsCheck, claim: &Claim, stdout: &mut impl Write) -> 
 /// Certified accuracy at radii.
 fn table(claim: &Claim, stdout: &mut impl Write) -> io::Result<()> {
     let what = if claim.labelled { "certified and correct" } else { "certified (no labels)" };
-    let percent = |share: f64| format!("{} %", down(100.0 * share, 4));
+    let percent = |count: u64| share_down(count, claim.selection.count);
     for (norm, shares) in [("l2", &claim.l2), ("l_inf", &claim.linf)] {
         let cells = |of: &dyn Fn(&CertifiedShare) -> String| -> String {
             shares.iter().map(|share| format!("{:>9}", of(share))).collect()
         };
         let heading = format!("{norm} radius");
         writeln!(stdout, "{heading:<26}{}", cells(&|share| share.radius.to_string()))?;
-        writeln!(stdout, "  {what:<24}{}", cells(&|share| percent(share.accuracy)))?;
-        writeln!(stdout, "  {:<24}{}", "at least, here", cells(&|share| percent(share.at_least)))?;
-        let population = |share: &CertifiedShare| percent(share.population_at_least);
+        writeln!(stdout, "  {what:<24}{}", cells(&|share| percent(share.certified)))?;
+        writeln!(stdout, "  {:<24}{}", "at least, here", cells(&|share| percent(share.certified_at_least)))?;
+        let population = |share: &CertifiedShare| format!("{} %", down(100.0 * share.population_at_least, 3));
         writeln!(stdout, "  {:<24}{}", "at least, population *", cells(&population))?;
     }
     let text = format!(
