@@ -40,6 +40,14 @@ fn place_of_digest(line: &[u8], digits: usize) -> Option<usize> {
     (at + digits <= line.len()).then_some(at)
 }
 
+const HOW: [LimitChoice; 5] = [
+    LimitChoice::Natural,
+    LimitChoice::OneSided,
+    LimitChoice::Chosen,
+    LimitChoice::Mixture,
+    LimitChoice::TwoSided,
+];
+
 pub(super) fn records(bytes: &[u8]) -> Answer {
     as_file(bytes, "r.jsonl", |path| {
         let _ = (
@@ -50,7 +58,7 @@ pub(super) fn records(bytes: &[u8]) -> Answer {
         let records = read_records(path, MEMORY).map_err(|error| error.to_string())?;
         let mut known = String::new();
         for record in &records {
-            for how in [LimitChoice::Natural, LimitChoice::Mixture, LimitChoice::TwoSided] {
+            for how in HOW {
                 let alpha =
                     FailureProbability::new(record.run.common.alpha).map_err(|error| error.to_string())?;
                 let _ = record.derive(alpha, how);

@@ -3,10 +3,10 @@
 use crate::binomial_exact::{Chance, Enclosure, chances};
 use crate::cases::generator;
 use gambeson_checker::{
-    FailureProbability, LimitMethod, LowerLimit, MOST_TRIALS, SamplingRule, StatisticsError, Tally,
-    UpperLimit,
+    ClassCounts, FailureProbability, LatentRadius, LimitMethod, LowerLimit, MOST_TRIALS, NoiseLevel,
+    ProvenRadius, RadiusQuestion, SamplingRule, Sides, StatisticsError, Tally, UpperLimit,
 };
-use gambeson_smooth::limit::{lower_limit, upper_limit};
+use gambeson_smooth::limit::{lower_limit, radius_of_counts, upper_limit};
 use gambeson_testing::reference_data;
 use proptest::prelude::*;
 use rand::RngExt;
@@ -25,6 +25,24 @@ pub(crate) fn lower(k: u64, n: u64, failure: f64) -> LowerLimit {
 
 pub(crate) fn upper(k: u64, n: u64, failure: f64) -> UpperLimit {
     upper_limit(SamplingRule::Fixed, tally(k, n), LimitMethod::ClopperPearson, alpha(failure)).expect("fixed")
+}
+
+/// What `count` of n draws prove, where the runner-up has at most `runner_up`, at α in all.
+pub(crate) fn proven(
+    (count, runner_up, n): (u64, u64, u64),
+    sides: Sides,
+    failure: f64,
+    noise: NoiseLevel,
+) -> ProvenRadius {
+    let (rule, method) = (SamplingRule::Fixed, LimitMethod::ClopperPearson);
+    let counts = ClassCounts::new(count, runner_up, n).expect("counts");
+    let failure = alpha(failure);
+    radius_of_counts(&RadiusQuestion { counts, rule, method, sides, failure, noise }).expect("fixed")
+}
+
+/// The radius of one limit.
+pub(crate) fn radius(count: u64, n: u64, failure: f64, noise: NoiseLevel) -> Option<LatentRadius> {
+    proven((count, n - count, n), Sides::One, failure, noise).radius()
 }
 
 fn mixed(k: u64, n: u64, failure: f64) -> LowerLimit {
@@ -117,14 +135,24 @@ fn limits_are_exact_for_random_counts() {
 
 #[test]
 fn failure_probabilities_may_be_as_small_as_numbers_are() {
-    for failure in [1e-30, 1e-100, 1e-300, f64::from_bits(1)] {
-        for (k, n) in [(1, 1), (7, 10), (900, 1000), (1000, 1000)] {
-            for limit in [lower(k, n, failure), mixed(k, n, failure)] {
-                assert!((0.0..=k as f64 / n as f64).contains(&limit.value()) && limit.complement() <= 1.0);
-            }
-            if failure >= 1e-300 && n > 1 {
+    let in_range = |limit: LowerLimit, k: u64, n: u64| {
+        (0.0..=k as f64 / n as f64).contains(&limit.value()) && limit.complement() <= 1.0
+    };
+    for (k, n) in [(1, 1), (7, 10), (900, 1000), (1000, 1000)] {
+        for failure in [1e-30, 1e-100, FailureProbability::LEAST] {
+            assert!(in_range(lower(k, n, failure), k, n) && in_range(mixed(k, n, failure), k, n));
+            if n > 1 {
                 clopper_pearson_is_exact(k, n, failure);
             }
+        }
+        // Halves of halves, down to the least number there is.
+        let mut failure = alpha(FailureProbability::LEAST);
+        while failure.value() > 0.0 {
+            for method in [LimitMethod::ClopperPearson, LimitMethod::Mixture] {
+                let limit = lower_limit(SamplingRule::Fixed, tally(k, n), method, failure).expect("fixed");
+                assert!(in_range(limit, k, n), "{failure:?}: {limit:?}");
+            }
+            failure = failure.half();
         }
     }
 }
@@ -317,15 +345,31 @@ fn limits_at_every_moment_and_at_the_last_hold_together() {
 
 #[test]
 fn arguments_are_checked() {
-    for value in [0.0, 1.0, -0.1, f64::NAN, f64::INFINITY] {
+    for value in [0.0, 1.0, -0.1, f64::NAN, f64::INFINITY, 5e-324, 1e-310, 9.9e-301] {
         assert!(matches!(FailureProbability::new(value), Err(StatisticsError::FailureProbability { .. })));
     }
+    let message = FailureProbability::new(5e-324).expect_err("no half").to_string();
+    assert!(message.contains("5e-324") && message.contains("at least 1e-300"), "{message}");
     for (successes, trials) in [(0, 0), (2, 1), (0, MOST_TRIALS + 1)] {
         assert_eq!(Tally::new(successes, trials), Err(StatisticsError::Tally { successes, trials }));
     }
     assert_eq!(alpha(0.25).half(), alpha(0.125));
-    let (few, many) = (upper(3, 10, 0.1), upper(4, 10, 0.1));
-    assert!(few.larger(many) == many && many.larger(few) == many);
+    // However often: two halves are never more than the whole, and in the end no limit is left.
+    for value in [0.999, 1e-3, FailureProbability::LEAST] {
+        let mut whole = alpha(value);
+        while whole.value() > 0.0 {
+            let half = whole.half();
+            assert!(half < whole && half.value() + half.value() <= whole.value(), "{whole:?}");
+            whole = half;
+        }
+        let limit = lower_limit(SamplingRule::Fixed, tally(10, 10), LimitMethod::ClopperPearson, whole);
+        assert_eq!(limit, Ok(LowerLimit::TRIVIAL));
+    }
+    for (count, runner_up, trials) in [(6, 5, 10), (4, 0, 10), (10, 1, 10)] {
+        let refused = StatisticsError::RunnerUp { count, runner_up, trials };
+        assert_eq!(ClassCounts::new(count, runner_up, trials), Err(refused));
+    }
+    assert!(ClassCounts::new(10, 0, 10).is_ok() && ClassCounts::new(4, 6, 10).is_ok());
     let counted = tally(3, 10);
     assert_eq!((counted.successes(), counted.trials(), counted.opposite()), (3, 10, tally(7, 10)));
     let message = Tally::new(2, 1).expect_err("more than all").to_string();

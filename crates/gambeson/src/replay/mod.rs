@@ -223,6 +223,7 @@ fn smoothing<C>(
         selection: run.n0,
         estimation: common.n,
         failure: FailureProbability::new(common.alpha).map_err(|reason| Error::field_of("alpha", reason))?,
+        limits: Some(run.limits),
         batch,
         seed,
         grid_exponent: Some(common.grid.exponent),

@@ -122,6 +122,7 @@ fn certification<'a, C>(
         params.extend.as_deref().map(|path| earlier_records(path, context.memory_limit())).transpose()?;
     job.smoothing.selection = params.n0;
     job.smoothing.estimation = params.n;
+    job.smoothing.limits = params.limits;
     job.smoothing.extended_from = earlier.as_ref().map(|(last, _)| *last);
     job.smoothing.goal = params.sequential.clone().map(|goal| {
         if goal.targets.is_empty() && goal.tolerance.is_none() {

@@ -168,8 +168,8 @@ impl Entry for Record {
     const START: &'static [u8] = b"{\"version\":";
     #[rustfmt::skip]
     const OPTIONAL_KEYS: &'static [&'static str] = &[
-        "selection_none", "estimation_none", "selection_undecided", "estimation_undecided", "goal", "nonce", "runtime",
-        "perturbed_error", "digest",
+        "selection_none", "estimation_none", "selection_undecided", "estimation_undecided", "limits", "goal", "nonce",
+        "runtime", "perturbed_error", "digest",
     ];
 
     fn parts(&self) -> Parts<'_, Run> {

@@ -1,5 +1,6 @@
 //! What all records of a run have in common.
 
+use crate::limit::LimitRule;
 use crate::noise::{GENERATOR, Grid};
 use crate::sequential::Goal;
 use crate::smoother::SmoothingPlan;
@@ -92,6 +93,9 @@ pub struct CommonRun {
 pub struct Run {
     /// When sampling ends.
     pub rule: Rule,
+    /// Limits on the probabilities of classes; one-sided where it is left out.
+    #[serde(default, skip_serializing_if = "is_one_sided")]
+    pub limits: LimitRule,
     /// What a sequential run set out to settle; radii beyond that may be far from what more draws would prove.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<Goal>,
@@ -112,6 +116,11 @@ pub struct Run {
     pub spectral: Option<f64>,
     /// Coordinates per input.
     pub dimension: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
+fn is_one_sided(limits: &LimitRule) -> bool {
+    *limits == LimitRule::OneSided
 }
 
 impl From<SamplingRule> for Rule {
@@ -162,6 +171,7 @@ impl Run {
         let (params, space) = (plan.params(), plan.space());
         Self {
             rule: Rule::from(plan.rule()),
+            limits: plan.limits(),
             goal: params.goal.clone(),
             n0: params.selection,
             common: CommonRun::new(plan, names),

@@ -3,7 +3,9 @@
 use super::certified::Record;
 use super::error::RecordProblem;
 use super::run::{ASSUMED, CommonRun, Rule, Run};
+use crate::limit::LimitRule;
 use crate::noise::{GENERATOR, Grid};
+use gambeson_checker::FailureProbability;
 
 /// Letters shown of a text that should be another.
 const SHOWN: usize = 40;
@@ -23,7 +25,7 @@ impl Counted<'_> {
     pub(super) fn validate(&self) -> Result<(), RecordProblem> {
         let run = self.run;
         positive("sigma", run.sigma)?;
-        if !(run.alpha > 0.0 && run.alpha < 1.0) {
+        if FailureProbability::new(run.alpha).is_err() {
             return Err(RecordProblem::Alpha { value: run.alpha });
         }
         not_negative("seconds", self.seconds)?;
@@ -119,6 +121,9 @@ impl Run {
     }
 
     fn validate_rule(&self) -> Result<(), RecordProblem> {
+        if self.limits != LimitRule::OneSided && self.rule != Rule::Fixed {
+            return Err(RecordProblem::Limits { limits: self.limits.name() });
+        }
         let Some(goal) = &self.goal else { return Ok(()) };
         if self.rule == Rule::Fixed {
             return Err(RecordProblem::Goal);

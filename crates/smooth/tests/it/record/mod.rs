@@ -8,6 +8,7 @@ mod lines;
 use gambeson_checker::FailureProbability;
 use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::projection::representation::Representation;
+use gambeson_smooth::limit::LimitRule;
 use gambeson_smooth::noise::{GENERATOR, Grid, Quantum};
 use gambeson_smooth::record::{
     ASSUMED, CommonRun, Derived, Law, LimitChoice, ONNX_RUNTIME, Record, RecordError, RecordLog,
@@ -37,6 +38,7 @@ pub(crate) fn common() -> CommonRun {
 pub(crate) fn run() -> Run {
     Run {
         rule: Rule::Fixed,
+        limits: LimitRule::OneSided,
         goal: None,
         n0: 10,
         common: common(),
