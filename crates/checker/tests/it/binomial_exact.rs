@@ -43,6 +43,14 @@ impl Enclosure {
         Self { low: &self.low * &other.low, high: &self.high * &other.high, exponent }.shortened()
     }
 
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        let exponent = self.exponent.min(other.exponent);
+        let at = |of: &Self, x: &BigUint| x << u64::try_from(of.exponent - exponent).expect("the least");
+        let low = at(self, &self.low) + at(other, &other.low);
+        let high = at(self, &self.high) + at(other, &other.high);
+        Self { low, high, exponent }.shortened()
+    }
+
     pub(crate) fn over(&self, other: &Self) -> Self {
         let shift = 2 * BITS;
         let low = (&self.low << shift) / &other.high;

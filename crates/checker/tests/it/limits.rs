@@ -4,7 +4,7 @@ use crate::binomial_exact::{Chance, Enclosure, chances};
 use crate::cases::generator;
 use gambeson_checker::{
     ClassCounts, FailureProbability, LatentRadius, LimitMethod, LowerLimit, MOST_TRIALS, NoiseLevel,
-    ProvenRadius, RadiusQuestion, SamplingRule, Sides, StatisticsError, Tally, UpperLimit,
+    ProvenRadius, RadiusQuestion, RandomShare, SamplingRule, Sides, StatisticsError, Tally, UpperLimit,
 };
 use gambeson_smooth::limit::{lower_limit, radius_of_counts, upper_limit};
 use gambeson_testing::reference_data;
@@ -45,6 +45,11 @@ pub(crate) fn radius(count: u64, n: u64, failure: f64, noise: NoiseLevel) -> Opt
     proven((count, n - count, n), Sides::One, failure, noise).radius()
 }
 
+fn randomised(k: u64, n: u64, failure: f64, share: RandomShare) -> LowerLimit {
+    let method = LimitMethod::Randomised(share);
+    lower_limit(SamplingRule::Fixed, tally(k, n), method, alpha(failure)).expect("fixed")
+}
+
 fn mixed(k: u64, n: u64, failure: f64) -> LowerLimit {
     lower_limit(SamplingRule::Anytime, tally(k, n), LimitMethod::Mixture, alpha(failure)).expect("anytime")
 }
@@ -82,6 +87,22 @@ fn mixture_is_exact(k: u64, n: u64, failure: f64) {
     assert!(!rejects(&inwards(limit, 1e-13)), "{k} of {n}, {failure}: {limit:?} is loose");
 }
 
+/// The same for randomised limits, with u at least 2α: P(X > k) + u·P(X = k) ≤ α.
+fn randomised_is_exact(k: u64, n: u64, failure: f64, share: RandomShare) {
+    let failure = failure.min(0.5);
+    let u = Enclosure::number(share.value().max(2.0 * failure));
+    let rejects = |chance: &Chance| {
+        let counted = chance.mass(n, k).times(&u);
+        let all = if k == n { counted } else { chance.tail(n, k + 1).plus(&counted) };
+        all.at_most(&Enclosure::number(failure))
+    };
+    let limit = randomised(k, n, failure, share);
+    for chance in chances(limit) {
+        assert!(rejects(&chance), "{k} of {n}, {failure}, {share:?}: {limit:?} is not proven");
+    }
+    assert!(!rejects(&inwards(limit, 1e-13)), "{k} of {n}, {failure}, {share:?}: {limit:?} is loose");
+}
+
 const FAILURES: [f64; 7] = [0.5, 0.2, 0.05, 1e-3, 2.5e-4, 1e-6, 1e-12];
 
 #[test]
@@ -91,6 +112,9 @@ fn limits_are_exact_for_all_small_counts() {
             for failure in FAILURES {
                 clopper_pearson_is_exact(k, n, failure);
                 mixture_is_exact(k, n, failure);
+                for word in [0, 1 << 30, u32::MAX / 2, u32::MAX - 1, u32::MAX] {
+                    randomised_is_exact(k, n, failure, RandomShare::of_word(word));
+                }
             }
         }
     }
@@ -104,6 +128,7 @@ fn limits_are_exact_for_larger_counts() {
         for failure in [0.3, 0.05, 1e-3, 1e-12] {
             clopper_pearson_is_exact(k, n, failure);
             mixture_is_exact(k, n, failure);
+            randomised_is_exact(k, n, failure, RandomShare::of_word(1 << 29));
         }
     }
     clopper_pearson_is_exact(99_900, 100_000, 1e-3);
@@ -130,7 +155,28 @@ fn limits_are_exact_for_random_counts() {
         let failure = 10_f64.powf(rng.random_range(-12.0..-0.31));
         clopper_pearson_is_exact(k, n, failure);
         mixture_is_exact(k, n, failure);
+        randomised_is_exact(k, n, failure, RandomShare::of_word(rng.random()));
     }
+}
+
+/// A share of 1 is no share at all, smaller ones prove more, and below .05 they are all the same.
+#[test]
+fn shares_are_what_a_limit_leaves_out() {
+    for (k, n) in [(1, 10), (60, 100), (990, 1000), (1000, 1000)] {
+        let at = |word| randomised(k, n, 1e-3, RandomShare::of_word(word)).value();
+        assert_eq!(at(u32::MAX), lower(k, n, 1e-3).value());
+        let falling: Vec<f64> = (1..=64).map(|part: u32| at((part << 26).wrapping_sub(1))).collect();
+        assert!(falling[4..].windows(2).all(|pair| pair[0] > pair[1]), "{falling:?}");
+        assert_eq!((at(0), at(1 << 24)), (at(214_748_364), at(214_748_364)));
+    }
+    assert_eq!(RandomShare::WHOLE.value(), 1.0);
+    assert_eq!(RandomShare::of_word(u32::MAX), RandomShare::WHOLE);
+    let least = RandomShare::of_word(0).value();
+    assert!((0.05..0.05 + 2.4e-10).contains(&least), "{least}");
+    assert_eq!(RandomShare::of_word((1 << 31) - 1).value(), 0.5);
+    // However large alpha, not every p is rejected.
+    assert!(randomised(10, 10, 0.3, RandomShare::of_word(0)).value() < 0.95);
+    assert_eq!(randomised(0, 10, 0.3, RandomShare::of_word(0)), LowerLimit::TRIVIAL);
 }
 
 #[test]
@@ -287,6 +333,8 @@ fn limits_that_do_not_fit_the_rule_are_refused() {
         (SamplingRule::Anytime, LimitMethod::ClopperPearson),
         (SamplingRule::Anytime, LimitMethod::MixtureAndLast),
         (SamplingRule::Fixed, LimitMethod::MixtureAndLast),
+        (SamplingRule::Anytime, LimitMethod::Randomised(RandomShare::WHOLE)),
+        (both, LimitMethod::Randomised(RandomShare::WHOLE)),
         (both, LimitMethod::ClopperPearson), // at the whole of alpha
     ] {
         let refused = StatisticsError::WrongLimit { method, rule: rule.name() };
