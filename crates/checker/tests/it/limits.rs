@@ -63,44 +63,58 @@ fn inwards(limit: LowerLimit, step: f64) -> Chance {
     }
 }
 
-/// P(X ≥ k) ≤ α at the limit, and not a relative 10⁻¹³ further in: exactly.
+/// Whether a method for counts of a rule rejects p for k of n at this share of α, exactly.
+pub(crate) fn rejects(
+    method: LimitMethod,
+    rule: SamplingRule,
+    chance: &Chance,
+    (k, n): (u64, u64),
+    share: &Enclosure,
+) -> bool {
+    let half = Enclosure::number(0.5);
+    let share = if share.at_most(&half) { share } else { &half };
+    let is_last = rule == SamplingRule::MixtureAndLast { last: n };
+    match method {
+        // P(X ≥ k) ≤ α.
+        LimitMethod::ClopperPearson => chance.tail(n, k).at_most(share),
+        LimitMethod::MixtureAndLast if is_last => chance.tail(n, k).at_most(share),
+        // P(X > k) + u·P(X = k) ≤ α, with u at least 2α.
+        LimitMethod::Randomised(u) => {
+            let (u, least) = (Enclosure::number(u.value()), share.times(&Enclosure::number(2.0)));
+            let u = if u.at_most(&least) { least } else { u };
+            let counted = chance.mass(n, k).times(&u);
+            let all = if k == n { counted } else { chance.tail(n, k + 1).plus(&counted) };
+            all.at_most(share)
+        }
+        // (n + 1)·q·P(X = k) ≤ α·(1 − P(X' ≥ k + 1)).
+        LimitMethod::Mixture | LimitMethod::MixtureAndLast => {
+            let mass = Enclosure::exact(n + 1).times(&chance.failure()).times(&chance.mass(n, k));
+            mass.at_most(&chance.tail(n + 1, k + 1).complement().times(share))
+        }
+    }
+}
+
+/// The limit of a method is proven, and a relative 10⁻¹³ further in it would not be: exactly.
+fn is_exact(method: LimitMethod, k: u64, n: u64, failure: f64) {
+    let rule = if method == LimitMethod::Mixture { SamplingRule::Anytime } else { SamplingRule::Fixed };
+    let limit = lower_limit(rule, tally(k, n), method, alpha(failure)).expect("fits");
+    let rejects = |chance: &Chance| rejects(method, rule, chance, (k, n), &Enclosure::number(failure));
+    for chance in chances(limit) {
+        assert!(rejects(&chance), "{k} of {n}, {failure}, {method:?}: {limit:?} is not proven");
+    }
+    assert!(!rejects(&inwards(limit, 1e-13)), "{k} of {n}, {failure}, {method:?}: {limit:?} is loose");
+}
+
 fn clopper_pearson_is_exact(k: u64, n: u64, failure: f64) {
-    let limit = lower(k, n, failure);
-    let target = Enclosure::number(failure.min(0.5));
-    for chance in chances(limit) {
-        assert!(chance.tail(n, k).at_most(&target), "{k} of {n}, {failure}: {limit:?} is not proven");
-    }
-    let inside = inwards(limit, 1e-13).tail(n, k);
-    assert!(!inside.at_most(&target), "{k} of {n}, {failure}: {limit:?} is loose");
+    is_exact(LimitMethod::ClopperPearson, k, n, failure);
 }
 
-/// The same for the mixture: p is rejected where (n + 1)·q·P(X = k) ≤ α·(1 − P(X' ≥ k + 1)).
 fn mixture_is_exact(k: u64, n: u64, failure: f64) {
-    let rejects = |chance: &Chance| {
-        let mass = Enclosure::exact(n + 1).times(&chance.failure()).times(&chance.mass(n, k));
-        mass.at_most(&chance.tail(n + 1, k + 1).complement().times(&Enclosure::number(failure.min(0.5))))
-    };
-    let limit = mixed(k, n, failure);
-    for chance in chances(limit) {
-        assert!(rejects(&chance), "{k} of {n}, {failure}: {limit:?} is not proven");
-    }
-    assert!(!rejects(&inwards(limit, 1e-13)), "{k} of {n}, {failure}: {limit:?} is loose");
+    is_exact(LimitMethod::Mixture, k, n, failure);
 }
 
-/// The same for randomised limits, with u at least 2α: P(X > k) + u·P(X = k) ≤ α.
 fn randomised_is_exact(k: u64, n: u64, failure: f64, share: RandomShare) {
-    let failure = failure.min(0.5);
-    let u = Enclosure::number(share.value().max(2.0 * failure));
-    let rejects = |chance: &Chance| {
-        let counted = chance.mass(n, k).times(&u);
-        let all = if k == n { counted } else { chance.tail(n, k + 1).plus(&counted) };
-        all.at_most(&Enclosure::number(failure))
-    };
-    let limit = randomised(k, n, failure, share);
-    for chance in chances(limit) {
-        assert!(rejects(&chance), "{k} of {n}, {failure}, {share:?}: {limit:?} is not proven");
-    }
-    assert!(!rejects(&inwards(limit, 1e-13)), "{k} of {n}, {failure}, {share:?}: {limit:?} is loose");
+    is_exact(LimitMethod::Randomised(share), k, n, failure);
 }
 
 const FAILURES: [f64; 7] = [0.5, 0.2, 0.05, 1e-3, 2.5e-4, 1e-6, 1e-12];

@@ -6,6 +6,8 @@
 
 /// Forms, factors and bases, and the numbers that follow from their bounds.
 mod forms;
+/// Limits and radii.
+mod radii;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
