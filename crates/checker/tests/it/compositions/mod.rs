@@ -4,6 +4,8 @@
 //! Every case is a session with a few matrices, questions or inputs. Calls are drawn from a list; each has a judge.
 //! `GAMBESON_EXACT_CASES=200000` runs more sessions than the default of 2000 for each of the three subjects.
 
+/// Errors of encoding.
+mod errors;
 /// Forms, factors and bases, and the numbers that follow from their bounds.
 mod forms;
 /// Limits and radii.
