@@ -9,6 +9,7 @@
 //! * [`oracles`]: optima known by enumeration, and the theorems that relate them to the bounds.
 //! * [`binomial_exact`]: binomial tails between big integers; the judge of [`limits`], the confidence limits.
 //! * [`candidates`]: the prepared questions, with true and false answers put to them directly.
+//! * [`compositions`]: public calls in any order, again and again, with values that do not belong together.
 //! * [`radii`]: quantiles, radii and the error of encoding.
 
 mod binomial_exact;
@@ -17,6 +18,8 @@ mod blocks;
 mod candidates;
 mod cases;
 mod completeness;
+/// Public calls in any order.
+mod compositions;
 mod cosines;
 mod limits;
 mod oracles;

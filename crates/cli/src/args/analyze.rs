@@ -5,6 +5,7 @@ use super::figure::FigureArguments;
 use super::shared::OUTPUT;
 use clap::{Args, ValueEnum};
 use gambeson::analyze::Radius;
+use gambeson_checker::FailureProbability;
 use gambeson_smooth::record::LimitChoice;
 use std::path::PathBuf;
 
@@ -140,8 +141,12 @@ pub(crate) struct ProofArguments {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CertificationName {
-    /// The sampling rule's own: Clopper-Pearson for a fixed number of draws
+    /// Those of the run; one-sided for votes
     Natural,
+    /// A lower limit for the class
+    OneSided,
+    /// One-sided or two-sided, by the selection draws of each input
+    Chosen,
     /// Valid at any stopping time
     Mixture,
     /// Lower for the class, upper for all others, half of alpha each
@@ -152,6 +157,8 @@ impl From<CertificationName> for LimitChoice {
     fn from(name: CertificationName) -> Self {
         match name {
             CertificationName::Natural => Self::Natural,
+            CertificationName::OneSided => Self::OneSided,
+            CertificationName::Chosen => Self::Chosen,
             CertificationName::Mixture => Self::Mixture,
             CertificationName::TwoSided => Self::TwoSided,
         }
@@ -170,6 +177,7 @@ fn positive(text: &str) -> Result<f64, String> {
 
 fn probability(text: &str) -> Result<f64, String> {
     number(text).and_then(|value| {
-        if value > 0.0 && value < 1.0 { Ok(value) } else { Err("must lie between 0 and 1".to_owned()) }
+        let least = FailureProbability::LEAST;
+        FailureProbability::new(value).map(|_| value).map_err(|_| format!("must lie between {least:e} and 1"))
     })
 }

@@ -2,6 +2,7 @@
 
 use super::shared::{OUTPUT, RangeArguments, ReadingArguments, at_least_one, seconds};
 use clap::{ArgGroup, Args, ValueEnum};
+use gambeson_smooth::limit::LimitRule;
 use gambeson_smooth::noise::Quantum;
 use gambeson_smooth::sequential::RadiusNorm;
 use std::ffi::OsString;
@@ -139,6 +140,9 @@ pub(crate) struct CertifyArguments {
     /// Draws that are counted; with --sequential, at most.
     #[arg(long, value_name = "N", default_value_t = 100_000, help_heading = SAMPLING)]
     pub(crate) n: u64,
+    /// Confidence limits on class probabilities [default: chosen; one-sided with --sequential].
+    #[arg(long, value_enum, help_heading = SAMPLING)]
+    pub(crate) limits: Option<LimitRuleName>,
     /// Stop drawing when the answer is settled, at the same alpha.
     #[arg(long, help_heading = SAMPLING)]
     pub(crate) sequential: bool,
@@ -194,6 +198,27 @@ impl From<RadiusNormName> for RadiusNorm {
         match name {
             RadiusNormName::L2 => RadiusNorm::L2,
             RadiusNormName::Linf => RadiusNorm::Linf,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LimitRuleName {
+    /// A lower limit for the class
+    OneSided,
+    /// One-sided, or a lower limit for the class and upper limits for all others at half of alpha each, by the selection
+    /// draws of each input
+    Chosen,
+    /// Chosen, with the limits randomised by a number from the seed: larger radii at the same alpha
+    Randomised,
+}
+
+impl From<LimitRuleName> for LimitRule {
+    fn from(name: LimitRuleName) -> Self {
+        match name {
+            LimitRuleName::OneSided => Self::OneSided,
+            LimitRuleName::Chosen => Self::Chosen,
+            LimitRuleName::Randomised => Self::Randomised,
         }
     }
 }

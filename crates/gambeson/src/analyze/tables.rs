@@ -138,7 +138,9 @@ impl Analysis {
         let counts = matches!(source.dialect, Dialect::Records | Dialect::Votes);
         let (sigma, alpha) = (source.sigma.filter(|_| counts)?, source.alpha?);
         let limits = match self.limits {
-            LimitChoice::Natural => "natural",
+            LimitChoice::Natural => source.run.as_ref().map_or("one-sided", |run| run.limits.name()),
+            LimitChoice::OneSided => "one-sided",
+            LimitChoice::Chosen => "chosen",
             LimitChoice::Mixture => "mixture",
             LimitChoice::TwoSided => "two-sided",
         };

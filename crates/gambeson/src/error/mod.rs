@@ -327,6 +327,7 @@ impl Error {
                 "estimation" => "n",
                 field => field,
             }),
+            Self::Smoothing(SmoothingParamsError::SequentialLimits { .. }) => Some("limits"),
             Self::Analyze(error) => error.field(),
             Self::Spec(error) => match &error.problem {
                 SpecFileProblem::Spec(error) => key(error),

@@ -74,6 +74,7 @@ pub(super) fn smoothing<C>(
         selection: run.n0,
         estimation: common.n,
         failure: FailureProbability::new(common.alpha).map_err(|reason| Error::field_of("alpha", reason))?,
+        limits: Some(run.limits),
         batch: batch.unwrap_or(own),
         seed,
         grid_exponent: Some(common.grid.exponent),

@@ -164,6 +164,7 @@ fn certification<'a, C>(
     let mut job = Job::new(context, model, data, &params.draws)?;
     job.smoothing.selection = params.n0;
     job.smoothing.estimation = params.n;
+    job.smoothing.limits = params.limits;
     job.smoothing.extended_from = earlier.as_ref().map(|earlier| earlier.last);
     job.smoothing.goal = params.sequential.clone().map(|goal| {
         if goal.targets.is_empty() && goal.tolerance.is_none() {

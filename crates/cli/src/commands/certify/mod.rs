@@ -11,6 +11,7 @@ use crate::json;
 use anyhow::bail;
 use gambeson::{CertifyParams, Context, plan_certification};
 use gambeson_lowrank::file::write_file;
+use gambeson_smooth::limit::LimitRule;
 use gambeson_smooth::sequential::Goal;
 pub(crate) use live::{Draws, LiveInputs};
 use setup::CertifySetup;
@@ -30,6 +31,7 @@ pub(crate) fn run(
             draws: setup::draw_params(smooth),
             n0: arguments.n0,
             n: arguments.n,
+            limits: arguments.limits.map(LimitRule::from),
             sequential: arguments.sequential.then(|| Goal {
                 targets: arguments.target.clone(),
                 tolerance: arguments.tolerance,
