@@ -64,6 +64,9 @@ fn phrase_in_options(call: &gambeson::Error) -> Option<String> {
             return Some(format!("--{} {value}: must be {range}", name.replace('_', "-")));
         }
         gambeson::Error::Normalisation(reason) => return Some(format!("--mean and --std: {reason}")),
+        gambeson::Error::NormalisedByCaller => {
+            return Some("--mean and --std are for networks: a toy takes its inputs as they are".to_owned());
+        }
         gambeson::Error::Attack(attack) => &**attack,
         _ => return None,
     };

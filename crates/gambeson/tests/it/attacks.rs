@@ -2,20 +2,12 @@ use crate::support::context;
 use gambeson::attack::CertifiedInputs;
 use gambeson::progress::AttackStage;
 use gambeson::{
-    AttackError, AttackMethod, AttackParams, AttackRadius, AttackTarget, BallBasis, Context, DataParams,
-    Error, Event, WhiteBoxParams, attack, attack_figure, open_certified, open_data, open_white_box,
+    AttackError, AttackMethod, AttackParams, AttackRadius, AttackTarget, BallBasis, BallNorm, CertifyParams,
+    Context, DataParams, Dataset, Error, Event, MemoryLimit, WhiteBoxModel, WhiteBoxParams, attack,
+    attack_figure, certify, open_certified, open_data, open_white_box,
 };
-use gambeson_checker::NoiseLevel;
-use gambeson_data::Dataset;
-use gambeson_learn::attack::BallNorm;
-use gambeson_learn::inputs::row;
-use gambeson_learn::smoothed::WhiteBoxModel;
-use gambeson_lowrank::MemoryLimit;
-use gambeson_smooth::runs::{RunParams, certify_inputs};
-use gambeson_smooth::smoother::{Smoother, SmoothingParams};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 const SIGMA: f64 = 0.5;
 
@@ -36,21 +28,11 @@ fn every(step: usize) -> Vec<usize> {
 }
 
 /// Records of a few inputs, in a file.
-fn certified(data: &Dataset, model: &WhiteBoxModel, path: PathBuf) {
-    let smoothed = &model.smoothed;
-    let noise = NoiseLevel::new(SIGMA).expect("a level");
-    let params =
-        SmoothingParams { estimation: 400, seed: 11, ..SmoothingParams::new(noise).expect("params") };
-    let smoother = Smoother::new(&smoothed.classifier, Arc::clone(&smoothed.space), params).expect("fits");
-    let run = RunParams {
-        names: smoothed.names(data, Some(11)),
-        classes: data.classes().len(),
-        indices: (0..1000).step_by(100).collect(),
-        out: Some(path),
-        memory: MemoryLimit::NONE,
-    };
-    let row = |index: u64| row(data, usize::try_from(index).expect("small"));
-    certify_inputs(&smoother, &run, row, &mut ()).expect("certified");
+fn certified(context: &Context, data: &Dataset, model: &WhiteBoxModel, path: PathBuf) {
+    let mut params = CertifyParams { n: 400, ..CertifyParams::new(SIGMA) };
+    params.draws.inputs.every = 100;
+    params.draws.out = Some(path);
+    certify(context, &model.smoothed, data, &params).expect("certified");
 }
 
 #[test]
@@ -94,7 +76,7 @@ fn certified_inputs_are_attacked_at_their_radii() {
     let (data, model) = opened(&context);
     let home = tempfile::tempdir().expect("a folder");
     let path = home.path().join("c.jsonl");
-    certified(&data, &model, path.clone());
+    certified(&context, &data, &model, path.clone());
     let inputs = open_certified(&context, &path).expect("records");
     let of = |inputs: &CertifiedInputs, sigma: f64| AttackParams {
         sigma: Some(sigma),
