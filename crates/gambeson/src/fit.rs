@@ -183,7 +183,7 @@ pub fn fit_channel(
 }
 
 /// How κ is proven.
-fn proof(context: &Context, gap: f64) -> BoundParams {
+pub(crate) fn proof(context: &Context, gap: f64) -> BoundParams {
     let (threads, memory_limit) = (context.threads(), context.memory_limit());
     BoundParams { gap, threads, memory_limit, ..BoundParams::default() }
 }

@@ -2,6 +2,7 @@
 
 use gambeson_checker::StatisticsError;
 use gambeson_learn::attack::inputs;
+use gambeson_learn::attack::pgd::PgdParamsError;
 use gambeson_learn::smoothed::SmoothedError;
 use gambeson_lowrank::projection::representation::EmptyGrid;
 use gambeson_smooth::clean::CleanError;
@@ -127,6 +128,11 @@ impl AttackError {
             Self::NoSigma | Self::Sigma(_) => Some("sigma"),
             Self::NoInputs { .. } | Self::NoSuchInput { .. } => Some("indices"),
             Self::Alpha(_) => Some("alpha"),
+            Self::Perturb(error) => match **error {
+                inputs::AttackError::Params(PgdParamsError::NoSteps) => Some("steps"),
+                inputs::AttackError::Noise { .. } => Some("draws"),
+                _ => None,
+            },
             _ => None,
         }
     }

@@ -105,7 +105,7 @@ pub enum Error {
         reason: Box<FitError>,
     },
     /// The data have no such channel.
-    #[error("channel {channel}: the data have {channels}, counted from 0")]
+    #[error("channel {channel}: the data have channels 0 to {}", channels.saturating_sub(1))]
     Channel {
         /// Asked for.
         channel: usize,
@@ -329,7 +329,7 @@ impl Error {
             },
             Self::FitChannel { reason, .. } => of_fit(reason),
             Self::Channel { .. } => Some("channel"),
-            Self::Grid(_) => Some("grid_exponent"),
+            Self::Grid(_) | Self::Smoothing(SmoothingParamsError::Grid(_)) => Some("grid_exponent"),
             Self::Field { field, .. } => Some(field),
             Self::Selection(error) => error.field(),
             Self::Smoothing(SmoothingParamsError::Zero { field, .. }) => Some(match *field {
@@ -337,6 +337,12 @@ impl Error {
                 "estimation" => "n",
                 field => field,
             }),
+            Self::Smoothing(SmoothingParamsError::Goal { what: "tolerance", .. }) => Some("tolerance"),
+            Self::Smoothing(SmoothingParamsError::Goal { .. }) => Some("targets"),
+            Self::Smoothing(SmoothingParamsError::NoGoal) => Some("sequential"),
+            Self::Smoothing(SmoothingParamsError::Extended { .. }) | Self::NotExtendable { .. } => {
+                Some("extend")
+            }
             Self::Analyze(error) => error.field(),
             Self::Spec(error) => match &error.problem {
                 SpecFileProblem::Spec(error) => key(error),
