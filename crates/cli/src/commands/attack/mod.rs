@@ -16,6 +16,7 @@ use gambeson::{
     open_certified, open_data, open_white_box,
 };
 use gambeson_lowrank::file::write_file;
+use gambeson_smooth::selection::SelectionError;
 pub(crate) use live::LiveAttack;
 use std::io::Write;
 use std::time::Instant;
@@ -39,7 +40,7 @@ pub(super) fn run(
     let started = Instant::now();
     let reading = DataParams { split: arguments.split.into(), ..DataParams::default() };
     let data = LiveData::observed(context, |context| open_data(context, &arguments.data, &reading))?;
-    params.indices = Some(arguments.range.of(data.len())?.collect());
+    params.indices = Some(chosen(arguments, data.len())?);
     let white_box = WhiteBoxParams {
         projection: arguments.projection.clone(),
         certificate: arguments.certificate.clone(),
@@ -66,6 +67,15 @@ pub(super) fn run(
         print(&attacked.record(), arguments, data.name(), stdout)
     })?;
     Ok(if attacked.broken().is_some_and(|broken| broken > 0) { Ended::FellShort } else { Ended::AsAsked })
+}
+
+/// The inputs asked for; if there are none, the attack says so.
+fn chosen(arguments: &AttackArguments, inputs: usize) -> Result<Vec<usize>, gambeson::Error> {
+    match arguments.range.selection().indices(inputs as u64) {
+        Ok(indices) => Ok(indices.into_iter().filter_map(|index| usize::try_from(index).ok()).collect()),
+        Err(SelectionError::Empty { .. }) => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// What is asked, without the inputs that are chosen: how many there are is not known yet.
