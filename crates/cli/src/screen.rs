@@ -9,7 +9,12 @@ use std::io::IsTerminal;
 
 /// A verdict in green, for stdout.
 pub(crate) fn proven() -> String {
-    painted("PROVEN", AnsiColor::Green, &std::io::stdout())
+    good("PROVEN")
+}
+
+/// Another good verdict in green, for stdout.
+pub(crate) fn good(verdict: &str) -> String {
+    painted(verdict, AnsiColor::Green, &std::io::stdout())
 }
 
 /// A verdict in red, for stdout.

@@ -84,8 +84,8 @@ pub use replay::{
     CheckRecordsParams, RecordFile, RecordSample, RecordsCheck, check_records, check_records_by, open_records,
 };
 pub use smoothing::{
-    CertifiedRun, CertifyParams, ClassifyParams, CleanAnswers, DrawParams, PredictParams, PredictedRun, Seed,
-    certify, certify_by, classify, predict, predict_by,
+    CertificationPlan, CertifiedRun, CertifyParams, ClassifyParams, CleanAnswers, DrawParams, PredictParams,
+    PredictedRun, Seed, certify, certify_by, classify, plan_certification, predict, predict_by,
 };
 pub use train::{TrainParams, Trained, open_spec, train, train_cost, training_figure};
 

@@ -123,7 +123,7 @@ impl<'a> ToyText<'a> {
             "ball" => (Toy::Ball(self.ball(images)?), text.to_owned()),
             kind => return Err(ToyTextError::Kind { kind: kind.to_owned() }),
         };
-        Ok(NamedClassifier { classifier, name, runtime: None, images })
+        Ok(NamedClassifier { classifier, name, runtime: None, file: None, images })
     }
 
     fn ball(&self, images: Shape) -> Result<Ball, ToyTextError> {

@@ -17,8 +17,8 @@ use gambeson_data::dataset::{Dataset, Shape};
 use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::projection::proven::{OpenError, ProvenProjection};
 use gambeson_smooth::noise::{GridError, Quantum};
-use gambeson_smooth::record::Names;
-use gambeson_smooth::seed::seed_in;
+use gambeson_smooth::record::{FileNames, Names};
+use gambeson_smooth::seed::{PlannedDraws, seed_in};
 use gambeson_smooth::space::{Space, SpaceError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -86,6 +86,8 @@ pub struct NamedClassifier<C> {
     pub name: String,
     /// What computes it, if it is a network.
     pub runtime: Option<Runtime>,
+    /// Name of its file, without folders, if it is in one.
+    pub file: Option<String>,
     /// Shape of the images it takes.
     pub images: Shape,
 }
@@ -102,6 +104,8 @@ pub struct SmoothedModel<C> {
     pub space: Arc<Space>,
     /// The projection whose coordinates these are, if it is one.
     pub projection: Option<ProvenProjection>,
+    /// Names of their files.
+    pub files: FileNames,
 }
 
 /// A network from a file, ready to be smoothed.
@@ -208,11 +212,17 @@ impl SmoothedModel<NetworkModel> {
             name: network_name(&sha256, normalisation.as_ref()),
             runtime: Some(model.runtime()),
             classifier: model,
+            file: file_name(network),
             images: shape,
         };
         let smoothed = Self::new(named, *input, noise, *memory, *threads)?;
         Ok(OpenedModel { smoothed, unsupported, not_compared })
     }
+}
+
+/// The name of a file without its folders.
+fn file_name(path: &Path) -> Option<String> {
+    path.file_name().map(|name| name.to_string_lossy().into_owned())
 }
 
 impl<C> SmoothedModel<C> {
@@ -224,7 +234,8 @@ impl<C> SmoothedModel<C> {
         memory: MemoryLimit,
         threads: usize,
     ) -> Result<Self, SmoothedError> {
-        let NamedClassifier { classifier, name, runtime, images } = named;
+        let NamedClassifier { classifier, name, runtime, file, images } = named;
+        let files = FileNames { network: file, projection: noise.projection.and_then(file_name) };
         let (space, projection) = match noise.projection {
             None if images != input => return Err(SmoothedError::Images { images, given: input }),
             None => (Space::identity(input.len()), None),
@@ -245,13 +256,14 @@ impl<C> SmoothedModel<C> {
             }
         };
         // The smoothed classifier that certificates are about rounds to the grid of the inputs.
-        Ok(Self { classifier, name, runtime, space: Arc::new(space.with_quantum(noise.quantum)), projection })
+        let space = Arc::new(space.with_quantum(noise.quantum));
+        Ok(Self { classifier, name, runtime, space, projection, files })
     }
 
     /// The same with another type of classifier, which computes the same.
     pub fn map<D>(self, change: impl FnOnce(C) -> D) -> SmoothedModel<D> {
-        let Self { classifier, name, runtime, space, projection } = self;
-        SmoothedModel { classifier: change(classifier), name, runtime, space, projection }
+        let Self { classifier, name, runtime, space, projection, files } = self;
+        SmoothedModel { classifier: change(classifier), name, runtime, space, projection, files }
     }
 
     /// What records of a run over a data set call everything.
@@ -261,19 +273,21 @@ impl<C> SmoothedModel<C> {
             runtime: self.runtime.map(|runtime| runtime.name().to_owned()),
             data: data_name(data),
             nonce,
+            files: self.files.clone(),
         }
     }
 
     /// The seed that follows from network, projection, data, σ, the exponent of the grid (by default the one that follows
-    /// from σ) and a nonce.
+    /// from σ), the draws planned and a nonce.
     pub fn seed(
         &self,
         data: &Dataset,
         noise: NoiseLevel,
         grid_exponent: Option<i32>,
+        draws: PlannedDraws,
         nonce: u64,
     ) -> Result<u64, GridError> {
-        seed_in(&self.space, (&self.name, data.sha256()), noise, grid_exponent, nonce)
+        seed_in(&self.space, (&self.name, data.sha256()), noise, grid_exponent, draws, nonce)
     }
 }
 
@@ -298,7 +312,8 @@ impl WhiteBoxModel {
             .map_err(|reason| SmoothedError::Classifier { network: path.to_path_buf(), reason })?;
         let (name, images) =
             (network_name(&source.sha256, normalisation.as_ref()), network.architecture.input);
-        let named = NamedClassifier { classifier, name, runtime: Some(Runtime::Own), images };
+        let (runtime, file) = (Some(Runtime::Own), file_name(path));
+        let named = NamedClassifier { classifier, name, runtime, file, images };
         let smoothed = SmoothedModel::new(named, *input, noise, *memory, *threads)?;
         let own = network.normalisation.as_ref();
         let codec = match &smoothed.projection {

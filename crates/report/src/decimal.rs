@@ -25,6 +25,12 @@ pub fn down(value: f64, digits: usize) -> String {
     directed(value, digits, value < 0.0)
 }
 
+/// A share as a percentage with one digit after the point, rounded down.
+pub fn share_down(count: u64, total: u64) -> String {
+    let tenths = u128::from(count) * 1000 / u128::from(total.max(1));
+    format!("{}.{} %", tenths / 10, tenths % 10)
+}
+
 /// Cuts the exact decimal expansion, away from zero if asked and anything was cut off.
 fn directed(value: f64, digits: usize, away: bool) -> String {
     if value == 0.0 {
@@ -91,6 +97,10 @@ mod tests {
         assert_eq!(up(999.96, 4), "1000");
         assert_eq!((up(-1.25, 2), down(-1.25, 2)), ("-1.2".into(), "-1.3".into()));
         assert_eq!(up(123_456.7, 3), "124000");
+        assert_eq!(
+            [(15, 20), (2, 3), (0, 7), (7, 7)].map(|(k, n)| share_down(k, n)).join(", "),
+            "75.0 %, 66.6 %, 0.0 %, 100.0 %"
+        );
         assert_eq!(up(1.5e-9, 1), "2e-9");
         assert_eq!(down(5e-324, 3), "4.94e-324");
         assert_eq!(up(f64::INFINITY, 3), "inf");

@@ -15,14 +15,15 @@
 //!    [`clean`]: the classifier without noise, for comparison.
 //! 4. [`record`]: counts as lines of JSON that anybody can check. [`selection`]: which inputs a run is about. [`runs`]:
 //!    records of many inputs, resumable.
-//! 5. [`analysis`]: certified accuracy and the like, from our records and from the logs of others. [`replay`]: records
-//!    drawn again, or compared with fresh draws.
+//! 5. [`analysis`]: certified accuracy and the like, from our records and from the logs of others. [`claim`]: what the
+//!    records of a plan claim together. [`replay`]: records drawn again, or compared with fresh draws.
 //!
 //! Each module uses only those before it. No solver is called here.
 //!
 //! ```
 //! use gambeson_checker::{FailureProbability, NoiseLevel};
 //! use gambeson_lowrank::MemoryLimit;
+//! use gambeson_smooth::selection::Selection;
 //! use gambeson_smooth::toys::HalfSpace;
 //! use gambeson_smooth::{Names, Row, RunParams, Smoother, SmoothingParams, Space, certify_inputs};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -38,9 +39,9 @@
 //! let smoother = Smoother::new(&classifier, space, params)?;
 //! let rows = [[0.7, 0.2], [-0.3, 0.9]];
 //! let run = RunParams {
-//!     names: Names { model: "half-space".into(), runtime: None, data: "two points".into(), nonce: None },
+//!     names: Names { model: "half-space".into(), data: "two points".into(), ..Names::default() },
 //!     classes: 2,
-//!     indices: vec![0, 1],
+//!     selection: Selection::all(2),
 //!     out: None, // or a file to append to and to resume from
 //!     memory: MemoryLimit::NONE,
 //! };
@@ -54,6 +55,7 @@
 //! ```
 
 pub mod analysis;
+pub mod claim;
 pub mod classifier;
 pub mod clean;
 pub mod decoder;

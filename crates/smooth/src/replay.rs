@@ -122,6 +122,9 @@ pub enum ReplayError<E: std::error::Error + 'static> {
     /// The checker.
     #[error(transparent)]
     Statistics(#[from] StatisticsError),
+    /// The run of the fresh draws cannot be written.
+    #[error(transparent)]
+    Run(#[from] serde_json::Error),
 }
 
 impl<E: std::error::Error + 'static> From<InputError> for ReplayError<E> {
@@ -288,7 +291,7 @@ pub fn compare<S: DrawCounter>(
         ..record.clone()
     };
     // The number of draws was that of the record, chosen without these: a fixed number.
-    let fresh = fresh.with_fixed_rule().with_derived()?;
+    let fresh = fresh.with_fixed_rule()?.with_derived()?;
     Ok(Some(Compared { claimed: claim, at_most, impossible, fresh }))
 }
 

@@ -11,9 +11,10 @@
 //! seed and the index of an input alone, so it does not matter who makes them, or when.
 
 use crate::record::{
-    Entry, Log, Names, NotExtendable, Parts, PredictionRecord, PredictionRun, Record, RecordError,
-    RecordProblem, Run,
+    DigestedRun, Entry, Head, Log, Names, NotExtendable, Parts, PredictionRecord, PredictionRun, Record,
+    RecordError, RecordProblem, Run, RunContent,
 };
+use crate::selection::Selection;
 use crate::smoother::{DrawCounter, Drawn, Procedure, SmoothingError, SmoothingPlan};
 use crate::space::{Space, WrongLength};
 use gambeson_lowrank::MemoryLimit;
@@ -31,8 +32,8 @@ pub struct RunParams {
     pub names: Names,
     /// Classes of the data. Counts have at least this many, so that every label is a class.
     pub classes: usize,
-    /// Indices of the inputs asked for, in the order in which they are done.
-    pub indices: Vec<u64>,
+    /// The inputs asked for; they are done in rising order.
+    pub selection: Selection,
     /// The file that records are appended to, and resumed from; without one they are only returned.
     pub out: Option<PathBuf>,
     /// What that file may take in memory.
@@ -84,6 +85,27 @@ impl<E> Finished<E> {
     /// Draws per second, noise and forward passes included.
     pub fn rate(&self) -> f64 {
         self.draws as f64 / self.seconds.max(1e-9)
+    }
+}
+
+/// The head of the records that CERTIFY writes.
+pub fn certification_head(plan: &SmoothingPlan, params: &RunParams) -> Result<Head<Run>, RecordError> {
+    params.head(Run::new(plan, &params.names))
+}
+
+/// The head of the records that PREDICT writes.
+pub fn prediction_head(plan: &SmoothingPlan, params: &RunParams) -> Result<Head<PredictionRun>, RecordError> {
+    params.head(PredictionRun::new(plan, &params.names))
+}
+
+impl RunParams {
+    fn head<R: RunContent>(&self, run: R) -> Result<Head<R>, RecordError> {
+        if !self.selection.is_consistent() {
+            return Err(RecordError::Selected { selection: self.selection });
+        }
+        let failed = |reason: serde_json::Error| RecordError::Written { reason };
+        let run = DigestedRun::new(run).map_err(failed)?;
+        Ok(Head { run, selection: self.selection, files: self.names.files.clone() })
     }
 }
 
@@ -183,8 +205,8 @@ pub fn extend_inputs<S: DrawCounter>(
     for record in earlier.values() {
         record.run.check_extension(&run)?;
     }
-    match params.indices.iter().find(|index| !earlier.contains_key(index)) {
-        Some(&index) => Err(RunError::Missing { index }),
+    match params.selection.indices().find(|index| !earlier.contains_key(index)) {
+        Some(index) => Err(RunError::Missing { index }),
         None => certify_from(counter, params, Some(earlier), row, observer),
     }
 }
@@ -197,7 +219,7 @@ fn certify_from<S: DrawCounter>(
     observer: &mut (impl Observer<RunProgress> + Send),
 ) -> Result<Finished<Record>, RunError<S::Error>> {
     let plan = Arc::clone(counter.plan());
-    let run = Run::new(&plan, &params.names);
+    let head = certification_head(&plan, params)?;
     let task = Task::new(&plan, params, row);
     let accept = |record: &Record, row: &Row| {
         let index = record.index;
@@ -209,7 +231,7 @@ fn certify_from<S: DrawCounter>(
             Some((recorded, proven)) => Err(RunError::EncodingError { index, recorded, proven }),
         }
     };
-    for &index in &params.indices {
+    for index in params.selection.indices() {
         let Some(record) = earlier.and_then(|earlier| earlier.get(&index)) else { continue };
         task.accept(record, &task.row(index)?, accept)?;
     }
@@ -220,9 +242,11 @@ fn certify_from<S: DrawCounter>(
         };
         let found = counter.count(procedure, observer)?;
         let seconds = started.elapsed().as_secs_f64();
-        Ok(found.map(|found| Record::new(index, row.label, params.classes, run.clone(), &found, seconds)))
+        Ok(found.map(|found| {
+            Record::new(index, row.label, params.classes, Arc::clone(&head.run), &found, seconds)
+        }))
     };
-    task.run(&run, accept, make, observer)
+    task.run(&head, accept, make, observer)
 }
 
 /// PREDICT for every input asked for that has no record yet. `row` is asked for inputs by index.
@@ -233,16 +257,17 @@ pub fn predict_inputs<S: DrawCounter>(
     observer: &mut (impl Observer<RunProgress> + Send),
 ) -> Result<Finished<PredictionRecord>, RunError<S::Error>> {
     let plan = Arc::clone(counter.plan());
-    let run = PredictionRun::new(&plan, &params.names);
+    let head = prediction_head(&plan, params)?;
     let task = Task::new(&plan, params, row);
     let make = |index: u64, row: &Row, started: Instant, observer: &mut Batches<'_, _>| {
         let found = counter.count(Procedure::predict(&plan, index, &row.values)?, observer)?;
         let seconds = started.elapsed().as_secs_f64();
-        let record =
-            |found| PredictionRecord::new(index, row.label, params.classes, run.clone(), &found, seconds);
+        let record = |found| {
+            PredictionRecord::new(index, row.label, params.classes, Arc::clone(&head.run), &found, seconds)
+        };
         Ok(found.map(record))
     };
-    task.run(&run, |_, _| Ok(()), make, observer)
+    task.run(&head, |_, _| Ok(()), make, observer)
 }
 
 /// Passes batches on to the observer of a run, counting draws.
@@ -294,29 +319,29 @@ impl<'a, R: Fn(u64) -> Row> Task<'a, R> {
     /// `accept` looks at records of earlier runs, `make` makes new ones: none where the observer ended it.
     fn run<E: Entry, O: Observer<RunProgress> + Send, F: std::error::Error + 'static>(
         &self,
-        run: &E::Run,
+        head: &Head<E::Run>,
         accept: impl Fn(&E, &Row) -> Result<(), RunError<F>>,
         mut make: impl FnMut(u64, &Row, Instant, &mut Batches<'_, O>) -> Result<Option<E>, SmoothingError<F>>,
         observer: &mut O,
     ) -> Result<Finished<E>, RunError<F>> {
         let (mut log, mut present) = match &self.params.out {
-            Some(out) => Log::open_to_append(out, run, self.params.memory)
+            Some(out) => Log::open_to_append(out, head, self.params.memory)
                 .map(|(log, present)| (Some(log), present))?,
             None => (None, BTreeMap::new()),
         };
-        let indices = &self.params.indices;
+        let indices = self.params.selection.indices();
         let mut records: BTreeMap<u64, E> = BTreeMap::new();
         let mut batches = Batches { observer, draws: 0 };
         let mut ended = false;
         // All records of earlier runs first: nothing is drawn beside one that is wrong.
-        for &index in indices {
+        for index in indices.clone() {
             let Some(record) = present.remove(&index).filter(|_| !ended) else { continue };
             self.accept(&record, &self.row(index)?, &accept)?;
             records.insert(index, record);
             ended = batches.observer.observe(&RunProgress::Resumed { index }).is_break();
         }
         let (resumed, started) = (records.len(), Instant::now());
-        for &index in indices {
+        for index in indices.clone() {
             if records.contains_key(&index) {
                 continue;
             }
@@ -335,7 +360,7 @@ impl<'a, R: Fn(u64) -> Row> Task<'a, R> {
             records.insert(index, record);
             ended = batches.observer.observe(&RunProgress::Recorded { index }).is_break();
         }
-        let stopped = indices.iter().any(|index| !records.contains_key(index));
+        let stopped = indices.clone().any(|index| !records.contains_key(&index));
         let seconds = started.elapsed().as_secs_f64();
         Ok(Finished { records, resumed, draws: batches.draws, seconds, stopped })
     }

@@ -5,15 +5,18 @@
 //! that does well on just these draws.
 //!
 //! **Method.** SHA-256 of all that the maker of a run might tune to a seed, the network, the projection and its levels, the
-//! data, σ and the grid, and of a *nonce*; the first eight bytes are the seed. Not of the number of draws, α, the rule or a
-//! shard, so that runs that differ in these share draws, and go on from each other. What is hashed: the text
-//! `gambeson seed 1\n`, then each part as its length in bytes (little-endian u64) and its bytes, numbers as little-endian
-//! bytes.
+//! data, σ and the grid, of the numbers of draws planned, and of a *nonce*; the first eight bytes are the seed. A run of
+//! other numbers of draws, or of another kind of sampling, has other draws: a pilot shares none with the main run, and
+//! nobody looks for the n at which one sequence of draws does best. Not hashed are α, the goal of a sequential run, the
+//! inputs selected and the size of batches; an extended run keeps the seed of the run that it extends. What is hashed: the
+//! text `gambeson seed 2\n`, then each part as its length in bytes (little-endian u64) and its bytes, numbers as
+//! little-endian bytes.
 //!
 //! **What it does and does not do.** Nobody tunes a network to such a seed by accident: another network has another seed.
-//! But trying again remains possible: whoever makes M variants (a bit of metadata, another nonce) and shows the best has
-//! a failure probability of up to M·α. Only a nonce that the verifier chooses, after seeing network and data, excludes
-//! that: `gambeson check --nonce`.
+//! But trying again remains possible: whoever makes M variants (a bit of metadata, another n, another nonce) and shows the
+//! best has a failure probability of up to M·α. Only a nonce that the verifier chooses, after seeing network and data,
+//! excludes that: `gambeson check --nonce`; and a plan whose digest was published beforehand (`check --plan`) shows that it
+//! was one of those planned.
 
 use crate::noise::{Grid, GridError};
 use crate::space::Space;
@@ -35,8 +38,47 @@ pub struct SeedParts<'a> {
     pub sigma: f64,
     /// What noisy inputs are rounded to.
     pub grid: Grid,
+    /// What the draws are for, and how many are planned.
+    pub draws: PlannedDraws,
     /// A number that the maker leaves at 0, or that a verifier chooses.
     pub nonce: u64,
+}
+
+/// What draws are for, and how many are planned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlannedDraws {
+    /// CERTIFY.
+    Certify {
+        /// Draws that choose the class.
+        selection: u64,
+        /// Draws that are counted; for a sequential run those at its last look, which extensions keep.
+        estimation: u64,
+        /// Whether the counts are looked at on the way.
+        sequential: bool,
+    },
+    /// PREDICT.
+    Predict {
+        /// All draws.
+        draws: u64,
+    },
+}
+
+impl PlannedDraws {
+    /// As they are hashed.
+    fn bytes(self) -> Vec<u8> {
+        let (kind, numbers) = match self {
+            Self::Certify { selection, estimation, sequential: false } => {
+                ("fixed", vec![selection, estimation])
+            }
+            Self::Certify { selection, estimation, sequential: true } => {
+                ("sequential", vec![selection, estimation])
+            }
+            Self::Predict { draws } => ("predict", vec![draws]),
+        };
+        let mut bytes = kind.as_bytes().to_vec();
+        bytes.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
+        bytes
+    }
 }
 
 /// The seed for noise of a level in a space, on the grid of an exponent or the default one.
@@ -45,18 +87,19 @@ pub fn seed_in(
     (model, data): (&str, &str),
     noise: NoiseLevel,
     grid_exponent: Option<i32>,
+    draws: PlannedDraws,
     nonce: u64,
 ) -> Result<u64, GridError> {
     let sigma = noise.value();
     let grid = Grid::new(sigma, space.unit(), grid_exponent)?;
     let (projection, levels) = (space.projection_sha256(), space.levels_sha256());
-    Ok(derived_seed(&SeedParts { model, projection, levels, data, sigma, grid, nonce }))
+    Ok(derived_seed(&SeedParts { model, projection, levels, data, sigma, grid, draws, nonce }))
 }
 
 /// The seed of these parts.
 pub fn derived_seed(parts: &SeedParts<'_>) -> u64 {
-    let SeedParts { model, projection, levels, data, sigma, grid, nonce } = *parts;
-    let mut bytes = b"gambeson seed 1\n".to_vec();
+    let SeedParts { model, projection, levels, data, sigma, grid, draws, nonce } = *parts;
+    let mut bytes = b"gambeson seed 2\n".to_vec();
     let mut add = |part: &[u8]| {
         bytes.extend((part.len() as u64).to_le_bytes());
         bytes.extend(part);
@@ -68,6 +111,7 @@ pub fn derived_seed(parts: &SeedParts<'_>) -> u64 {
     add(&sigma.to_le_bytes());
     add(grid.quantum.name().as_bytes());
     add(&grid.exponent.to_le_bytes());
+    add(&draws.bytes());
     add(&nonce.to_le_bytes());
     let digits = sha256(&bytes);
     // Eight bytes as sixteen digits, the first byte lowest.
@@ -83,8 +127,21 @@ mod tests {
     #[test]
     fn every_part_counts() {
         let grid = Grid { quantum: Quantum::Byte, exponent: -2 };
-        let parts =
-            SeedParts { model: "m", projection: None, levels: None, data: "d", sigma: 0.25, grid, nonce: 0 };
+        let draws = PlannedDraws::Certify { selection: 10, estimation: 100, sequential: false };
+        let parts = SeedParts {
+            model: "m",
+            projection: None,
+            levels: None,
+            data: "d",
+            sigma: 0.25,
+            grid,
+            draws,
+            nonce: 0,
+        };
+        let certify = |selection, estimation, sequential| SeedParts {
+            draws: PlannedDraws::Certify { selection, estimation, sequential },
+            ..parts
+        };
         let all = [
             parts,
             SeedParts { model: "md", data: "", ..parts },
@@ -94,6 +151,10 @@ mod tests {
             SeedParts { sigma: 0.5, ..parts },
             SeedParts { grid: Grid { exponent: -1, ..grid }, ..parts },
             SeedParts { grid: Grid { quantum: Quantum::One, ..grid }, ..parts },
+            certify(11, 100, false),
+            certify(10, 101, false),
+            certify(10, 100, true),
+            SeedParts { draws: PlannedDraws::Predict { draws: 100 }, ..parts },
             SeedParts { nonce: 1, ..parts },
         ]
         .map(|parts| derived_seed(&parts));

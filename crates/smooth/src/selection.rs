@@ -1,9 +1,10 @@
 //! Which inputs of a data set a run is about.
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// One of several equal parts of the inputs selected: every `count`-th, beginning with the `index`-th.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
     /// Which part, from 0.
     pub index: u64,
@@ -34,6 +35,23 @@ impl Default for InputSelection {
     fn default() -> Self {
         Self { start: 0, stop: None, every: 1, shard: Shard::WHOLE }
     }
+}
+
+/// The inputs selected of one data set: how many it has is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Selection {
+    /// The first input, from 0.
+    pub start: u64,
+    /// The end, not included.
+    pub stop: u64,
+    /// The step from one input to the next.
+    pub every: u64,
+    /// How many inputs that selects, all shards together.
+    pub count: u64,
+    /// Inputs of the data set.
+    pub inputs: u64,
+    /// Which of these a run takes, if several share them.
+    pub shard: Shard,
 }
 
 /// Why a selection selects nothing of a data set.
@@ -80,22 +98,58 @@ impl SelectionError {
 }
 
 impl InputSelection {
-    /// The indices selected of so many inputs, rising; at least one.
-    pub fn indices(&self, inputs: u64) -> Result<Vec<u64>, SelectionError> {
-        let Self { start, stop, every, shard: Shard { index, count } } = *self;
+    /// The selection of a data set of so many inputs; its shard has at least one.
+    pub fn of(&self, inputs: u64) -> Result<Selection, SelectionError> {
+        let Self { start, stop, every, shard } = *self;
         if every == 0 {
             return Err(SelectionError::Every);
         }
-        if index >= count {
-            return Err(SelectionError::Shard { index, count });
+        if shard.index >= shard.count {
+            return Err(SelectionError::Shard { index: shard.index, count: shard.count });
         }
         if let Some(stop) = stop.filter(|&stop| stop > inputs) {
             return Err(SelectionError::Stop { stop, inputs });
         }
-        let whole = start..stop.unwrap_or(inputs);
-        let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-        let indices: Vec<u64> = whole.step_by(size(every)).skip(size(index)).step_by(size(count)).collect();
-        if indices.is_empty() { Err(SelectionError::Empty { inputs }) } else { Ok(indices) }
+        let stop = stop.unwrap_or(inputs);
+        let count = stop.saturating_sub(start).div_ceil(every);
+        if count <= shard.index {
+            return Err(SelectionError::Empty { inputs });
+        }
+        Ok(Selection { start, stop, every, count, inputs, shard })
+    }
+}
+
+impl Selection {
+    /// So many inputs, all of a data set.
+    pub fn all(inputs: u64) -> Self {
+        Self { start: 0, stop: inputs, every: 1, count: inputs, inputs, shard: Shard::WHOLE }
+    }
+
+    /// Whether its numbers fit each other.
+    pub fn is_consistent(&self) -> bool {
+        let Self { start, stop, every, shard, inputs, .. } = *self;
+        InputSelection { start, stop: Some(stop), every, shard }.of(inputs) == Ok(*self)
+    }
+
+    /// The inputs of the shard, rising.
+    pub fn indices(&self) -> impl Iterator<Item = u64> + Clone + use<> {
+        let Self { start, every, count, shard, .. } = *self;
+        let step = usize::try_from(shard.count).unwrap_or(usize::MAX);
+        (shard.index..count).step_by(step).map(move |k| start + k * every)
+    }
+
+    /// The same with all shards together.
+    #[must_use]
+    pub fn whole(self) -> Self {
+        Self { shard: Shard::WHOLE, ..self }
+    }
+
+    /// Whether an input is one of the shard's.
+    pub fn contains(&self, index: u64) -> bool {
+        let Self { start, stop, every, shard, .. } = *self;
+        (start..stop).contains(&index)
+            && (index - start).is_multiple_of(every)
+            && (index - start) / every % shard.count == shard.index
     }
 }
 
@@ -106,11 +160,17 @@ mod tests {
     #[test]
     fn shards_share_what_is_selected() {
         let whole = InputSelection { start: 3, stop: Some(40), every: 5, shard: Shard::WHOLE };
-        let all = whole.indices(100).expect("some");
+        let all: Vec<u64> = whole.of(100).expect("some").indices().collect();
         assert_eq!(all, [3, 8, 13, 18, 23, 28, 33, 38]);
-        let part = |index| InputSelection { shard: Shard { index, count: 3 }, ..whole }.indices(100);
-        let mut joined: Vec<u64> = (0..3).flat_map(|index| part(index).expect("some")).collect();
-        assert_eq!(part(1).expect("some"), [8, 23, 38]);
+        let part =
+            |index| InputSelection { shard: Shard { index, count: 3 }, ..whole }.of(100).expect("some");
+        let mut joined: Vec<u64> = (0..3).flat_map(|index| part(index).indices()).collect();
+        assert_eq!(part(1).indices().collect::<Vec<u64>>(), [8, 23, 38]);
+        assert_eq!(part(1).count, 8, "all shards together");
+        for index in 0..3 {
+            let own: Vec<u64> = (0..100).filter(|&input| part(index).contains(input)).collect();
+            assert_eq!(own, part(index).indices().collect::<Vec<u64>>());
+        }
         joined.sort_unstable();
         assert_eq!(joined, all);
     }
@@ -118,8 +178,8 @@ mod tests {
     #[test]
     fn what_selects_nothing_is_refused() {
         let all = InputSelection::default();
-        assert_eq!(all.indices(3), Ok(vec![0, 1, 2]));
-        let refused = |selection: InputSelection| selection.indices(3).expect_err("refused");
+        assert_eq!(all.of(3), Ok(Selection::all(3)));
+        let refused = |selection: InputSelection| selection.of(3).expect_err("refused");
         assert_eq!(refused(InputSelection { start: 3, ..all }), SelectionError::Empty { inputs: 3 });
         assert_eq!(
             refused(InputSelection { stop: Some(4), ..all }),
@@ -129,6 +189,26 @@ mod tests {
         for (index, count) in [(0, 0), (2, 2)] {
             let shard = Shard { index, count };
             assert_eq!(refused(InputSelection { shard, ..all }), SelectionError::Shard { index, count });
+        }
+        let shard = Shard { index: 3, count: 4 };
+        assert_eq!(refused(InputSelection { shard, ..all }), SelectionError::Empty { inputs: 3 });
+    }
+
+    #[test]
+    fn a_selection_whose_numbers_do_not_fit_is_found() {
+        let selection =
+            InputSelection { start: 1, every: 2, ..InputSelection::default() }.of(8).expect("some");
+        assert!(selection.is_consistent());
+        for wrong in [
+            Selection { count: 3, ..selection },
+            Selection { inputs: 7, ..selection },
+            Selection { every: 0, ..selection },
+            Selection { every: 3, ..selection },
+            Selection { start: 9, ..selection },
+            Selection { shard: Shard { index: 1, count: 1 }, ..selection },
+            Selection { shard: Shard { index: 0, count: 0 }, ..selection },
+        ] {
+            assert!(!wrong.is_consistent(), "{wrong:?}");
         }
     }
 }

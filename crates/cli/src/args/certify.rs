@@ -77,7 +77,8 @@ pub(crate) struct SmoothArguments {
     /// Failure probability of each answer.
     #[arg(long, value_name = "A", default_value_t = draws().alpha, allow_negative_numbers = true, help_heading = SAMPLING)]
     pub(crate) alpha: f64,
-    /// Seed of the noise [default: hashed from network, projection, data, sigma, grid and --nonce].
+    /// Seed of the noise [default: hashed from network, projection, data, sigma, grid, numbers of draws and
+    /// --nonce].
     #[arg(long, conflicts_with = "nonce", help_heading = SAMPLING)]
     pub(crate) seed: Option<u64>,
     /// Goes into the default seed. Leave it alone unless a verifier asked for a number: showing the best of M tries
@@ -128,6 +129,10 @@ pub(crate) struct SmoothArguments {
 pub(crate) struct CertifyArguments {
     #[command(flatten)]
     pub(crate) smooth: SmoothArguments,
+    /// Draw nothing: print the digest of the plan, and write the head of the records to --out. Published before the run,
+    /// the digest shows that the run was not chosen afterwards (`check --plan`).
+    #[arg(long, conflicts_with = "tsv", help_heading = OUTPUT)]
+    pub(crate) plan_only: bool,
     /// Draws that select the class.
     #[arg(long, value_name = "N", default_value_t = certification().n0, help_heading = SAMPLING)]
     pub(crate) n0: u64,

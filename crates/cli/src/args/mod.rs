@@ -29,6 +29,7 @@ pub(crate) use project::{
     SweepArguments,
 };
 pub(crate) use quickstart::{CONTENDERS, QuickstartArguments};
+pub(crate) use replay::ReplayArguments;
 pub(crate) use reproduce::ReproduceArguments;
 pub(crate) use shared::ReadingArguments;
 pub(crate) use train::{TrainArguments, TrainRequest};

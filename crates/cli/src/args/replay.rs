@@ -26,7 +26,7 @@ pub(crate) struct ReplayArguments {
     /// The noise levels of the run.
     #[arg(long, value_name = "FILE.npy", requires = "projection")]
     pub(crate) noise_levels: Option<PathBuf>,
-    /// Draw this many records again, chosen at random [default: 10].
+    /// Draw this many records again, chosen at random [default: as many as fit into a minute, at least 10].
     #[arg(
         long,
         value_name = "K",
@@ -38,9 +38,12 @@ pub(crate) struct ReplayArguments {
     /// Draw all records again.
     #[arg(long, requires = "model")]
     pub(crate) all: bool,
-    /// Chooses the sample [default: at random, and printed].
+    /// Chooses the order of the sample [default: at random, and printed].
     #[arg(long, value_name = "S", requires = "model", conflicts_with = "all")]
     pub(crate) sample_seed: Option<u64>,
+    /// Reject the records unless their plan has this digest, which was published before the run.
+    #[arg(long, value_name = "DIGEST", requires = "model")]
+    pub(crate) plan: Option<String>,
     /// Certify afresh with a nonce of your own, and compare statistically: the maker of the run could not know these
     /// draws.
     #[arg(long, value_name = "V", requires = "model")]

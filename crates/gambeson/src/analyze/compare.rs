@@ -56,7 +56,9 @@ fn other_images(one: &AnalysedLog, other: &AnalysedLog) -> Option<DifferentInput
         return None;
     };
     let images = |inputs: &[Input]| inputs.iter().map(|input| input.index).collect::<BTreeSet<_>>();
-    if images(first) != images(second) {
+    // What is missing of one plan does not make it another.
+    let one_plan = one.source.planned.is_some() && one.source.planned == other.source.planned;
+    if !one_plan && images(first) != images(second) {
         return Some(DifferentInputs::Images);
     }
     let labels: BTreeMap<u64, u32> =

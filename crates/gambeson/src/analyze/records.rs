@@ -5,7 +5,8 @@ use super::log::{AnalysedLog, ByClass};
 use super::radius::Radius;
 use gambeson_report::mark::SCORES;
 use gambeson_report::text::shown;
-use gambeson_smooth::analysis::{Paired, RadiusNorm};
+use gambeson_smooth::analysis::{LoggedRun, Paired, RadiusNorm};
+use gambeson_smooth::record::LimitChoice;
 use serde::{Deserialize, Serialize};
 
 /// Shares of inputs at which the distribution of p_A is given.
@@ -62,6 +63,11 @@ pub struct LogRecord {
     pub per_class: Option<Vec<ClassRecord>>,
     /// The file of the projection that proves κ.
     pub proven_by: Option<String>,
+    /// For our records: inputs planned that have none. They are among `images`, and count as not certified.
+    pub missing: Option<u64>,
+    /// For our records: true if α or the limits are not those of the plan. Then the numbers are no claim: whoever chooses
+    /// them after seeing the counts may choose what suits.
+    pub chosen_afterwards: Option<bool>,
     /// True for our records, whose noise has exactly the law that certificates are about; null for other logs, which do not
     /// say.
     pub noise_exact: Option<bool>,
@@ -216,8 +222,16 @@ impl Analysis {
             p_a_correct: quantiles(|share| scores.right_limit_quantile(share)),
             per_class: classes.map(|classes| classes.iter().map(class_record).collect()),
             proven_by: log.proven_by.clone(),
+            missing: source.planned.is_some().then(|| source.missing()),
+            chosen_afterwards: self.chosen_afterwards(source),
             noise_exact: run.is_some().then_some(true),
         }
+    }
+
+    /// Whether our records are analysed by another α or other limits than planned; none for other logs.
+    pub(super) fn chosen_afterwards(&self, source: &LoggedRun) -> Option<bool> {
+        let run = source.run.as_ref()?;
+        Some(source.alpha != Some(run.common.alpha) || self.limits != LimitChoice::Natural)
     }
 
     /// Whether there is a κ, and who says so.

@@ -127,6 +127,7 @@ impl Analysis {
                 bound.rho
             ));
         }
+        notes.extend(self.logs.iter().filter_map(missing));
         notes.extend(self.logs.iter().filter_map(|log| self.certified(log, advice)));
         notes
     }
@@ -164,11 +165,27 @@ impl Analysis {
                 targets.join(", ")
             )
         });
+        let afterwards = if self.chosen_afterwards(source) == Some(true) {
+            " α or the limits were chosen afterwards: these numbers are no claim."
+        } else {
+            ""
+        };
         Some(format!(
-            "{}: certified from its counts, σ = {sigma}{given}, α = {alpha}, {limits} limits.{kappa}{cosines}{goal}",
+            "{}: certified from its counts, σ = {sigma}{given}, α = {alpha}, {limits} limits.{afterwards}{kappa}{cosines}{goal}",
             log.label
         ))
     }
+}
+
+/// How many inputs of a plan have no record.
+fn missing(log: &AnalysedLog) -> Option<String> {
+    let (planned, missing) = (log.source.planned?, log.source.missing());
+    (missing > 0).then(|| {
+        format!(
+            "{}: {missing} of the {} inputs planned have no record; they count as not certified.",
+            log.label, planned.count
+        )
+    })
 }
 
 /// Radii in ℓ∞ are small.

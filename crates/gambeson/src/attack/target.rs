@@ -12,7 +12,7 @@ use gambeson_learn::inputs::{data_name, quantum};
 use gambeson_learn::onnx::Normalisation;
 use gambeson_learn::smoothed::{NoiseParams, SmoothedParams, WhiteBoxModel};
 use gambeson_lowrank::projection::representation::Representation;
-use gambeson_smooth::record::{Record, merge_records};
+use gambeson_smooth::record::{Record, read_records};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -67,8 +67,9 @@ pub fn open_white_box(
 /// Reads the records of a certification.
 pub fn open_certified(context: &Context, path: &Path) -> Result<CertifiedInputs, Error> {
     context.run(|| {
-        let records = merge_records(&[path.to_path_buf()], context.memory_limit());
-        let records = records.map_err(|error| AttackError::Records(Box::new(error)))?;
+        let recorded = read_records(path, context.memory_limit());
+        let recorded = recorded.map_err(|error| AttackError::Records(Box::new(error)))?;
+        let records = recorded.into_entries().into_values().collect();
         Ok(CertifiedInputs { records, name: path.display().to_string() })
     })
 }

@@ -154,11 +154,11 @@ pub enum Error {
     /// Records could not be read.
     #[error(transparent)]
     Records(Box<RecordError>),
-    /// A file without records.
-    #[error("{}: holds no records", path.display())]
-    NoRecords {
-        /// The file.
-        path: PathBuf,
+    /// A head of records cannot be written.
+    #[error("the head of the records cannot be written: {reason}")]
+    Encoding {
+        /// What the writer said.
+        reason: serde_json::Error,
     },
     /// A run cannot go on to more draws.
     #[error("{}: cannot be extended: {reason}", path.display())]

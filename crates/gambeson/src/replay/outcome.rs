@@ -1,6 +1,9 @@
 //! What a check of records comes to.
 
-use gambeson_smooth::record::Record;
+use super::sample::{MissedForgery, missed};
+use crate::error::Error;
+use gambeson_smooth::claim::{Claim, claim};
+use gambeson_smooth::record::{Record, Recorded};
 use serde::Serialize;
 
 /// What was found wrong, and where.
@@ -28,15 +31,38 @@ impl RecordFinding {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RecordsVerdict {
-    /// The draws were made again, and prove what is claimed.
-    Proven,
+    /// All draws were made again, and their counts are those recorded, or prove as much.
+    Redrawn,
+    /// The same of some records.
+    Sampled,
     /// Fresh draws do not contradict what is claimed.
     NotRefuted,
     /// Nothing is wrong with the records, but draws made here prove less.
     NotReproduced,
+    /// Inputs planned have no record.
+    Incomplete,
     /// Something is wrong.
     #[default]
     Rejected,
+}
+
+impl RecordsVerdict {
+    /// As it is printed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Redrawn => "REDRAWN",
+            Self::Sampled => "SAMPLED",
+            Self::NotRefuted => "NOT REFUTED",
+            Self::NotReproduced => "NOT REPRODUCED",
+            Self::Incomplete => "INCOMPLETE",
+            Self::Rejected => "REJECTED",
+        }
+    }
+
+    /// Whether nothing speaks against the records.
+    pub fn is_good(self) -> bool {
+        matches!(self, Self::Redrawn | Self::Sampled | Self::NotRefuted)
+    }
 }
 
 /// What `check --json` prints about records. Keys are only ever added.
@@ -44,31 +70,43 @@ pub enum RecordsVerdict {
 pub struct RecordsCheck {
     /// How it ended.
     pub verdict: RecordsVerdict,
-    /// Whether the verdict is that the records are proven.
-    pub proven: bool,
-    /// Records in the file.
+    /// What the records claim together; null where they are rejected, or not all of them were examined.
+    pub claim: Option<Claim>,
+    /// Inputs that have a record.
     pub records: usize,
-    /// Inputs of the data; a file need not cover all of them.
+    /// Inputs planned that have none.
+    pub missing: u64,
+    /// The first of them.
+    pub first_missing: Option<u64>,
+    /// Lines that say again what another line said; each input counts once.
+    pub repeated: usize,
+    /// Files whose last line was broken off, with its number: it was left out.
+    pub broken_off: Vec<(String, usize)>,
+    /// Inputs of the data.
     pub inputs: usize,
-    /// The least index of the file.
-    pub first: u64,
-    /// The largest.
-    pub last: u64,
+    /// Digest of the plan.
+    pub plan: String,
+    /// What the records call the data, where the verifier calls them otherwise.
+    pub other_name: Option<String>,
+    /// Whether head, labels, errors and radii of all records were checked.
+    pub examined: bool,
     /// Records drawn again, or certified afresh.
     pub checked: usize,
+    /// Chances that a sample misses forged records; empty where all were drawn again.
+    pub missed: Vec<MissedForgery>,
     /// Draws made for that.
     pub draws: u64,
     /// Draws that had another answer, at least.
     pub differing: u64,
     /// By how much radii are smaller with the counts as drawn now, at most.
     pub smaller_by: f64,
-    /// Whether the seed is the one that network, projection, data, sigma and grid give with the nonce.
+    /// Whether the seed is the one that network, projection, data, sigma, grid and numbers of draws give with the nonce.
     pub seed_derived: bool,
     /// The nonce of the run; null where its seed was given.
     pub nonce: Option<u64>,
     /// What fresh draws say; null where the run's own were made again.
     pub fresh: Option<FreshComparison>,
-    /// What chose the sample; null where all were checked.
+    /// What chose the order in which records were drawn again; null where none was.
     pub sample_seed: Option<u64>,
     /// What is wrong.
     pub findings: Vec<RecordFinding>,
@@ -76,8 +114,7 @@ pub struct RecordsCheck {
     pub not_reproduced: Vec<RecordFinding>,
     /// Wall-clock seconds.
     pub seconds: f64,
-    /// Whether it ended before all records chosen were drawn again.
-    #[serde(skip)]
+    /// Whether it ended before all that was asked for was done.
     pub stopped: bool,
 }
 
@@ -97,20 +134,34 @@ pub struct FreshComparison {
 }
 
 impl RecordsCheck {
-    /// Whether nothing speaks against the records, and nothing was left out.
+    /// Whether nothing speaks against the records, and all that was asked for was done.
     pub fn passed(&self) -> bool {
-        matches!(self.verdict, RecordsVerdict::Proven | RecordsVerdict::NotRefuted) && !self.stopped
+        self.verdict.is_good() && !self.stopped
     }
 
-    /// The verdict that follows from what was found.
-    pub(super) fn decided(mut self) -> Self {
-        self.verdict = match (self.findings.is_empty() && self.checked > 0, &self.fresh) {
-            (false, _) => RecordsVerdict::Rejected,
-            (true, Some(_)) => RecordsVerdict::NotRefuted,
-            (true, None) if !self.not_reproduced.is_empty() => RecordsVerdict::NotReproduced,
-            (true, None) => RecordsVerdict::Proven,
+    /// The verdict that follows from what was found, and the claim unless the records are rejected.
+    pub(super) fn conclude(&mut self, recorded: &Recorded<Record>, data: String) -> Result<(), Error> {
+        self.verdict = if !self.findings.is_empty() {
+            RecordsVerdict::Rejected
+        } else if self.missing > 0 {
+            RecordsVerdict::Incomplete
+        } else if self.fresh.is_some() {
+            RecordsVerdict::NotRefuted
+        } else if !self.not_reproduced.is_empty() {
+            RecordsVerdict::NotReproduced
+        } else if self.checked == self.records {
+            RecordsVerdict::Redrawn
+        } else {
+            RecordsVerdict::Sampled
         };
-        self.proven = self.verdict == RecordsVerdict::Proven;
-        self
+        if self.verdict == RecordsVerdict::Rejected || !self.examined {
+            return Ok(());
+        }
+        if self.checked < self.records {
+            self.missed = missed(self.records as u64, self.checked as u64);
+        }
+        let (head, plan) = (recorded.head(), self.plan.clone());
+        self.claim = Some(claim(head, plan, data, &recorded.entries())?);
+        Ok(())
     }
 }

@@ -10,8 +10,10 @@ use gambeson_learn::smoothed::SmoothedModel;
 use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::analysis::RunAccuracy;
 use gambeson_smooth::classifier::{Classifier, ClassifierSpec};
-use gambeson_smooth::record::{Derived, Record, merge_records};
-use gambeson_smooth::runs::{Finished, certify_inputs, extend_inputs};
+use gambeson_smooth::record::{Derived, Head, Record, RecordLog, Run, read_records};
+use gambeson_smooth::runs::{Finished, certification_head, certify_inputs, extend_inputs};
+use gambeson_smooth::seed::PlannedDraws;
+use gambeson_smooth::selection::{InputSelection, Selection};
 use gambeson_smooth::sequential::Goal;
 use gambeson_smooth::session::{Batch, BatchCallback, SessionParams};
 use gambeson_smooth::smoother::{DrawCounter, Smoother, SmoothingPlan, default_targets};
@@ -68,6 +70,8 @@ pub struct CertifyRecord {
     pub pace: PaceRecord,
     /// Certified accuracy at a few radii.
     pub accuracy: RunAccuracy,
+    /// Digest of the plan, which `check` can demand.
+    pub plan: String,
 }
 
 /// Certifies inputs of a data set, on the threads of the context.
@@ -105,6 +109,47 @@ pub fn certify_by<E: std::error::Error + Send + Sync + 'static>(
     job.run(BatchCallback::new(plan, SessionParams { pool, ..session.clone() }, classify))
 }
 
+/// What a certification would do, before anything is drawn.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CertificationPlan {
+    /// Its digest. Published before the run, it shows that the run was not chosen after the fact.
+    pub plan: String,
+    /// The inputs.
+    pub selection: Selection,
+    /// Draws per input, at most.
+    pub draws: u64,
+    /// The file that the head was written to.
+    pub out: Option<String>,
+}
+
+/// Plans a certification, and writes the head of its records if a file is named: the same parameters go on from there.
+pub fn plan_certification<C: Classifier>(
+    context: &Context,
+    model: &SmoothedModel<C>,
+    data: &Dataset,
+    params: &CertifyParams,
+) -> Result<CertificationPlan, Error> {
+    context.run(|| {
+        let CertifyJob { job, .. } = certification(context, model, data, params)?;
+        let space = Arc::clone(&model.space);
+        let plan = SmoothingPlan::new(ClassifierSpec::of(&model.classifier), space, job.smoothing.clone())?;
+        let head = certification_head(&plan, &job.run)?;
+        if let Some(out) = &job.params.out {
+            RecordLog::open_to_append(out, &head, context.memory_limit())?;
+        }
+        Ok(CertificationPlan {
+            plan: plan_digest(&head)?,
+            selection: head.selection,
+            draws: params.n0.saturating_add(params.n),
+            out: job.params.out.as_ref().map(|out| out.to_string_lossy().into_owned()),
+        })
+    })
+}
+
+fn plan_digest(head: &Head<Run>) -> Result<String, Error> {
+    head.plan_digest().map_err(|reason| Error::Encoding { reason })
+}
+
 /// A certification ready to run.
 struct CertifyJob<'a, C> {
     job: Job<'a, C>,
@@ -117,12 +162,17 @@ fn certification<'a, C>(
     data: &'a Dataset,
     params: &'a CertifyParams,
 ) -> Result<CertifyJob<'a, C>, Error> {
-    let mut job = Job::new(context, model, data, &params.draws)?;
     let earlier =
-        params.extend.as_deref().map(|path| earlier_records(path, context.memory_limit())).transpose()?;
+        params.extend.as_deref().map(|path| Earlier::read(path, context.memory_limit())).transpose()?;
+    let draws = PlannedDraws::Certify {
+        selection: params.n0,
+        estimation: earlier.as_ref().map_or(params.n, |earlier| earlier.last),
+        sequential: params.sequential.is_some(),
+    };
+    let mut job = Job::new(context, model, data, &params.draws, draws)?;
     job.smoothing.selection = params.n0;
     job.smoothing.estimation = params.n;
-    job.smoothing.extended_from = earlier.as_ref().map(|(last, _)| *last);
+    job.smoothing.extended_from = earlier.as_ref().map(|earlier| earlier.last);
     job.smoothing.goal = params.sequential.clone().map(|goal| {
         if goal.targets.is_empty() && goal.tolerance.is_none() {
             let targets = default_targets(&model.space, goal.norm, job.smoothing.noise);
@@ -130,19 +180,30 @@ fn certification<'a, C>(
         }
         goal
     });
-    if let Some((_, earlier)) = &earlier {
-        job.run.indices.retain(|index| earlier.contains_key(index));
+    if let Some(Earlier { planned, .. }) = &earlier
+        && params.draws.inputs == InputSelection::default()
+        && planned.inputs == job.run.selection.inputs
+    {
+        job.run.selection = *planned; // what the earlier run was about
     }
-    Ok(CertifyJob { job, earlier: earlier.map(|(_, records)| records) })
+    Ok(CertifyJob { job, earlier: earlier.map(|earlier| earlier.records) })
 }
 
-/// The records of a run to be extended, by index, and what its last look was planned for.
-fn earlier_records(path: &Path, memory: MemoryLimit) -> Result<(u64, BTreeMap<u64, Record>), Error> {
-    let records = merge_records(&[path.to_path_buf()], memory)?;
-    let Some(first) = records.first() else { return Err(Error::NoRecords { path: path.to_path_buf() }) };
-    let last =
-        first.run.extendable().map_err(|reason| Error::NotExtendable { path: path.to_path_buf(), reason })?;
-    Ok((last, records.into_iter().map(|record| (record.index, record)).collect()))
+/// A run to be extended.
+struct Earlier {
+    /// What its last look was planned for.
+    last: u64,
+    planned: Selection,
+    records: BTreeMap<u64, Record>,
+}
+
+impl Earlier {
+    fn read(path: &Path, memory: MemoryLimit) -> Result<Self, Error> {
+        let recorded = read_records(path, memory)?;
+        let refused = |reason| Error::NotExtendable { path: path.to_path_buf(), reason };
+        let last = recorded.run().extendable().map_err(refused)?;
+        Ok(Self { last, planned: recorded.planned(), records: recorded.into_entries() })
+    }
 }
 
 impl<C> CertifyJob<'_, C> {
@@ -152,15 +213,16 @@ impl<C> CertifyJob<'_, C> {
     {
         let (job, row) = (&self.job, |index| self.job.row(index));
         let mut observer = job.observer();
+        let plan = plan_digest(&certification_head(counter.plan(), &job.run)?)?;
         let finished = match &self.earlier {
             Some(earlier) => extend_inputs(counter, &job.run, earlier, row, &mut observer)?,
             None => certify_inputs(counter, &job.run, row, &mut observer)?,
         };
-        let summary = self.summary(&finished);
+        let summary = self.summary(&finished, plan);
         Ok(CertifiedRun { stopped: finished.stopped, records: finished.records, summary })
     }
 
-    fn summary(&self, finished: &Finished<Record>) -> CertifyRecord {
+    fn summary(&self, finished: &Finished<Record>, plan: String) -> CertifyRecord {
         let (job, records) = (&self.job, &finished.records);
         let median = |radius: fn(&Derived) -> Option<f64>| {
             let mut radii: Vec<f64> =
@@ -181,6 +243,7 @@ impl<C> CertifyJob<'_, C> {
             mean_estimation: estimation as f64 / records.len().max(1) as f64,
             pace: PaceRecord::new(finished, job.params.out.as_deref()),
             accuracy,
+            plan,
         }
     }
 }

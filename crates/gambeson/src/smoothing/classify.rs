@@ -64,7 +64,7 @@ pub fn classify<C: Classifier>(
     params: &ClassifyParams,
 ) -> Result<Option<CleanAnswers>, Error> {
     context.run(|| {
-        let indices = params.inputs.indices(data.len() as u64)?;
+        let indices: Vec<u64> = params.inputs.of(data.len() as u64)?.indices().collect();
         let (started, total) = (Instant::now(), indices.len());
         let mut observer = |classified: &Classified| {
             let told = context.tell(&Event::Classify { inputs: total, classified: classified.inputs });

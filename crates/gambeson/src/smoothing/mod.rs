@@ -7,7 +7,7 @@ mod predict;
 mod run;
 mod tsv;
 
-pub use certify::{CertifiedRun, CertifyRecord, certify, certify_by};
+pub use certify::{CertificationPlan, CertifiedRun, CertifyRecord, certify, certify_by, plan_certification};
 pub use classify::{ClassifyRecord, CleanAnswers, classify};
 pub use params::{CertifyParams, ClassifyParams, DrawParams, PredictParams, Seed};
 pub use predict::{PredictRecord, PredictedRun, predict, predict_by};

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Where the seed of the noise comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seed {
-    /// Hashed from network, projection, data, sigma, grid and a nonce, which the maker of a run leaves at 0 and a verifier
+    /// Hashed from network, projection, data, sigma, grid, numbers of draws and a nonce, which the maker of a run leaves at 0 and a verifier
     /// may choose.
     Derived {
         /// The nonce.

@@ -10,6 +10,7 @@ use gambeson_learn::smoothed::SmoothedModel;
 use gambeson_smooth::classifier::{Classifier, ClassifierSpec};
 use gambeson_smooth::record::PredictionRecord;
 use gambeson_smooth::runs::predict_inputs;
+use gambeson_smooth::seed::PlannedDraws;
 use gambeson_smooth::session::{Batch, BatchCallback, SessionParams};
 use gambeson_smooth::smoother::{DrawCounter, Smoother, SmoothingPlan};
 use serde::Serialize;
@@ -94,7 +95,7 @@ fn prediction<'a, C>(
     data: &'a Dataset,
     params: &'a PredictParams,
 ) -> Result<Job<'a, C>, Error> {
-    let mut job = Job::new(context, model, data, &params.draws)?;
+    let mut job = Job::new(context, model, data, &params.draws, PlannedDraws::Predict { draws: params.n })?;
     job.smoothing.selection = 1; // not drawn
     job.smoothing.estimation = params.n;
     Ok(job)

@@ -12,6 +12,7 @@ use gambeson_learn::smoothed::SmoothedModel;
 use gambeson_lowrank::observe::Observer;
 use gambeson_smooth::record::Entry;
 use gambeson_smooth::runs::{Finished, Row, RunParams, RunProgress};
+use gambeson_smooth::seed::PlannedDraws;
 use gambeson_smooth::smoother::SmoothingParams;
 use serde::Serialize;
 use std::ops::ControlFlow;
@@ -36,13 +37,16 @@ impl<'a, C> Job<'a, C> {
         model: &'a SmoothedModel<C>,
         data: &'a Dataset,
         params: &'a DrawParams,
+        draws: PlannedDraws,
     ) -> Result<Self, Error> {
         let noise = NoiseLevel::new(params.sigma).map_err(|reason| Error::field_of("sigma", reason))?;
         let failure =
             FailureProbability::new(params.alpha).map_err(|reason| Error::field_of("alpha", reason))?;
         let (seed, nonce) = match params.seed {
             Seed::Given(seed) => (seed, None),
-            Seed::Derived { nonce } => (model.seed(data, noise, params.grid_exponent, nonce)?, Some(nonce)),
+            Seed::Derived { nonce } => {
+                (model.seed(data, noise, params.grid_exponent, draws, nonce)?, Some(nonce))
+            }
         };
         let smoothing = SmoothingParams {
             failure,
@@ -54,11 +58,16 @@ impl<'a, C> Job<'a, C> {
         let run = RunParams {
             names: model.names(data, nonce),
             classes: data.classes().len(),
-            indices: params.inputs.indices(data.len() as u64)?,
+            selection: params.inputs.of(data.len() as u64)?,
             out: params.out.clone(),
             memory: context.memory_limit(),
         };
         Ok(Self { context, model, data, params, smoothing, run })
+    }
+
+    /// How many inputs are asked for.
+    pub(super) fn inputs(&self) -> usize {
+        self.run.selection.indices().count()
     }
 
     /// Input `index`, one of those asked for.
@@ -69,7 +78,7 @@ impl<'a, C> Job<'a, C> {
     pub(super) fn observer(&self) -> Limited<'a> {
         Limited {
             context: self.context,
-            inputs: self.run.indices.len(),
+            inputs: self.inputs(),
             limit: self.params.time_limit,
             started: Instant::now(),
             draws: 0,
@@ -84,7 +93,7 @@ impl<'a, C> Job<'a, C> {
         let records = &finished.records;
         let right = |record: &&E| class(record).is_some_and(|class| Some(class) == record.parts().label);
         AnsweredRecord {
-            inputs: self.run.indices.len(),
+            inputs: self.inputs(),
             done: records.len(),
             resumed: finished.resumed,
             abstained: records.values().filter(|record| class(record).is_none()).count(),

@@ -27,10 +27,14 @@ impl CertifiedRadii {
         self.inputs
     }
 
-    /// The share of the inputs with a radius of at least this.
+    /// How many inputs have a radius of at least this.
+    pub fn certified(&self, radius: f64) -> usize {
+        self.rising.len() - self.rising.partition_point(|&own| own < radius)
+    }
+
+    /// Their share of the inputs.
     pub fn accuracy(&self, radius: f64) -> f64 {
-        let smaller = self.rising.partition_point(|&own| own < radius);
-        (self.rising.len() - smaller) as f64 / self.inputs.max(1) as f64
+        self.certified(radius) as f64 / self.inputs.max(1) as f64
     }
 
     /// The mean radius, counting 0 for what is not certified.

@@ -1,6 +1,7 @@
 //! What logs say, whoever wrote them.
 
 use crate::record::{LimitChoice, Run};
+use crate::selection::Selection;
 use gambeson_checker::FailureProbability;
 use gambeson_lowrank::MemoryLimit;
 use std::path::PathBuf;
@@ -89,6 +90,8 @@ pub struct LoggedRun {
     pub data: Option<String>,
     /// Files whose last line was broken off by a kill, with its number from 1: it is left out, and the run can resume.
     pub broken_off: Vec<(PathBuf, usize)>,
+    /// For our records and predictions: the inputs planned. Those without a record are not among the evidence.
+    pub planned: Option<Selection>,
     /// For our records: what they have in common.
     pub run: Option<Box<Run>>,
 }
@@ -107,6 +110,14 @@ pub struct Settings {
 }
 
 impl LoggedRun {
+    /// How many of the inputs planned have no record.
+    pub fn missing(&self) -> u64 {
+        match (&self.evidence, self.planned) {
+            (Evidence::Inputs(inputs), Some(planned)) => planned.count.saturating_sub(inputs.len() as u64),
+            _ => 0,
+        }
+    }
+
     /// The files as they were named, for messages and tables.
     pub fn name(&self) -> String {
         self.paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" + ")

@@ -14,14 +14,14 @@ use super::logged::{Evidence, Input, LoggedRun};
 use super::scores::Question;
 use crate::limit::{lower_limit, upper_limit};
 use gambeson_checker::{FailureProbability, SamplingRule, Tally};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What two runs certify at one radius, of the inputs that both have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Paired {
     /// The radius.
     pub radius: f64,
-    /// Inputs that both runs have.
+    /// Inputs that both runs planned, of which at least one has a record.
     pub inputs: u64,
     /// Certified by both.
     pub both: u64,
@@ -37,8 +37,11 @@ pub struct Paired {
     pub interval: (f64, f64),
 }
 
-/// Radius and label in either run, and the index.
-type Common = ((f64, Option<u32>), (f64, Option<u32>), u64);
+/// The radius of an input, negative where nothing is certified, and its label.
+type Certified = (f64, Option<u32>);
+
+/// An input in either run, and its index.
+type Common = (Certified, Certified, u64);
 
 /// Compares two runs at radii, on the inputs that both have.
 pub fn paired(
@@ -48,8 +51,16 @@ pub fn paired(
     radii: &[f64],
 ) -> Result<Vec<Paired>, AnalysisError> {
     let (a, b) = (certified(first, question)?, certified(second, question)?);
-    let common: Vec<Common> =
-        a.iter().filter_map(|(index, a)| b.get(index).map(|b| (*a, *b, *index))).collect();
+    // What one run planned and has no record of, it does not certify.
+    let of = |own: &BTreeMap<u64, Certified>, run: &LoggedRun, index: u64| {
+        let planned = || run.planned.is_some_and(|planned| planned.contains(index));
+        own.get(&index).copied().or_else(|| planned().then_some((-1.0, None)))
+    };
+    let indices: BTreeSet<u64> = a.keys().chain(b.keys()).copied().collect();
+    let common: Vec<Common> = indices
+        .into_iter()
+        .filter_map(|index| Some((of(&a, first, index)?, of(&b, second, index)?, index)))
+        .collect();
     if common.is_empty() {
         return Err(AnalysisError::NothingInCommon { first: first.name(), second: second.name() });
     }
@@ -60,11 +71,8 @@ pub fn paired(
     radii.iter().map(|&radius| at(radius, &common)).collect()
 }
 
-/// By index, the radius (negative where nothing is certified) and the label.
-fn certified(
-    run: &LoggedRun,
-    question: &Question,
-) -> Result<BTreeMap<u64, (f64, Option<u32>)>, AnalysisError> {
+/// The inputs that have a record, by index.
+fn certified(run: &LoggedRun, question: &Question) -> Result<BTreeMap<u64, Certified>, AnalysisError> {
     let Evidence::Inputs(inputs) = &run.evidence else {
         return Err(AnalysisError::NoInputs { log: run.name() });
     };

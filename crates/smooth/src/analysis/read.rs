@@ -4,7 +4,7 @@ use super::dialect;
 use super::error::LogError;
 use super::logged::{LoggedRun, Settings};
 use super::records::Gathered;
-use crate::record::{PREDICTION_START, PredictionRecord, Record, recognises};
+use crate::record::{PredictionRecord, PredictionRun, Record, RunContent, kind_of};
 use gambeson_lowrank::file::without_mark;
 use std::path::PathBuf;
 
@@ -18,11 +18,12 @@ pub fn read_logs(paths: &[PathBuf], settings: &Settings) -> Result<Vec<LoggedRun
             .memory
             .read_file(path)
             .map_err(|reason| LogError::File { path: path.clone(), reason })?;
-        if without_mark(&bytes).trim_ascii_start().starts_with(PREDICTION_START) {
+        if kind_of(&bytes).as_deref() == Some(PredictionRun::KIND) {
             if let Some(run) = predictions.add(path, &bytes)? {
                 places.push(Slot::Predictions(run));
             }
-        } else if recognises(&bytes) {
+        } else if without_mark(&bytes).trim_ascii_start().starts_with(b"{") {
+            // Of all logs, only ours are JSON.
             if let Some(run) = records.add(path, &bytes)? {
                 places.push(Slot::Run(run));
             }

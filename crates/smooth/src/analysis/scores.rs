@@ -74,9 +74,14 @@ impl LoggedRun {
         if let Some(input) = inputs.iter().find(|input| !question.any_class && input.correct.is_none()) {
             return Err(AnalysisError::NoLabels { log: self.name(), index: input.index });
         }
-        let images = inputs.len();
+        // What is missing of a plan was perhaps left out for a reason: it is not certified.
+        let missing = usize::try_from(self.missing()).unwrap_or(usize::MAX);
+        let images = inputs.len().saturating_add(missing);
         let abstained = inputs.iter().filter(|input| input.predicted == Predicted::Abstained).count();
         let mut limits: Vec<f64> = inputs.iter().filter_map(|input| input.lower_limit).collect();
+        if !limits.is_empty() {
+            limits.resize(images, 0.0);
+        }
         limits.sort_by(f64::total_cmp);
         let right = |input: &&Input| input.correct == Some(true) && input.predicted != Predicted::Abstained;
         let mut right_limits: Vec<f64> =
@@ -123,13 +128,14 @@ impl LoggedRun {
         labels.into_iter().collect()
     }
 
-    /// The same run, of the inputs with one label only.
+    /// The same run, of the inputs with one label only; missing ones are left out.
     #[must_use]
     pub fn of_label(&self, label: u32) -> Self {
         let mut part = self.clone();
         if let Evidence::Inputs(inputs) = &mut part.evidence {
             inputs.retain(|input| input.label == Some(label));
         }
+        part.planned = None; // the labels of missing inputs are not known
         part
     }
 

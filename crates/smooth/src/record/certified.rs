@@ -2,15 +2,18 @@
 
 use super::entry::{Entry, Parts, Sealed};
 use super::error::RecordProblem;
-use super::run::{Rule, Run, VERSION};
+use super::head::DigestedRun;
+use super::run::{Rule, Run};
 use crate::smoother::{Certification, Certified, Counts, Errors};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
-/// What was counted for one input, and what followed.
+/// What was counted for one input, and what followed. `R` is the run that it is of; in a line of a file, the digest of
+/// that run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Record {
-    /// [`VERSION`].
-    pub version: u32,
+pub struct Record<R = Arc<DigestedRun<Run>>> {
+    /// What all records of the file share.
+    pub run: R,
     /// Which input, from 0.
     pub index: u64,
     /// Its class, if known.
@@ -31,9 +34,6 @@ pub struct Record {
     /// Estimation draws that the sampler could not decide: they count for no class, and against all others.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub estimation_undecided: u64,
-    /// What all records of the run have in common.
-    #[serde(flatten)]
-    pub run: Run,
     /// A proven bound on the distance of what noise was added to from Uᵀu, or without a projection from the input itself:
     /// taken off the radius in z.
     pub encoding_error: f64,
@@ -45,10 +45,9 @@ pub struct Record {
     pub derived: Derived,
     /// Wall-clock seconds.
     pub seconds: f64,
-    /// SHA-256 of the line without it. Files put it there when they are written to and take it away when they are read,
-    /// once it has been compared.
+    /// SHA-256 of the line without it, in a line that is being read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub digest: Option<String>,
+    pub(crate) digest: Option<String>,
 }
 
 /// What counts prove: a class with radii, or nothing (all `None`: the smoothed classifier abstains).
@@ -99,12 +98,12 @@ impl Record {
         index: u64,
         label: Option<u32>,
         classes: usize,
-        run: Run,
+        run: Arc<DigestedRun<Run>>,
         found: &Certification,
         seconds: f64,
     ) -> Self {
         Self {
-            version: VERSION,
+            run,
             index,
             label,
             selection: padded(&found.selection, classes),
@@ -113,7 +112,6 @@ impl Record {
             estimation_none: found.estimation.none,
             selection_undecided: found.selection.undecided,
             estimation_undecided: found.estimation.undecided,
-            run,
             encoding_error: found.errors.encoding,
             perturbed_error: found.errors.perturbed,
             derived: found.certified.map(Derived::from).unwrap_or_default(),
@@ -138,10 +136,12 @@ impl Record {
     }
 
     /// The same counts as those of a number of draws that was set beforehand.
-    pub(crate) fn with_fixed_rule(mut self) -> Self {
-        self.run.common.n = self.draws();
-        (self.run.rule, self.run.goal) = (Rule::Fixed, None);
-        self
+    pub(crate) fn with_fixed_rule(mut self) -> Result<Self, serde_json::Error> {
+        let mut run = (**self.run).clone();
+        run.common.n = self.draws();
+        (run.rule, run.goal) = (Rule::Fixed, None);
+        self.run = DigestedRun::new(run)?;
+        Ok(self)
     }
 
     /// What is taken off the radius in z.
@@ -163,21 +163,50 @@ impl Record {
 
 impl Sealed for Record {}
 
+impl<R> Record<R> {
+    /// The same of a run that is given in another way.
+    fn with_run<S>(self, run: S) -> Record<S> {
+        Record {
+            run,
+            index: self.index,
+            label: self.label,
+            selection: self.selection,
+            estimation: self.estimation,
+            selection_none: self.selection_none,
+            estimation_none: self.estimation_none,
+            selection_undecided: self.selection_undecided,
+            estimation_undecided: self.estimation_undecided,
+            encoding_error: self.encoding_error,
+            perturbed_error: self.perturbed_error,
+            derived: self.derived,
+            seconds: self.seconds,
+            digest: self.digest,
+        }
+    }
+}
+
 impl Entry for Record {
     type Run = Run;
-    const START: &'static [u8] = b"{\"version\":";
-    #[rustfmt::skip]
-    const OPTIONAL_KEYS: &'static [&'static str] = &[
-        "selection_none", "estimation_none", "selection_undecided", "estimation_undecided", "goal", "nonce", "runtime",
-        "perturbed_error", "digest",
-    ];
+    type Content = Record<String>;
+
+    fn to_content(&self) -> Record<String> {
+        self.clone().with_run(self.run.digest().to_owned())
+    }
+
+    fn named_run(content: &Record<String>) -> &str {
+        &content.run
+    }
+
+    fn take_digest(content: &mut Record<String>) -> Option<String> {
+        content.digest.take()
+    }
+
+    fn of_run(content: Record<String>, run: &Arc<DigestedRun<Run>>) -> Self {
+        content.with_run(Arc::clone(run))
+    }
 
     fn parts(&self) -> Parts<'_, Run> {
         Parts { index: self.index, label: self.label, classes: self.estimation.len(), run: &self.run }
-    }
-
-    fn digest(&mut self) -> &mut Option<String> {
-        &mut self.digest
     }
 
     fn validate(&self) -> Result<(), RecordProblem> {

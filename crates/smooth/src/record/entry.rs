@@ -1,22 +1,28 @@
 //! What certification records and predictions have in common.
 
 use super::error::RecordProblem;
+use super::head::{DigestedRun, RunContent};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::sync::Arc;
 
 /// What a line of a file says of one input: a [`Record`](super::Record), or a
 /// [`PredictionRecord`](super::PredictionRecord).
-pub trait Entry: Sealed + Serialize + DeserializeOwned + Clone {
-    /// What all entries of a run have in common.
-    type Run: Clone + PartialEq + Serialize;
-    /// How every line begins.
-    const START: &'static [u8];
-    /// Keys that are left out of a line where they say nothing.
-    const OPTIONAL_KEYS: &'static [&'static str];
+pub trait Entry: Sealed + Clone {
+    /// What all entries of a file share.
+    type Run: RunContent;
+    /// The entry as a line has it: its run by digest.
+    type Content: Serialize + DeserializeOwned;
+    /// The entry as a line has it, without the digest of the line.
+    fn to_content(&self) -> Self::Content;
+    /// The digest of the run that a line names.
+    fn named_run(content: &Self::Content) -> &str;
+    /// Takes the digest of the line out.
+    fn take_digest(content: &mut Self::Content) -> Option<String>;
+    /// The entry of a line, whose run this is.
+    fn of_run(content: Self::Content, run: &Arc<DigestedRun<Self::Run>>) -> Self;
     /// What both kinds of entries have.
     fn parts(&self) -> Parts<'_, Self::Run>;
-    /// Where the digest of the line stands.
-    fn digest(&mut self) -> &mut Option<String>;
     /// What is wrong with it in itself.
     fn validate(&self) -> Result<(), RecordProblem>;
     /// Whether its counts prove what is stored beside them.
@@ -33,8 +39,8 @@ pub struct Parts<'a, R> {
     pub label: Option<u32>,
     /// How many classes are counted.
     pub classes: usize,
-    /// What all entries of the run have in common.
-    pub run: &'a R,
+    /// What all entries of the file share.
+    pub run: &'a Arc<DigestedRun<R>>,
 }
 
 /// Entries are those of this crate.

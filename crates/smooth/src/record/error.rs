@@ -2,6 +2,7 @@
 
 use super::run::VERSION;
 use crate::noise::{Grid, GridError};
+use crate::selection::Selection;
 use gambeson_checker::StatisticsError;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -74,6 +75,58 @@ pub enum RecordError {
         /// As the record has it, in JSON.
         found: String,
     },
+    /// Records of another selection of inputs.
+    #[error(
+        "{}, line {line}: records of other inputs: their {field} is {found}, not {expected}; use another file or the \
+         same selection",
+        path.display()
+    )]
+    OtherSelection {
+        /// Which file.
+        path: PathBuf,
+        /// From 1.
+        line: usize,
+        /// What differs.
+        field: String,
+        /// As the selection at hand has it, in JSON.
+        expected: String,
+        /// As the head has it, in JSON.
+        found: String,
+    },
+    /// The first line is not a head.
+    #[error(
+        "{}: its first line is not the head of a file of records (files of version 2 and earlier have none: certify again)",
+        path.display()
+    )]
+    NoHead {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// A selection whose numbers do not fit each other.
+    #[error("the selection {selection:?} contradicts itself")]
+    Selected {
+        /// As given.
+        selection: Selection,
+    },
+    /// A run cannot be written.
+    #[error("the run cannot be written: {reason}")]
+    Written {
+        /// What the writer said.
+        reason: serde_json::Error,
+    },
+    /// No file was named.
+    #[error("no file of records")]
+    NoFiles,
+    /// A record of an input that its head does not select.
+    #[error("{}, line {line}: input {index} is not one of those that the head selects", path.display())]
+    NotSelected {
+        /// Which file.
+        path: PathBuf,
+        /// From 1.
+        line: usize,
+        /// The input.
+        index: u64,
+    },
     /// Two records of one input with different counts.
     #[error(
         "{}, line {line}: input {index} has other counts in {}, line {other_line}",
@@ -124,7 +177,7 @@ pub enum RecordProblem {
         key: String,
     },
     /// A value in another form than records have it in, such as a rule with a key too many.
-    #[error("{key} is not written as records have it: with other keys, or in another form")]
+    #[error("unexpected encoding of {key}")]
     Form {
         /// Its key.
         key: String,
@@ -179,8 +232,33 @@ pub enum RecordProblem {
     /// The checker refuses the limit.
     #[error(transparent)]
     Statistics(#[from] StatisticsError),
+    /// A head of records where predictions are expected, or the other way round.
+    #[error("the file holds {found:?} records, not {expected:?}")]
+    Kind {
+        /// As stored.
+        found: String,
+        /// As this reader has it.
+        expected: &'static str,
+    },
+    /// A record that names a run of which the file has no head before it.
+    #[error("the record is of a run {found:?} that no head before it describes")]
+    UnknownRun {
+        /// Its digest, clipped.
+        found: String,
+    },
+    /// A selection whose numbers do not fit each other.
+    #[error("the selection {selection:?} contradicts itself")]
+    Selected {
+        /// As stored.
+        selection: Selection,
+    },
+    /// The digest of the plan is not that of run and selection.
+    #[error(
+        "the digest of the plan is not that of its run and selection: it was changed after it was written"
+    )]
+    PlanDigest,
     /// Another version, of a newer program for example.
-    #[error("version {found} of records is unknown; this program reads version {VERSION}")]
+    #[error("version {found} of records is unknown; this program reads version {VERSION}: certify again")]
     Version {
         /// Its version.
         found: u32,

@@ -1,76 +1,103 @@
-//! A line of a file: from bytes to an entry, and back.
+//! Lines of a file: from bytes to an entry or a head, and back.
 //!
 //! What a line says and what is read from it must be the same. A digest is taken of what was read, so whatever a reader
-//! overlooks could be put into a line without breaking it: keys that entries do not have, keys too many in a rule or a
-//! grid, lists where records have objects. All of that is refused here, for every kind of entry.
+//! overlooks could be put into a line without breaking it: unknown keys, keys too many in a rule or a grid, lists where
+//! records have objects. All of that is refused here, for every kind of line.
 
 use super::entry::Entry;
 use super::error::RecordProblem;
-use super::run::VERSION;
+use super::head::DigestedRun;
 use gambeson_lowrank::file::sha256;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// Letters of an unknown key that are shown.
 const SHOWN: usize = 40;
 
 /// An entry as a line of a file, its digest included, without the end of the line.
 pub fn to_line<E: Entry>(entry: &E) -> Result<String, serde_json::Error> {
-    let mut entry = entry.clone();
-    *entry.digest() = Some(digest(&entry)?);
-    serde_json::to_string(&entry)
+    seal(&entry.to_content())
 }
 
-/// SHA-256 of an entry as it is written, without its digest.
-fn digest<E: Entry>(entry: &E) -> Result<String, serde_json::Error> {
-    let mut entry = entry.clone();
-    *entry.digest() = None;
-    serde_json::to_vec(&entry).map(|bytes| sha256(&bytes))
+/// A line with the digest of its content, which has none yet.
+pub(super) fn seal(content: &impl Serialize) -> Result<String, serde_json::Error> {
+    let mut line = serde_json::to_string(content)?;
+    let digest = sha256(line.as_bytes());
+    line.truncate(line.len() - 1); // the closing brace
+    line.push_str(",\"digest\":\"");
+    line.push_str(&digest);
+    line.push_str("\"}");
+    Ok(line)
 }
 
 /// Why a line is not an entry.
+#[derive(Debug)]
 pub(super) enum Fault {
     Malformed(serde_json::Error),
     Invalid(RecordProblem),
 }
 
-pub(super) fn parse_line<E: Entry>(line: &[u8]) -> Result<E, Fault> {
-    #[derive(serde::Deserialize)]
-    struct Version {
-        version: u32,
+/// The content of a line whose digest is right. `digest` takes it out.
+pub(super) fn parse_sealed<L: Serialize + DeserializeOwned>(
+    line: &[u8],
+    digest: impl FnOnce(&mut L) -> Option<String>,
+) -> Result<L, Fault> {
+    let mut content: L = serde_json::from_slice(line).map_err(Fault::Malformed)?;
+    let stored = digest(&mut content);
+    let sealed = seal(&content).map_err(Fault::Malformed)?;
+    if sealed.as_bytes() == line.trim_ascii() {
+        return Ok(content);
     }
-    let Version { version } = serde_json::from_slice(line).map_err(Fault::Malformed)?;
-    if version != VERSION {
-        return Err(Fault::Invalid(RecordProblem::Version { found: version }));
-    }
-    let mut record: E = serde_json::from_slice(line).map_err(Fault::Malformed)?;
+    // Other programs may order keys, write numbers and leave blanks as they like.
     let written: Value = serde_json::from_slice(line).map_err(Fault::Malformed)?;
-    let read = serde_json::to_value(&record).map_err(Fault::Malformed)?;
-    same_content::<E>(&written, &read).map_err(Fault::Invalid)?;
-    match record.digest().take() {
-        None => return Err(Fault::Invalid(RecordProblem::NoDigest)),
-        // What was written comes back to the bit, numbers included, so the same bytes must follow from it.
-        Some(stored) if digest(&record).map_err(Fault::Malformed)? == stored => {}
-        Some(_) => return Err(Fault::Invalid(RecordProblem::Digest)),
+    let read: Value = serde_json::from_str(&sealed).map_err(Fault::Malformed)?;
+    same_content(&written, &read).map_err(Fault::Invalid)?;
+    match stored {
+        None => Err(Fault::Invalid(RecordProblem::NoDigest)),
+        Some(stored) if read.get("digest").and_then(Value::as_str) == Some(&*stored) => Ok(content),
+        Some(_) => Err(Fault::Invalid(RecordProblem::Digest)),
     }
-    record.validate().map_err(Fault::Invalid)?;
-    Ok(record)
 }
 
-/// Whether the keys of a line are those of an entry, and their values of the form in which entries have them.
-fn same_content<E: Entry>(written: &Value, read: &Value) -> Result<(), RecordProblem> {
-    for (key, value) in written.as_object().into_iter().flatten() {
-        let same = match read.get(key) {
-            Some(read) => same_form(value, read),
-            // What is left out where it is nothing may be written as nothing.
-            None if E::OPTIONAL_KEYS.contains(&key.as_str()) => value.is_null() || value.is_number(),
+/// The entry of a line, of one of these runs.
+pub(super) fn parse_line<E: Entry>(line: &[u8], runs: &[Arc<DigestedRun<E::Run>>]) -> Result<E, Fault> {
+    let content: E::Content = parse_sealed(line, E::take_digest)?;
+    let named = E::named_run(&content);
+    let Some(run) = runs.iter().find(|run| run.digest() == named) else {
+        let found = named.chars().take(SHOWN).collect();
+        return Err(Fault::Invalid(RecordProblem::UnknownRun { found }));
+    };
+    let entry = E::of_run(content, run);
+    entry.validate().map_err(Fault::Invalid)?;
+    Ok(entry)
+}
+
+/// Whether the keys of a line are those that it was read as, and their values of the form in which lines have them. The
+/// digest may be missing or another.
+fn same_content(written: &Value, read: &Value) -> Result<(), RecordProblem> {
+    for (key, value) in written.as_object().into_iter().flatten().filter(|(key, _)| *key != "digest") {
+        match read.get(key) {
+            Some(read) if same_form(value, read) => {}
+            Some(_) => return Err(RecordProblem::Form { key: key.clone() }),
+            // What is left out where it is 0 may be written as 0.
+            None if OPTIONAL_KEYS.contains(&key.as_str()) && value.as_f64() == Some(0.0) => {}
             None => return Err(RecordProblem::UnknownKey { key: key.chars().take(SHOWN).collect() }),
-        };
-        if !same {
-            return Err(RecordProblem::Form { key: key.clone() });
         }
     }
     Ok(())
 }
+
+/// Keys of lines that are left out where they are 0.
+const OPTIONAL_KEYS: [&str; 6] = [
+    "selection_none",
+    "estimation_none",
+    "selection_undecided",
+    "estimation_undecided",
+    "undecided",
+    "perturbed_error",
+];
 
 /// Whether two values differ at most in how their numbers are written: serde reads a list as a struct, and an object as one
 /// of several words.

@@ -1,27 +1,19 @@
 //! Records of PREDICT: one set of counts, a class or an abstention, and no radius.
 //!
-//! Lines begin with `{"kind":"prediction"`, so that they cannot be mistaken for records of CERTIFY. The class is derived
-//! again from the counts and never believed.
+//! Their files have heads of a kind of their own, so that they cannot be mistaken for records of CERTIFY. The class is
+//! derived again from the counts and never believed.
 
 use super::certified::{is_zero, padded};
 use super::entry::{Entry, Parts, Sealed};
 use super::error::RecordProblem;
+use super::head::{DigestedRun, RunContent};
 use super::log::Log;
-use super::run::{CommonRun, Names, VERSION};
-use super::valid::{Counted, total};
+use super::run::{CommonRun, Names};
+use super::valid::{total, validate_input};
 use crate::smoother::{Counts, Prediction, SmoothingPlan, predicted};
 use gambeson_checker::FailureProbability;
 use serde::{Deserialize, Serialize};
-
-/// How every line begins.
-pub(crate) const START: &[u8] = b"{\"kind\":\"prediction\"";
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Kind {
-    #[default]
-    Prediction,
-}
+use std::sync::Arc;
 
 /// What all predictions of a run have in common; see [`Run`](super::Run).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,11 +25,11 @@ pub struct PredictionRun {
     pub noise: Option<String>,
 }
 
-/// What was counted for one input, and the class that followed.
+/// What was counted for one input, and the class that followed. `R` is as in [`Record`](super::Record).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PredictionRecord {
-    kind: Kind,
-    version: u32,
+pub struct PredictionRecord<R = Arc<DigestedRun<PredictionRun>>> {
+    /// What all records of the file share.
+    pub run: R,
     /// Which input, from 0.
     pub index: u64,
     /// Its class, if known.
@@ -49,9 +41,6 @@ pub struct PredictionRecord {
     /// Draws that the sampler could not decide.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub undecided: u64,
-    /// What all records of the run have in common.
-    #[serde(flatten)]
-    pub run: PredictionRun,
     /// What the counts proved when the record was written; null for an abstention. Not to be believed.
     pub class: Option<u32>,
     /// Wall-clock seconds.
@@ -76,19 +65,17 @@ impl PredictionRecord {
         index: u64,
         label: Option<u32>,
         classes: usize,
-        run: PredictionRun,
+        run: Arc<DigestedRun<PredictionRun>>,
         found: &Prediction,
         seconds: f64,
     ) -> Self {
         Self {
-            kind: Kind::Prediction,
-            version: VERSION,
+            run,
             index,
             label,
             counts: padded(&found.counts, classes),
             none: found.counts.none,
             undecided: found.counts.undecided,
-            run,
             class: found.class,
             seconds,
             digest: None,
@@ -98,24 +85,58 @@ impl PredictionRecord {
 
 impl Sealed for PredictionRecord {}
 
+impl RunContent for PredictionRun {
+    const KIND: &'static str = "prediction";
+
+    fn validate(&self) -> Result<(), RecordProblem> {
+        self.common.validate(self.noise.is_some())
+    }
+}
+
+impl<R> PredictionRecord<R> {
+    /// The same of a run that is given in another way.
+    fn with_run<S>(self, run: S) -> PredictionRecord<S> {
+        PredictionRecord {
+            run,
+            index: self.index,
+            label: self.label,
+            counts: self.counts,
+            none: self.none,
+            undecided: self.undecided,
+            class: self.class,
+            seconds: self.seconds,
+            digest: self.digest,
+        }
+    }
+}
+
 impl Entry for PredictionRecord {
     type Run = PredictionRun;
-    const START: &'static [u8] = START;
-    const OPTIONAL_KEYS: &'static [&'static str] = &["undecided", "nonce", "runtime", "digest"];
+    type Content = PredictionRecord<String>;
+
+    fn to_content(&self) -> PredictionRecord<String> {
+        self.clone().with_run(self.run.digest().to_owned())
+    }
+
+    fn named_run(content: &PredictionRecord<String>) -> &str {
+        &content.run
+    }
+
+    fn take_digest(content: &mut PredictionRecord<String>) -> Option<String> {
+        content.digest.take()
+    }
+
+    fn of_run(content: PredictionRecord<String>, run: &Arc<DigestedRun<PredictionRun>>) -> Self {
+        content.with_run(Arc::clone(run))
+    }
 
     fn parts(&self) -> Parts<'_, PredictionRun> {
         Parts { index: self.index, label: self.label, classes: self.counts.len(), run: &self.run }
     }
 
-    fn digest(&mut self) -> &mut Option<String> {
-        &mut self.digest
-    }
-
     fn validate(&self) -> Result<(), RecordProblem> {
-        let PredictionRun { common, noise } = &self.run;
-        let Self { label, seconds, .. } = *self;
-        let levelled = noise.is_some();
-        Counted { run: common, levelled, label, classes: self.counts.len(), seconds }.validate()?;
+        let common = &self.run.common;
+        validate_input(self.label, self.counts.len(), self.seconds)?;
         let drawn = total(&self.counts, [self.none, self.undecided]);
         if drawn.is_none_or(|drawn| drawn == 0 || drawn != common.n) {
             return Err(RecordProblem::Estimation { counted: drawn.unwrap_or(u64::MAX), n: common.n });

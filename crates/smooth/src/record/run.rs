@@ -1,14 +1,15 @@
-//! What all records of a run have in common.
+//! How all inputs of a run are treated.
 
 use crate::noise::{GENERATOR, Grid};
+use crate::seed::PlannedDraws;
 use crate::sequential::Goal;
 use crate::smoother::SmoothingPlan;
 use gambeson_checker::{InfToTwoBound, SamplingRule, SpectralBound};
 use gambeson_lowrank::projection::representation::Representation;
 use serde::{Deserialize, Serialize};
 
-/// The version of records.
-pub const VERSION: u32 = 2;
+/// The version of files of records.
+pub const VERSION: u32 = 3;
 
 /// What no count and no replay can show.
 pub const ASSUMED: &str = "ChaCha8's words are random; the seed was chosen independently of network and data";
@@ -25,7 +26,7 @@ pub enum Law {
 pub const ONNX_RUNTIME: &str = "onnxruntime";
 
 /// What records call the things that a run was made with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     /// The classifier: its hash, or a text that says all.
     pub model: String,
@@ -35,6 +36,27 @@ pub struct Names {
     pub data: String,
     /// The nonce of the seed, where it is derived.
     pub nonce: Option<u64>,
+    /// The files that were named.
+    pub files: FileNames,
+}
+
+/// Names of files, without their folders. Nothing follows from them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileNames {
+    /// The network's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<String>,
+    /// The projection's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub projection: Option<String>,
+}
+
+impl FileNames {
+    /// Whether none is known.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// When the number of estimation draws was decided, and so which limits are valid for the counts.
@@ -81,13 +103,15 @@ pub struct CommonRun {
     /// all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<String>,
+    /// Rows per call of the classifier. Networks computed elsewhere may answer near-ties otherwise in other batches.
+    pub batch: u64,
     /// Name of the data.
     pub data: String,
     /// Hash of the projection; none where noise is added to the input itself.
     pub projection: Option<String>,
 }
 
-/// What all records of a run have in common: two records with equal `Run` may stand in one file.
+/// How all inputs are treated: what all records of a file have in common, as its head has it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// When sampling ends.
@@ -112,6 +136,18 @@ pub struct Run {
     pub spectral: Option<f64>,
     /// Coordinates per input.
     pub dimension: u64,
+}
+
+impl Run {
+    /// The draws that a derived seed binds.
+    pub fn planned_draws(&self) -> PlannedDraws {
+        let (estimation, sequential) = match self.rule {
+            Rule::Fixed => (self.common.n, false),
+            Rule::Anytime => (self.common.n, true),
+            Rule::MixtureAndLast { last } => (last, true),
+        };
+        PlannedDraws::Certify { selection: self.n0, estimation, sequential }
+    }
 }
 
 impl From<SamplingRule> for Rule {
@@ -150,6 +186,7 @@ impl CommonRun {
             grid: plan.grid(),
             model: names.model.clone(),
             runtime: names.runtime.clone(),
+            batch: params.batch as u64,
             data: names.data.clone(),
             projection: plan.space().projection_sha256().map(ToOwned::to_owned),
         }

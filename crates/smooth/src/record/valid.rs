@@ -1,34 +1,23 @@
-//! What is asked of every entry in itself, certification record or prediction.
+//! What is asked of every run and every entry in itself, of certification or prediction.
 
 use super::certified::Record;
 use super::error::RecordProblem;
+use super::head::RunContent;
 use super::run::{ASSUMED, CommonRun, Rule, Run};
 use crate::noise::{GENERATOR, Grid};
 
 /// Letters shown of a text that should be another.
 const SHOWN: usize = 40;
 
-/// What both kinds of entries say.
-pub(super) struct Counted<'a> {
-    pub(super) run: &'a CommonRun,
-    /// Whether coordinates have noise levels of their own.
-    pub(super) levelled: bool,
-    pub(super) label: Option<u32>,
-    /// How many classes are counted.
-    pub(super) classes: usize,
-    pub(super) seconds: f64,
-}
-
-impl Counted<'_> {
-    pub(super) fn validate(&self) -> Result<(), RecordProblem> {
-        let run = self.run;
-        positive("sigma", run.sigma)?;
-        if !(run.alpha > 0.0 && run.alpha < 1.0) {
-            return Err(RecordProblem::Alpha { value: run.alpha });
+impl CommonRun {
+    /// What is wrong with what both kinds of runs have. `levelled`: whether coordinates have noise levels of their own.
+    pub(super) fn validate(&self, levelled: bool) -> Result<(), RecordProblem> {
+        positive("sigma", self.sigma)?;
+        if !(self.alpha > 0.0 && self.alpha < 1.0) {
+            return Err(RecordProblem::Alpha { value: self.alpha });
         }
-        not_negative("seconds", self.seconds)?;
         for (key, text, expected) in
-            [("generator", &run.generator, GENERATOR), ("assumed", &run.assumed, ASSUMED)]
+            [("generator", &self.generator, GENERATOR), ("assumed", &self.assumed, ASSUMED)]
         {
             if text != expected {
                 let found = text.chars().take(SHOWN).collect();
@@ -36,33 +25,45 @@ impl Counted<'_> {
             }
         }
         // Levels belong to the coordinates of a projection, in which σ is then 1.
-        if self.levelled && !(run.projection.is_some() && run.sigma == 1.0) {
-            return Err(RecordProblem::Levels { sigma: run.sigma });
+        if levelled && !(self.projection.is_some() && self.sigma == 1.0) {
+            return Err(RecordProblem::Levels { sigma: self.sigma });
         }
-        let CommonRun { sigma, grid, .. } = *run;
+        let Self { sigma, grid, .. } = *self;
         if let Err(reason) = Grid::new(sigma, grid.quantum, Some(grid.exponent)) {
             return Err(RecordProblem::Grid { sigma, grid, reason });
         }
-        if self.classes == 0 {
-            return Err(RecordProblem::Empty);
-        }
-        match self.label.filter(|&label| label as usize >= self.classes) {
-            Some(label) => Err(RecordProblem::Label { label, classes: self.classes }),
-            None => Ok(()),
-        }
+        Ok(())
+    }
+}
+
+/// What is wrong with the input of an entry that counts so many classes.
+pub(super) fn validate_input(label: Option<u32>, classes: usize, seconds: f64) -> Result<(), RecordProblem> {
+    not_negative("seconds", seconds)?;
+    if classes == 0 {
+        return Err(RecordProblem::Empty);
+    }
+    match label.filter(|&label| label as usize >= classes) {
+        Some(label) => Err(RecordProblem::Label { label, classes }),
+        None => Ok(()),
+    }
+}
+
+impl RunContent for Run {
+    const KIND: &'static str = "certification";
+
+    fn validate(&self) -> Result<(), RecordProblem> {
+        self.common.validate(self.noise.is_some())?;
+        self.validate_bounds()?;
+        self.validate_rule()
     }
 }
 
 impl Record {
-    /// What is wrong with the counts and parameters, if anything is.
+    /// What is wrong with the counts, if anything is.
     pub fn validate(&self) -> Result<(), RecordProblem> {
-        let Self { run, label, seconds, .. } = self;
-        let (label, seconds, levelled) = (*label, *seconds, run.noise.is_some());
-        Counted { run: &run.common, levelled, label, classes: self.estimation.len(), seconds }.validate()?;
+        validate_input(self.label, self.estimation.len(), self.seconds)?;
         not_negative("encoding_error", self.encoding_error)?;
         not_negative("perturbed_error", self.perturbed_error)?;
-        run.validate_bounds()?;
-        run.validate_rule()?;
         self.validate_counts()
     }
 

@@ -3,6 +3,7 @@
 use crate::classifier::ClassifierSpec;
 use crate::input_map::InputMap;
 use crate::noise::{Grid, GridError};
+use crate::seed::PlannedDraws;
 use crate::sequential::Goal;
 use crate::space::Space;
 use gambeson_checker::{FailureProbability, NoiseLevel, StatisticsError, Tally};
@@ -45,6 +46,15 @@ impl SmoothingParams {
             extended_from: None,
             grid_exponent: None,
         })
+    }
+
+    /// The draws of CERTIFY, as a derived seed binds them.
+    pub fn planned_draws(&self) -> PlannedDraws {
+        PlannedDraws::Certify {
+            selection: self.selection,
+            estimation: self.extended_from.unwrap_or(self.estimation),
+            sequential: self.goal.is_some(),
+        }
     }
 
     /// Whether a classifier can be smoothed like that in a space: the grid that noisy inputs are then rounded to.

@@ -9,7 +9,7 @@ use crate::args::CertifyArguments;
 use crate::ended::Ended;
 use crate::json;
 use anyhow::bail;
-use gambeson::{CertifyParams, Context};
+use gambeson::{CertifyParams, Context, plan_certification};
 use gambeson_lowrank::file::write_file;
 use gambeson_smooth::sequential::Goal;
 pub(crate) use live::{Draws, LiveInputs};
@@ -37,6 +37,11 @@ pub(crate) fn run(
             }),
             extend: arguments.extend.clone(),
         };
+        if arguments.plan_only {
+            let plan = plan_certification(context, &setup.model, &setup.data, &params)?;
+            json::print_or(smooth.json, &plan, stdout, |stdout| print::planned(&plan, &setup, stdout))?;
+            return Ok(Ended::AsAsked);
+        }
         let draws = Draws { count: params.n0 + params.n, at_most: arguments.sequential };
         let live = LiveInputs::new(draws);
         let run = gambeson::certify(&live.observed(context), &setup.model, &setup.data, &params);
@@ -56,7 +61,7 @@ fn open(smooth: &crate::args::SmoothArguments, context: &Context) -> anyhow::Res
         if smooth.tsv.is_some() && data.labels().is_none() {
             bail!("{}: the data have no labels, which --tsv needs; leave it out", data.name());
         }
-        setup::selection(smooth).indices(data.len() as u64).map_err(gambeson::Error::from)?;
+        setup::selection(smooth).of(data.len() as u64).map_err(gambeson::Error::from)?;
         Ok(())
     })
 }

@@ -3,6 +3,7 @@
 use super::setup::CertifySetup;
 use crate::report::decimal::down;
 use crate::screen::wrapped;
+use gambeson::CertificationPlan;
 use gambeson::smoothing::{AnsweredRecord, CertifyRecord, ClassifyRecord, PaceRecord, PredictRecord};
 use gambeson_lowrank::projection::representation::Representation;
 use gambeson_smooth::analysis::{AccuracyAtRadii, RunAccuracy};
@@ -20,7 +21,23 @@ pub(super) fn certified(
     writeln!(stdout, "median       l2 radius {l2}, l_inf radius {linf}{of}")?;
     let mean = format!("; {:.0} counted per input", record.mean_estimation);
     pace(&record.pace, record.draws, &mean, stdout)?;
+    if record.pace.out.is_some() {
+        writeln!(stdout, "plan         {}", record.plan)?;
+    }
     accuracy(&record.accuracy, cosines, stdout)
+}
+
+pub(super) fn planned(
+    plan: &CertificationPlan,
+    setup: &CertifySetup,
+    stdout: &mut impl Write,
+) -> io::Result<()> {
+    writeln!(stdout, "{}", wrapped(&setup.describe(), 2))?;
+    writeln!(stdout, "inputs       {}", plan.selection.indices().count())?;
+    writeln!(stdout, "draws        up to {} per input; none made yet", plan.draws)?;
+    writeln!(stdout, "plan         {}", plan.plan)?;
+    let Some(out) = &plan.out else { return Ok(()) };
+    writeln!(stdout, "records      {}", crate::screen::shown(out))
 }
 
 pub(super) fn predicted(

@@ -16,13 +16,13 @@ use gambeson::bound::domain_name;
 use gambeson::check::{Question, Refusal, norm_name};
 use gambeson::{Check, CheckParams, Context, ProjectionCheck};
 use gambeson_checker::Domain;
-use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::projection::Projection;
 use gambeson_lowrank::projection::certificate::ProjectionCertificate;
 use gambeson_lowrank::safetensors::looks_like;
 use gambeson_lowrank::sdp::bracket::Upper;
 use gambeson_lowrank::sdp::certificate::CertificateFile;
 use gambeson_lowrank::sdp::problem::{MatrixRole, OperatorNorm};
+use gambeson_smooth::record::is_certification;
 use std::io::{Read, Write};
 use std::path::Path;
 
@@ -45,7 +45,7 @@ pub(crate) fn run(
     if let Some(path) = arguments.input.as_deref().filter(|path| is_projection(path) || of_projection()) {
         return check_projection(path, certificate, arguments, stdout, context);
     }
-    if let Some(path) = arguments.input.as_deref().filter(|path| is_records(path, memory)) {
+    if let Some(path) = arguments.input.as_deref().filter(|path| is_certification(path)) {
         bail!("{}: records of a run; give the --model and the --data that they are about", path.display());
     }
     let file = CertificateFile::read(certificate, memory)?;
@@ -68,18 +68,6 @@ fn is_projection(path: &Path) -> bool {
     let mut head = [0; 9];
     let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut head));
     read.is_ok() && looks_like(&head)
-}
-
-/// By content: whether a file can be records.
-fn is_records(path: &Path, memory: MemoryLimit) -> bool {
-    let mut head = [0; 11];
-    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut head));
-    read.is_ok() && head.starts_with(b"{\"version\":") && recorded_runs(path, memory)
-}
-
-/// A certificate begins like a record, but has no counts.
-fn recorded_runs(path: &Path, memory: MemoryLimit) -> bool {
-    gambeson_smooth::record::read_numbered_records(path, memory).is_ok_and(|records| !records.is_empty())
 }
 
 fn check_projection(

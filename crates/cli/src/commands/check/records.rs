@@ -1,7 +1,7 @@
 //! `gambeson check RUN.jsonl --model M --data D`: the records of a run, drawn again or certified afresh.
 
 use super::records_text;
-use crate::args::CheckArguments;
+use crate::args::{CheckArguments, ReplayArguments};
 use crate::commands::certify::{interruptible, noise_levels, open_for_check, reading_params};
 use crate::ended::Ended;
 use crate::json;
@@ -11,6 +11,7 @@ use gambeson::event::ReplayProgress;
 use gambeson::{CheckRecordsParams, Context, Event, ModelParams, RecordSample, check_records, open_records};
 use std::io::Write;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 pub(super) fn run(
     arguments: &CheckArguments,
@@ -25,17 +26,17 @@ fn check(arguments: &CheckArguments, stdout: &mut impl Write, context: &Context)
     {
         bail!("--domain, --norm, --gram and --at-most do not apply to records");
     }
-    // A single position may be taken for either.
-    let ((Some(path), None) | (None, Some(path))) = (&arguments.input, &arguments.certificate) else {
+    let paths: Vec<PathBuf> = arguments.input.iter().chain(&arguments.certificate).cloned().collect();
+    if paths.is_empty() {
         bail!("give the records of one run, and --model and --data instead of a certificate");
-    };
+    }
     let replay = &arguments.replay;
     let (Some(model), Some(data)) = (&replay.model, &replay.data) else {
         bail!("--model and --data are missing"); // clap asks for them
     };
-    let file = open_records(context, path)?;
-    let checked = match (file.rejected(), file.run()) {
-        (None, Some(run)) => {
+    let file = open_records(context, &paths)?;
+    let checked = match (file.rejected(), file.head()) {
+        (None, Some(head)) => {
             let params = ModelParams {
                 projection: replay.projection.clone(),
                 certificate: replay.projection_certificate.clone(),
@@ -43,21 +44,14 @@ fn check(arguments: &CheckArguments, stdout: &mut impl Write, context: &Context)
                 ..reading_params(&replay.reading)
             };
             let named = (&**model, &**data);
-            let (model, data) = open_for_check(context, named, &replay.reading, &params.replaying(run))?;
-            let default = CheckRecordsParams::default();
-            let RecordSample::Random { count, .. } = default.sample else {
-                bail!("no sample by default"); // there is one
-            };
-            let sample = if replay.all {
-                RecordSample::All
-            } else {
-                RecordSample::Random { count: replay.sample.unwrap_or(count), seed: replay.sample_seed }
-            };
+            let (model, data) =
+                open_for_check(context, named, &replay.reading, &params.replaying(&head.run))?;
             let params = CheckRecordsParams {
-                sample,
+                sample: sample(replay),
                 nonce: replay.nonce,
+                plan: replay.plan.clone(),
                 time_limit: arguments.time_limit,
-                ..default
+                ..CheckRecordsParams::default()
             };
             let bar = live_line(None, "{spinner} {elapsed} [{bar:20}] {pos} of {len} records");
             let checked = check_records(&observed(context, &bar), &file, &model, &data, &params);
@@ -68,9 +62,22 @@ fn check(arguments: &CheckArguments, stdout: &mut impl Write, context: &Context)
     };
     json::print_or(arguments.json, &checked, stdout, |stdout| records_text::print(&checked, stdout))?;
     if checked.stopped {
-        say("stopped before all records were drawn again");
+        say("stopped before the check was done");
     }
     Ok(if checked.passed() { Ended::AsAsked } else { Ended::FellShort })
+}
+
+/// The records to be drawn again: by default as many as the library takes.
+fn sample(replay: &ReplayArguments) -> RecordSample {
+    let chosen = replay.sample_seed;
+    match (replay.all, replay.sample, RecordSample::default()) {
+        (true, ..) => RecordSample::All,
+        (false, Some(count), _) => RecordSample::Random { count, seed: chosen },
+        (false, None, RecordSample::Timed { time, at_least, .. }) => {
+            RecordSample::Timed { time, at_least, seed: chosen }
+        }
+        (false, None, other) => other,
+    }
 }
 
 /// A context whose checks are seen on the line.

@@ -1,104 +1,196 @@
 //! What a check of records comes to, as text for people.
 
-use crate::report::decimal::up;
-use crate::screen::{proven, rejected, shown, wrapped};
+use crate::report::decimal::{down, share_down, up};
+use crate::screen::{good, rejected, shown, wrapped};
 use gambeson::RecordsCheck;
-use gambeson::replay::{FreshComparison, NO_PROJECTION, RecordFinding, RecordsVerdict};
-use std::io::Write;
+use gambeson::replay::{FreshComparison, MissedForgery, NO_PROJECTION, RecordFinding, RecordsVerdict};
+use gambeson_smooth::claim::{CertifiedShare, Claim, grouped};
+use std::io::{self, Write};
 
 /// Findings printed.
 const SHOWN: usize = 5;
+/// Columns before the text of a line.
+const INDENT: usize = 13;
 
-pub(super) fn print(check: &RecordsCheck, stdout: &mut impl Write) -> std::io::Result<()> {
-    let RecordsCheck { records, checked, findings, .. } = check;
-    match check.verdict {
-        RecordsVerdict::Proven => {
-            let what = if check.differing > 0 {
-                "drawn again; some near-ties fell otherwise, and what is claimed is proven by the draws as they fell here"
-            } else {
-                "drawn again, their counts are the same"
-            };
-            let text = format!("{}: {checked} of {records} records: {what}", proven());
-            writeln!(stdout, "{}", wrapped(&text, 2))?;
-        }
-        RecordsVerdict::NotRefuted => {
-            let what = "certified afresh, their claims are not contradicted";
-            writeln!(
-                stdout,
-                "{}",
-                wrapped(&format!("NOT REFUTED: {checked} of {records} records: {what}"), 2)
-            )?;
-        }
-        RecordsVerdict::NotReproduced => list(stdout, "NOT REPRODUCED", &check.not_reproduced)?,
-        RecordsVerdict::Rejected if findings.is_empty() => {
-            writeln!(stdout, "{}: no record was checked", rejected())?;
-        }
-        RecordsVerdict::Rejected => list(stdout, &rejected(), findings)?,
-    }
+pub(super) fn print(check: &RecordsCheck, stdout: &mut impl Write) -> io::Result<()> {
+    verdict(check, stdout)?;
     if check.inputs > 0 {
-        let RecordsCheck { inputs, first, last, .. } = check;
-        let text = format!(
-            "records      {records} of the {inputs} inputs, {first} to {last}: labels, errors and radii of all of them \
-             were checked"
-        );
-        writeln!(stdout, "{}", wrapped(&text, 13))?;
+        about_records(check, stdout)?;
     }
-    if *checked > 0 {
-        writeln!(stdout, "draws        {} in {:.1} s", check.draws, check.seconds)?;
+    if check.checked > 0 {
+        row(stdout, "draws", &format!("{} in {:.1} s", check.draws, check.seconds))?;
     }
     if check.differing > 0 && check.fresh.is_none() {
         let by = up(check.smaller_by, 3);
         let text = format!(
-            "differing    {} draws; with the counts as drawn now, radii in z are up to {by} smaller",
+            "{} draws; with the counts as drawn now, radii in z are up to {by} smaller",
             check.differing
         );
-        writeln!(stdout, "{}", wrapped(&text, 13))?;
+        row(stdout, "differing", &text)?;
     }
-    if let Some(seed) = check.sample_seed {
-        writeln!(stdout, "sample       --sample-seed {seed}; --all draws every record again")?;
+    sample(check, stdout)?;
+    fresh(check, stdout)?;
+    match &check.claim {
+        Some(claim) => print_claim(check, claim, stdout),
+        None => Ok(()),
     }
-    if let Some(FreshComparison { nonce, refuted, tolerated, recorded_accuracy, fresh_accuracy }) =
-        &check.fresh
-    {
-        let text = format!(
-            "fresh        nonce {nonce}: {} claims refuted, up to {tolerated} may be by chance; certified \
-             {:.1} % recorded, {:.1} % afresh",
-            refuted.len(),
-            100.0 * recorded_accuracy,
-            100.0 * fresh_accuracy
-        );
-        writeln!(stdout, "{}", wrapped(&text, 13))?;
-        return if findings.is_empty() { list(stdout, "refuted", refuted) } else { Ok(()) };
-    }
-    if !check.proven {
-        return Ok(());
-    }
-    let seed = match check.nonce {
-        Some(nonce) => format!(
-            "its seed is hashed from network, projection, data, sigma and grid (nonce {nonce}): whoever tried M \
-             variants has a failure probability of up to M * alpha. Only a nonce of your own excludes that: --nonce"
-        ),
-        None => {
-            "its seed was given by hand: whoever made the run may have tried others, which multiplies alpha. \
-                 Certify afresh with a nonce of your own: --nonce"
-                .to_owned()
-        }
-    };
-    writeln!(stdout, "{}", wrapped(&format!("assumed      ChaCha8's words are random; {seed}"), 13))
 }
 
-/// The first few, each with its place.
-fn list(stdout: &mut impl Write, what: &str, places: &[RecordFinding]) -> std::io::Result<()> {
-    for place in places.iter().take(SHOWN) {
-        let at = match (place.line, place.index) {
+fn verdict(check: &RecordsCheck, stdout: &mut impl Write) -> io::Result<()> {
+    let RecordsCheck { records, checked, findings, .. } = check;
+    let name = check.verdict.name();
+    let text = match check.verdict {
+        RecordsVerdict::Rejected if findings.is_empty() => format!("{}: no record was checked", rejected()),
+        RecordsVerdict::Rejected => return list(stdout, &rejected(), findings),
+        RecordsVerdict::NotReproduced => return list(stdout, name, &check.not_reproduced),
+        RecordsVerdict::Incomplete => {
+            let first =
+                check.first_missing.map_or(String::new(), |index| format!(", the first of them {index}"));
+            format!("{name}: {} of the inputs planned have no record{first}", grouped(check.missing))
+        }
+        RecordsVerdict::NotRefuted => format!(
+            "{}: {checked} of {records} records certified afresh; their claims are not contradicted",
+            good(name)
+        ),
+        RecordsVerdict::Redrawn if check.differing > 0 => format!(
+            "{}: all {records} records drawn again; some near-ties fell otherwise, and the draws as they fell here prove \
+             what is claimed",
+            good(name)
+        ),
+        RecordsVerdict::Redrawn => {
+            format!("{}: all {records} records drawn again, with equal counts", good(name))
+        }
+        RecordsVerdict::Sampled => {
+            let what = if check.differing > 0 { "and as good" } else { "with equal counts" };
+            format!("{}: {checked} of {records} records drawn again, {what}", good(name))
+        }
+    };
+    writeln!(stdout, "{}", wrapped(&text, 2))
+}
+
+fn about_records(check: &RecordsCheck, stdout: &mut impl Write) -> io::Result<()> {
+    let RecordsCheck { records, inputs, .. } = check;
+    let examined = if check.examined {
+        "head, labels, errors and radii of all of them were checked"
+    } else {
+        "not all of them were examined"
+    };
+    let text = format!("{records} of the {} inputs of the data: {examined}", grouped(*inputs as u64));
+    row(stdout, "records", &text)?;
+    if check.repeated > 0 {
+        row(stdout, "repeated", &format!("{} lines; each input counts once", check.repeated))?;
+    }
+    for (path, line) in &check.broken_off {
+        row(stdout, "broken off", &format!("{}, line {line}: left out", shown(path)))?;
+    }
+    if let Some(name) = &check.other_name {
+        row(stdout, "name", &format!("the records call these data {}", shown(name)))?;
+    }
+    Ok(())
+}
+
+/// What a sample leaves open.
+fn sample(check: &RecordsCheck, stdout: &mut impl Write) -> io::Result<()> {
+    let Some(seed) = check.sample_seed.filter(|_| check.checked < check.records) else { return Ok(()) };
+    let missed: Vec<String> = check
+        .missed
+        .iter()
+        .map(|MissedForgery { forged, chance }| format!("{forged} with {} %", up(100.0 * chance, 3)))
+        .collect();
+    let text = format!(
+        "--sample-seed {seed}; --all draws every record again. The chance that a sample misses all of k forged records: {}",
+        missed.join(", ")
+    );
+    row(stdout, "sample", &text)
+}
+
+fn fresh(check: &RecordsCheck, stdout: &mut impl Write) -> io::Result<()> {
+    let Some(FreshComparison { nonce, refuted, tolerated, recorded_accuracy, fresh_accuracy }) = &check.fresh
+    else {
+        return Ok(());
+    };
+    let text = format!(
+        "nonce {nonce}: {} claims refuted, up to {tolerated} may be by chance; certified {:.1} % recorded, {:.1} % afresh",
+        refuted.len(),
+        100.0 * recorded_accuracy,
+        100.0 * fresh_accuracy
+    );
+    row(stdout, "fresh", &text)?;
+    if check.findings.is_empty() { list(stdout, "refuted", refuted) } else { Ok(()) }
+}
+
+/// The claim, and what stands in its way.
+fn print_claim(check: &RecordsCheck, claim: &Claim, stdout: &mut impl Write) -> io::Result<()> {
+    writeln!(stdout)?;
+    let standing = match check.verdict {
+        RecordsVerdict::NotReproduced => "The records claim what the draws made here do not prove:",
+        RecordsVerdict::Incomplete => "What the records claim as far as they go:",
+        _ => "What the records claim:",
+    };
+    writeln!(stdout, "{standing}")?;
+    row(stdout, "network", &shown(&claim.network))?;
+    row(stdout, "data", &shown(&claim.data))?;
+    if let Some(projection) = &claim.projection {
+        row(stdout, "projection", &shown(projection))?;
+    }
+    row(stdout, "inputs", &claim.inputs())?;
+    let kappa = claim.kappa.map_or(String::new(), |kappa| format!(", kappa = {}", up(kappa, 7)));
+    let most = if claim.sequential { "up to " } else { "" };
+    let text = format!("sigma = {}{kappa}, n0 = {}, n = {most}{}", claim.sigma, claim.n0, grouped(claim.n));
+    row(stdout, "noise", &text)?;
+    let text = format!(
+        "alpha = {} for each certificate: at most {} * {} = {:.2} false ones are expected, and more than {} have a \
+         probability of at most {}",
+        claim.alpha, claim.records, claim.alpha, claim.expected_false, claim.most_false, claim.rho
+    );
+    row(stdout, "errors", &text)?;
+    table(claim, stdout)?;
+    row(stdout, "plan", &claim.plan)?;
+    for (at, sentence) in claim.assumed.iter().enumerate() {
+        row(stdout, if at == 0 { "assumed" } else { "" }, sentence)?;
+    }
+    Ok(())
+}
+
+/// Certified accuracy at radii.
+fn table(claim: &Claim, stdout: &mut impl Write) -> io::Result<()> {
+    let what = if claim.labelled { "certified and correct" } else { "certified (no labels)" };
+    let percent = |count: u64| share_down(count, claim.selection.count);
+    for (norm, shares) in [("l2", &claim.l2), ("l_inf", &claim.linf)] {
+        let cells = |of: &dyn Fn(&CertifiedShare) -> String| -> String {
+            shares.iter().map(|share| format!("{:>9}", of(share))).collect()
+        };
+        let heading = format!("{norm} radius");
+        writeln!(stdout, "{heading:<26}{}", cells(&|share| share.radius.to_string()))?;
+        writeln!(stdout, "  {what:<24}{}", cells(&|share| percent(share.certified)))?;
+        writeln!(stdout, "  {:<24}{}", "at least, here", cells(&|share| percent(share.certified_at_least)))?;
+        let population = |share: &CertifiedShare| format!("{} %", down(100.0 * share.population_at_least, 3));
+        writeln!(stdout, "  {:<24}{}", "at least, population *", cells(&population))?;
+    }
+    let text = format!(
+        "each limit is wrong with a probability of at most {}; * if the inputs are a random sample of the population, for \
+         each radius by itself",
+        claim.rho
+    );
+    row(stdout, "limits", &text)
+}
+
+fn row(stdout: &mut impl Write, name: &str, text: &str) -> io::Result<()> {
+    writeln!(stdout, "{}", wrapped(&format!("{name:<INDENT$}{text}"), INDENT))
+}
+
+/// The first few findings, each with its place.
+fn list(stdout: &mut impl Write, verdict: &str, findings: &[RecordFinding]) -> io::Result<()> {
+    for RecordFinding { line, index, reason } in findings.iter().take(SHOWN) {
+        let place = match (line, index) {
             (Some(line), Some(index)) => format!("line {line}, input {index}: "),
             _ => String::new(),
         };
-        let way_out = if place.reason == NO_PROJECTION { ": give it with --projection" } else { "" };
-        writeln!(stdout, "{}", wrapped(&format!("{what}: {at}{}{way_out}", shown(&place.reason)), 2))?;
+        let way_out = if reason == NO_PROJECTION { ": give it with --projection" } else { "" };
+        writeln!(stdout, "{}", wrapped(&format!("{verdict}: {place}{}{way_out}", shown(reason)), 2))?;
     }
-    if places.len() > SHOWN {
-        writeln!(stdout, "  and {} more", places.len() - SHOWN)?;
+    if findings.len() > SHOWN {
+        writeln!(stdout, "  and {} more", findings.len() - SHOWN)?;
     }
     Ok(())
 }

@@ -60,5 +60,6 @@ pub(super) fn read(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Log
         return Err(LogError::Empty { path: path.to_path_buf() });
     }
     let paths = vec![path.to_path_buf()];
-    Ok(LoggedRun { paths, dialect, evidence, sigma, alpha, data: None, broken_off: Vec::new(), run: None })
+    let (data, broken_off, planned, run) = (None, Vec::new(), None, None);
+    Ok(LoggedRun { paths, dialect, evidence, sigma, alpha, data, broken_off, planned, run })
 }
