@@ -105,9 +105,6 @@ fn phrase_in_options(call: &gambeson::Error) -> Option<String> {
         AttackError::CertifiedBasis | AttackError::Alpha(_) | AttackError::Sigma(_) => {
             return Some(format!("--{attack}"));
         }
-        AttackError::NoInputs { inputs } => {
-            return Some(format!("--start, --stop and --every select none of the {inputs} inputs"));
-        }
         _ => return None,
     };
     Some(text.to_owned())

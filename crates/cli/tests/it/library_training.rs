@@ -5,8 +5,8 @@ use crate::support::Bench;
 use crate::training::SPEC;
 use gambeson::{
     AttackParams, AttackRadius, AttackTarget, BallNorm, Cifar, DataParams, ExportParams, FetchParams,
-    ImportParams, TrainParams, WhiteBoxParams, attack, describe_data, export, fetch_data, import_data,
-    list_data, open_data, open_spec, open_white_box, train, train_cost,
+    ImportParams, InputSelection, TrainParams, WhiteBoxParams, attack, describe_data, export, fetch_data,
+    import_data, list_data, open_data, open_spec, open_white_box, train, train_cost,
 };
 use gambeson_testing::reference_data;
 
@@ -36,7 +36,7 @@ fn training_and_attacks() {
         draws: 3,
         n: 100,
         pictures: 2,
-        indices: Some((0..1000).step_by(100).collect()),
+        inputs: InputSelection { every: 100, ..InputSelection::default() },
         ..AttackParams::new(AttackRadius::Epsilon(0.1))
     };
     let target = AttackTarget { data: &data, model: Some(&model) };

@@ -36,20 +36,6 @@ pub enum AttackError {
     /// Certified radii without the noise that they are about.
     #[error("sigma is missing: certificates are about a smoothed classifier")]
     NoSigma,
-    /// No input was chosen.
-    #[error("indices choose none of the {inputs} inputs")]
-    NoInputs {
-        /// Of the data.
-        inputs: usize,
-    },
-    /// The data have no such input.
-    #[error("input {index}: the data have only {inputs} inputs")]
-    NoSuchInput {
-        /// Counting from 0.
-        index: usize,
-        /// Of the data.
-        inputs: usize,
-    },
     /// No class to lead away from.
     #[error("{data}: the data have no labels to lead away from")]
     NoLabels {
@@ -126,7 +112,6 @@ impl AttackError {
             Self::FgsmNorm => Some("norm"),
             Self::CertifiedBasis => Some("basis"),
             Self::NoSigma | Self::Sigma(_) => Some("sigma"),
-            Self::NoInputs { .. } | Self::NoSuchInput { .. } => Some("indices"),
             Self::Alpha(_) => Some("alpha"),
             Self::Perturb(error) => match **error {
                 inputs::AttackError::Params(PgdParamsError::NoSteps) => Some("steps"),

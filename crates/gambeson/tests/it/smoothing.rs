@@ -25,6 +25,7 @@ fn asked_by_caller(context: &Context, model: &Model, data: &Dataset) -> Smoothed
         classifier: ClassifierSpec::of(&model.classifier),
         name: model.name.clone(),
         runtime: model.runtime,
+        file: None,
         images: Shape { channels: 1, height: 12, width: 12 },
     };
     let params = ModelParams { projection: Some(PROJECTION.into()), ..ModelParams::default() };
@@ -68,13 +69,15 @@ fn one_caller_counts_what_all_threads_count() {
     let ordinary = certify(&context, &model, &data, &params).expect("a run");
     let in_memory = CertifyParams { draws: draws(100), ..params.clone() };
     let called = certify_by(&context, &spec, &data, &in_memory, &session, callback(&model)).expect("a run");
-    let timeless = |run: &gambeson::CertifiedRun| -> Vec<Record> {
-        run.records.values().cloned().map(|record| Record { seconds: 0.0, ..record }).collect()
+    let timeless = |run: &gambeson::CertifiedRun| {
+        let mut records: Vec<Record> = run.records.values().cloned().collect();
+        records.iter_mut().for_each(|record| record.seconds = 0.0);
+        records
     };
     assert_eq!(ordinary.records.len(), 10);
     assert_eq!(timeless(&ordinary), timeless(&called));
     // The file holds the same, and either way of drawing again agrees with it.
-    let file = open_records(&context, &folder.path().join("run.jsonl")).expect("records");
+    let file = open_records(&context, &[folder.path().join("run.jsonl")]).expect("records");
     let all = CheckRecordsParams { sample: RecordSample::All, ..CheckRecordsParams::default() };
     let again = check_records(&context, &file, &model, &data, &all).expect("checked");
     assert!(again.passed() && again.checked == 10, "{again:?}");

@@ -16,7 +16,6 @@ use gambeson::{
     open_certified, open_data, open_white_box,
 };
 use gambeson_lowrank::file::write_file;
-use gambeson_smooth::selection::SelectionError;
 pub(crate) use live::LiveAttack;
 use std::io::Write;
 use std::time::Instant;
@@ -33,14 +32,13 @@ pub(super) fn run(
     for path in figures.chain(&arguments.out) {
         writable(path)?;
     }
-    let mut params = params(arguments, context)?;
+    let params = params(arguments, context)?;
     params.validate(arguments.model.is_some())?;
     ensure!(arguments.pictures != Some(0), "--pictures 0: must be at least 1");
     catch_interrupts("stopping (press Ctrl-C again to quit)");
     let started = Instant::now();
     let reading = DataParams { split: arguments.split.into(), ..DataParams::default() };
     let data = LiveData::observed(context, |context| open_data(context, &arguments.data, &reading))?;
-    params.indices = Some(chosen(arguments, data.len())?);
     let white_box = WhiteBoxParams {
         projection: arguments.projection.clone(),
         certificate: arguments.certificate.clone(),
@@ -69,16 +67,7 @@ pub(super) fn run(
     Ok(if attacked.broken().is_some_and(|broken| broken > 0) { Ended::FellShort } else { Ended::AsAsked })
 }
 
-/// The inputs asked for; if there are none, the attack says so.
-fn chosen(arguments: &AttackArguments, inputs: usize) -> Result<Vec<usize>, gambeson::Error> {
-    match arguments.range.selection().indices(inputs as u64) {
-        Ok(indices) => Ok(indices.into_iter().filter_map(|index| usize::try_from(index).ok()).collect()),
-        Err(SelectionError::Empty { .. }) => Ok(Vec::new()),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// What is asked, without the inputs that are chosen: how many there are is not known yet.
+/// What is asked.
 fn params(arguments: &AttackArguments, context: &Context) -> anyhow::Result<AttackParams> {
     let radius = match &arguments.certified {
         Some(path) => AttackRadius::Certified(open_certified(context, path)?),
@@ -97,6 +86,7 @@ fn params(arguments: &AttackArguments, context: &Context) -> anyhow::Result<Atta
         n: arguments.n,
         alpha: arguments.alpha,
         seed: arguments.seed,
+        inputs: arguments.range.selection(),
         pictures: arguments.pictures.unwrap_or(by_default),
         // In a figure of this command; a record has the first ones.
         misled_first: arguments.figure.figure.is_some(),
