@@ -79,7 +79,7 @@ pub enum AttackError {
     Grid(#[from] EmptyGrid),
     /// The attack itself.
     #[error(transparent)]
-    Perturb(#[from] Box<inputs::AttackError>),
+    Perturb(#[from] Box<inputs::PerturbError>),
     /// `alpha` is no probability.
     #[error("alpha: {0}")]
     Alpha(StatisticsError),
@@ -114,8 +114,8 @@ impl AttackError {
             Self::NoSigma | Self::Sigma(_) => Some("sigma"),
             Self::Alpha(_) => Some("alpha"),
             Self::Perturb(error) => match **error {
-                inputs::AttackError::Params(PgdParamsError::NoSteps) => Some("steps"),
-                inputs::AttackError::Noise { .. } => Some("draws"),
+                inputs::PerturbError::Params(PgdParamsError::NoSteps) => Some("steps"),
+                inputs::PerturbError::Noise { .. } => Some("draws"),
                 _ => None,
             },
             _ => None,
