@@ -142,7 +142,7 @@ pub(crate) struct CertifyArguments {
     /// Stop drawing when the answer is settled, at the same alpha.
     #[arg(long, help_heading = SAMPLING)]
     pub(crate) sequential: bool,
-    /// Settled when each of these radii is reached, or unlikely to be [default: 0, sigma, 2 sigma and 3 sigma, unless
+    /// Stop once each of these radii is certified or out of reach [default: 0, sigma, 2 sigma and 3 sigma, unless
     /// there is a tolerance].
     #[arg(
         long,
@@ -153,7 +153,7 @@ pub(crate) struct CertifyArguments {
         help_heading = SAMPLING
     )]
     pub(crate) target: Vec<f64>,
-    /// Settled when the radius is within T of the best that n draws could give. If all draws agree, the radius keeps
+    /// Stop once the radius is within T of the best that n draws could give. If all draws agree, the radius keeps
     /// growing with their number, so a small T saves little.
     #[arg(long, value_name = "T", allow_negative_numbers = true, requires = "sequential", help_heading = SAMPLING)]
     pub(crate) tolerance: Option<f64>,
