@@ -8,6 +8,7 @@ use gambeson::{
 };
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 const SIGMA: f64 = 0.5;
 
@@ -78,6 +79,21 @@ fn certified_inputs_are_attacked_at_their_radii() {
     let path = home.path().join("c.jsonl");
     certified(&context, &data, &model, path.clone());
     let inputs = open_certified(&context, &path).expect("records");
+    // What a kill left of the last line is told and left out.
+    let (torn, bytes) = (home.path().join("torn.jsonl"), std::fs::read(&path).expect("bytes"));
+    std::fs::write(&torn, &bytes[..bytes.len() - 30]).expect("written");
+    let notes = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&notes);
+    let listening = context.clone().with_observer(move |event| {
+        if let Event::Note(note) = event {
+            heard.lock().expect("no panic").push(note.to_string());
+        }
+        ControlFlow::Continue(())
+    });
+    let fewer = open_certified(&listening, &torn).expect("records");
+    assert_eq!(fewer.records, inputs.records[..inputs.records.len() - 1]);
+    let expected = format!("{}, line 11: cut off, ignored", torn.display());
+    assert_eq!(*notes.lock().expect("no panic"), [expected]);
     let of = |inputs: &CertifiedInputs, sigma: f64| AttackParams {
         sigma: Some(sigma),
         steps: 5,

@@ -1,5 +1,6 @@
 use crate::contexts::{SOON, interrupted};
 use crate::support::context;
+use gambeson::replay::RecordsVerdict;
 use gambeson::{
     Batch, CertifyParams, CheckRecordsParams, Classifier, ClassifierSpec, Context, DataParams, Dataset,
     DrawParams, MemoryLimit, Model, ModelParams, NamedClassifier, PredictParams, Record, RecordSample, Rows,
@@ -12,7 +13,7 @@ use std::time::Duration;
 const NETWORK: &str = "../../models/fashion/network.safetensors";
 const PROJECTION: &str = "../../models/fashion/projection.safetensors";
 
-fn fashion(context: &Context) -> (Dataset, Model) {
+pub(crate) fn fashion(context: &Context) -> (Dataset, Model) {
     let data = open_data(context, "fashion", &DataParams::default()).expect("built in");
     let params = ModelParams { projection: Some(PROJECTION.into()), ..ModelParams::default() };
     let model = open_model(context, NETWORK, &data, &params).expect("a network");
@@ -45,7 +46,7 @@ fn callback(model: &Model) -> impl FnMut(&Batch<'_>) -> Result<Vec<u32>, std::io
     }
 }
 
-fn draws(every: u64) -> DrawParams {
+pub(crate) fn draws(every: u64) -> DrawParams {
     let mut draws = DrawParams::new(0.5);
     draws.inputs.every = every;
     draws.batch = 256;
@@ -81,6 +82,7 @@ fn one_caller_counts_what_all_threads_count() {
     let all = CheckRecordsParams { sample: RecordSample::All, ..CheckRecordsParams::default() };
     let again = check_records(&context, &file, &model, &data, &all).expect("checked");
     assert!(again.passed() && again.checked == 10, "{again:?}");
+    assert_eq!((again.verdict, again.missed.len()), (RecordsVerdict::Redrawn, 0));
     let again =
         check_records_by(&context, &file, &spec, &data, &all, &session, callback(&model)).expect("checked");
     assert!(again.passed() && again.checked == 10, "{again:?}");
