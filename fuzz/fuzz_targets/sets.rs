@@ -4,7 +4,7 @@ use super::{as_file, fixture, repair};
 use crate::answer::{Answer, answer, either};
 use crate::bundle::joined;
 use crate::drive::MEMORY;
-use gambeson_data::dataset::{Dataset, Parts, Shape, SourceFile, Split, Values};
+use gambeson_data::dataset::{Dataset, DatasetParts, Shape, SourceFile, Split, Values};
 use gambeson_data::error::DataError;
 use gambeson_data::format::audio::{FrameParams, load_files};
 use gambeson_data::format::cifar::Cifar;
@@ -75,7 +75,7 @@ pub(super) fn data(values: Values, labels: Option<Vec<u16>>) -> Option<Dataset> 
     let classes = if labels.is_some() { vec!["a".to_owned(), "b".to_owned()] } else { Vec::new() };
     let sources = vec![SourceFile { name: "x".to_owned(), samples: 2 }];
     let shape = Shape { channels: 1, height: 2, width: 2 };
-    Dataset::new(Parts { name: "x".to_owned(), shape, values, labels, classes, sources }).ok()
+    Dataset::new(DatasetParts { name: "x".to_owned(), shape, values, labels, classes, sources }).ok()
 }
 
 pub(super) fn stored_sets() -> Vec<Vec<u8>> {

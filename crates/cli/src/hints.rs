@@ -37,7 +37,17 @@ fn in_options(call: &gambeson::Error, text: &str) -> String {
     }
     match call.field() {
         None | Some("labels") => text.to_owned(), // the option is for one label
+        Some("target") => with_option(text, "rank"),
         Some(field) => with_option(text, field),
+    }
+}
+
+/// Texts that may say what is wrong without the name of the field, and then get the option in front.
+fn leaves_field_out(call: &gambeson::Error) -> bool {
+    match call {
+        gambeson::Error::Smoothing(_) | gambeson::Error::Grid(_) => true,
+        gambeson::Error::Attack(attack) => matches!(**attack, AttackError::Perturb(_)),
+        _ => false,
     }
 }
 
@@ -64,6 +74,25 @@ fn phrase_in_options(call: &gambeson::Error) -> Option<String> {
             return Some(format!("--{} {value}: must be {range}", name.replace('_', "-")));
         }
         gambeson::Error::Normalisation(reason) => return Some(format!("--mean and --std: {reason}")),
+        gambeson::Error::NormalisedByCaller => {
+            return Some("--mean and --std are for networks: a toy takes its inputs as they are".to_owned());
+        }
+        gambeson::Error::Selection(reason @ SelectionError::Empty { .. }) => {
+            let mut text = reason.to_string();
+            for field in ["start", "stop", "every", "shard"] {
+                text = with_option(&text, field);
+            }
+            return Some(text);
+        }
+        call if leaves_field_out(call) => {
+            let field = match call.field()? {
+                "targets" => "target", // the option is for one of them
+                field => field,
+            };
+            let (text, option) = (call.to_string(), field.replace('_', "-"));
+            let named = with_option(&text, field);
+            return Some(if named == text { format!("--{option}: {text}") } else { named });
+        }
         gambeson::Error::Attack(attack) => &**attack,
         _ => return None,
     };
@@ -75,9 +104,6 @@ fn phrase_in_options(call: &gambeson::Error) -> Option<String> {
         AttackError::FgsmNorm => "--method fgsm is in l_inf: give --norm linf",
         AttackError::CertifiedBasis | AttackError::Alpha(_) | AttackError::Sigma(_) => {
             return Some(format!("--{attack}"));
-        }
-        AttackError::NoInputs { inputs } => {
-            return Some(format!("--start, --stop and --every select none of the {inputs} inputs"));
         }
         _ => return None,
     };
@@ -103,9 +129,6 @@ fn of_call(error: &gambeson::Error) -> Option<&'static str> {
         gambeson::Error::Data(reason) => of_data(reason),
         gambeson::Error::Model(reason) => of_model(reason),
         gambeson::Error::NotExtendable { reason, .. } => of_extension(reason),
-        gambeson::Error::Selection(SelectionError::Empty { .. }) => {
-            Some("see --start, --stop, --every and --shard")
-        }
         gambeson::Error::Analyze(reason) => of_analyze(reason),
         gambeson::Error::Convert(reason) => of_network(reason),
         gambeson::Error::Attack(error) => match &**error {

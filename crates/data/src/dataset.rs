@@ -110,7 +110,7 @@ pub struct SourceFile {
 
 /// What a [`Dataset`] is made of.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Parts {
+pub struct DatasetParts {
     /// What people call it.
     pub name: String,
     /// Shape of every sample.
@@ -130,7 +130,7 @@ pub struct Parts {
 /// There is at least one sample, every value is finite, and every label is less than the number of classes.
 #[derive(Clone, Debug)]
 pub struct Dataset {
-    parts: Parts,
+    parts: DatasetParts,
     samples: usize,
     sha256: OnceLock<String>,
 }
@@ -197,7 +197,7 @@ pub enum DatasetError {
 
 impl Dataset {
     /// Checks the parts and joins them.
-    pub fn new(mut parts: Parts) -> Result<Self, DatasetError> {
+    pub fn new(mut parts: DatasetParts) -> Result<Self, DatasetError> {
         let (shape, count) = (parts.shape, parts.values.len());
         if count == 0 || shape.is_empty() {
             return Err(DatasetError::Empty);
@@ -287,7 +287,7 @@ impl Dataset {
     /// SHA-256 of the content in hexadecimal digits, as the module defines it. Computed when first asked for.
     pub fn sha256(&self) -> &str {
         self.sha256.get_or_init(|| {
-            let Parts { shape, values, labels, .. } = &self.parts;
+            let DatasetParts { shape, values, labels, .. } = &self.parts;
             let mut hash = Sha256::new();
             hash.update(b"gambeson dataset 1\n");
             hash.update([match values {
@@ -369,7 +369,7 @@ impl Dataset {
             Values::I16(values) => Values::I16(pick(values, size, indices)),
             Values::F32(values) => Values::F32(pick(values, size, indices)),
         };
-        let parts = Parts {
+        let parts = DatasetParts {
             name: self.parts.name.clone(),
             shape: self.parts.shape,
             values,

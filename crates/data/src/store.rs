@@ -7,7 +7,7 @@
 //!
 //! Any safetensors library reads these files; only files of this format are read here.
 
-use crate::dataset::{Dataset, Parts, Shape, SourceFile, Split, Values};
+use crate::dataset::{Dataset, DatasetParts, Shape, SourceFile, Split, Values};
 use crate::error::{DataError, StoreProblem};
 use crate::file::{CHUNK, read_whole, report, write_error};
 use crate::progress::{LoadProgress, Stage};
@@ -174,7 +174,7 @@ pub fn load(path: &Path, observer: &mut dyn Observer<LoadProgress>) -> Result<Da
 }
 
 /// The content of a file, and its checksum according to the metadata.
-fn parse(bytes: &[u8]) -> Result<(Parts, String), StoreProblem> {
+fn parse(bytes: &[u8]) -> Result<(DatasetParts, String), StoreProblem> {
     const SAMPLES: &str = "U8, I16 or F32 of shape [samples, channels, rows, columns]";
     const LABELS: &str = "U16, one per sample,";
     let Content { metadata, arrays } = Content::parse(bytes)?;
@@ -209,7 +209,7 @@ fn parse(bytes: &[u8]) -> Result<(Parts, String), StoreProblem> {
         Some(y) => return Err(wrong("y", Some(y), LABELS)),
         None => None,
     };
-    let parts = Parts {
+    let parts = DatasetParts {
         name: text("name").to_owned(),
         shape: Shape { channels, height, width },
         values,

@@ -183,8 +183,9 @@ pub fn fit_channel(
 }
 
 /// How κ is proven.
-fn proof(context: &Context, gap: f64) -> BoundParams {
-    BoundParams { gap, threads: context.threads(), ..BoundParams::default() }
+pub(crate) fn proof(context: &Context, gap: f64) -> BoundParams {
+    let (threads, memory_limit) = (context.threads(), context.memory_limit());
+    BoundParams { gap, threads, memory_limit, ..BoundParams::default() }
 }
 
 /// The errors of principal components and of coordinates, by rank and channel.

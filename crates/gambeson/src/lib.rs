@@ -21,9 +21,17 @@
 //! let run = certify(&context, &model, &data, &params)?;
 //! println!("{:?}", run.record().accuracy);
 //! # assert!(run.records.len() == 20 && run.record().accuracy.l2.accuracy[0] > 0.5);
+//! # assert!(folder.path().join("run.jsonl").exists());
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! Whoever computes classes elsewhere (a Python function, a network on a GPU) describes the classifier by
+//! [`smoothed_model`] and hands a closure to [`certify_by`], which gets large batches of noisy inputs on its own thread; or
+//! asks a [`Session`] for batches of one input and tells it their classes.
+//!
+//! Types of the crates below that parameters and results consist of are named here too, so that nothing else has to be
+//! imported. Parameters and results own what they hold: they can be fields of foreign objects.
 //!
 //! In the order to read: [`context`] and [`event`] (threads, memory, interruption, progress), [`error`], [`matrix`],
 //! [`bound`](mod@bound) and [`check`](mod@check), [`data`], [`fit`](mod@fit) and [`project`], [`model`] with [`toy`],
@@ -68,7 +76,7 @@ pub use event::{Event, Note};
 pub use export::{ExportParams, Exported, export};
 pub use fit::{Fit, FitParams, fit, open_projection, spectrum};
 pub use matrix::{MatrixInput, RandomInstance, RandomKind, open_matrix, random_matrix};
-pub use model::{BaseClassifier, Model, ModelParams, open_model};
+pub use model::{BaseClassifier, Model, ModelParams, open_model, smoothed_model};
 pub use project::{
     FitMethodKind, Inspection, Sweep, SweepParams, inspect_projection, spectrum_figure, sweep, sweep_figure,
 };
@@ -80,3 +88,35 @@ pub use smoothing::{
     PredictedRun, Seed, certify, certify_by, classify, plan_certification, predict, predict_by,
 };
 pub use train::{TrainParams, Trained, open_spec, train, train_cost, training_figure};
+
+pub use gambeson_checker::{Domain, FailureProbability, NoiseLevel};
+pub use gambeson_data::LoadProgress;
+pub use gambeson_data::dataset::{Dataset, DatasetParts, Shape, Split, Values};
+pub use gambeson_data::energies::{Basis, DataEnergies, EnergyParams};
+pub use gambeson_data::fetch::Provider;
+pub use gambeson_data::format::audio::FrameParams;
+pub use gambeson_data::format::cifar::Cifar;
+pub use gambeson_data::source::FileChoice;
+pub use gambeson_learn::attack::BallNorm;
+pub use gambeson_learn::runtime::{Runtime, RuntimeChoice};
+pub use gambeson_learn::smoothed::{NamedClassifier, SmoothedModel, WhiteBoxModel};
+pub use gambeson_learn::train::setup::TrainSetup;
+pub use gambeson_learn::train::{TrainProgress, TrainSpec};
+pub use gambeson_lowrank::projection::certificate::ProjectionCertificate;
+pub use gambeson_lowrank::projection::fit::{FitMethod, FitProgress, Target};
+pub use gambeson_lowrank::projection::method::algorithm3::SparseParams;
+pub use gambeson_lowrank::sdp::certificate::CertificateFile;
+pub use gambeson_lowrank::sdp::mwu::Width;
+pub use gambeson_lowrank::{
+    DenseMatrix, Matrix, MemoryLimit, OperatorNorm, Projection, ProvenProjection, SparseMatrix,
+};
+pub use gambeson_smooth::analysis::Scale;
+pub use gambeson_smooth::classifier::{Classifier, ClassifierSpec, NONE};
+pub use gambeson_smooth::limit::LimitRule;
+pub use gambeson_smooth::noise::Quantum;
+pub use gambeson_smooth::record::{LimitChoice, PredictionRecord, Record};
+pub use gambeson_smooth::runs::RunProgress;
+pub use gambeson_smooth::selection::{InputSelection, Shard};
+pub use gambeson_smooth::sequential::{Goal, RadiusNorm};
+pub use gambeson_smooth::session::{Batch, RowFormat, Rows, Session, SessionFactory, SessionParams};
+pub use gambeson_smooth::smoother::{Certification, Prediction, Smoother, SmoothingParams, SmoothingPlan};

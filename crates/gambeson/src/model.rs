@@ -8,7 +8,7 @@ use gambeson_data::dataset::Dataset;
 use gambeson_learn::inputs::quantum;
 use gambeson_learn::onnx::{Batching, Normalisation, OnnxError};
 use gambeson_learn::runtime::{NetworkModel, RuntimeChoice};
-use gambeson_learn::smoothed::{NoiseParams, OpenedModel, SmoothedModel, SmoothedParams};
+use gambeson_learn::smoothed::{NamedClassifier, NoiseParams, OpenedModel, SmoothedModel, SmoothedParams};
 use gambeson_smooth::classifier::Classifier;
 use gambeson_smooth::input_map::InputMap;
 use gambeson_smooth::noise::Quantum;
@@ -17,7 +17,7 @@ use gambeson_smooth::toys::{Ball, HalfSpace};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Parameters of [`open_model`].
+/// Parameters of [`open_model`] and [`smoothed_model`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelParams {
     /// File of a projection in whose coordinates noise is added; in those of the inputs if `None`.
@@ -56,6 +56,16 @@ impl ModelParams {
         }
         self.quantum = run.common.projection.is_none().then_some(run.common.grid.quantum);
         self
+    }
+
+    /// The space of the noise, for inputs of a data set.
+    fn noise(&self, data: &Dataset) -> NoiseParams<'_> {
+        NoiseParams {
+            projection: self.projection.as_deref(),
+            certificate: self.certificate.as_deref(),
+            levels: self.noise_levels.as_deref(),
+            quantum: self.quantum.unwrap_or_else(|| quantum(data)),
+        }
     }
 
     fn normalisation(&self, channels: usize) -> Result<Option<Normalisation>, Error> {
@@ -133,12 +143,7 @@ pub fn open_model(
 ) -> Result<Model, Error> {
     let name = name.as_ref();
     let (input, threads, memory) = (data.shape(), context.threads(), context.memory_limit());
-    let noise = NoiseParams {
-        projection: params.projection.as_deref(),
-        certificate: params.certificate.as_deref(),
-        levels: params.noise_levels.as_deref(),
-        quantum: params.quantum.unwrap_or_else(|| quantum(data)),
-    };
+    let noise = params.noise(data);
     let normalisation = params.normalisation(input.channels)?;
     let model = context.run(|| match ToyText::parse(name) {
         None => {
@@ -149,7 +154,7 @@ pub fn open_model(
             tell_about(context, network, &opened);
             Ok(opened.smoothed.map(BaseClassifier::Network))
         }
-        Some(_) if normalisation.is_some() => Err(Error::NormalisedToy),
+        Some(_) if normalisation.is_some() => Err(Error::NormalisedByCaller),
         Some(toy) => {
             let text = name.to_string_lossy();
             let named = toy
@@ -168,6 +173,25 @@ pub fn open_model(
         let _ = context.tell(&Event::Note(&Note::FewerClasses { model, classes, in_data }));
     }
     Ok(model)
+}
+
+/// Adds noise before a classifier that the caller has: one of its own type, or the [`ClassifierSpec`] of one that only the
+/// caller can ask, for [`certify_by`](crate::certify_by) and the like. κ and σ_max of the projection are proven.
+///
+/// The caller names the classifier, by what it computes: a hash of its weights, say. `runtime` of the parameters is not read.
+///
+/// [`ClassifierSpec`]: crate::ClassifierSpec
+pub fn smoothed_model<C: Send>(
+    context: &Context,
+    named: NamedClassifier<C>,
+    data: &Dataset,
+    params: &ModelParams,
+) -> Result<SmoothedModel<C>, Error> {
+    if !(params.mean.is_empty() && params.std.is_empty()) {
+        return Err(Error::NormalisedByCaller);
+    }
+    let (noise, memory, threads) = (params.noise(data), context.memory_limit(), context.threads());
+    context.run(|| Ok(SmoothedModel::new(named, data.shape(), &noise, memory, threads)?))
 }
 
 /// What is worth knowing about a network that can be used all the same.

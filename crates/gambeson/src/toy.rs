@@ -41,7 +41,7 @@ pub enum ToyTextError {
     /// The same key again.
     #[error("{key} is given twice")]
     Twice {
-        /// Which.
+        /// The key.
         key: String,
     },
     /// A value that is no number.

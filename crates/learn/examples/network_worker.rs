@@ -14,7 +14,7 @@
 
 #![allow(clippy::print_stdout)]
 
-use gambeson_data::dataset::{Dataset, Parts, Shape, Values};
+use gambeson_data::dataset::{Dataset, DatasetParts, Shape, Values};
 use gambeson_learn::net::inference::Inference;
 use gambeson_learn::net::kernel::Isa;
 use gambeson_learn::net::loss::{Loss, Targets};
@@ -96,7 +96,7 @@ fn setup(folder: &Path) -> Result<Option<TrainSetup>, Box<dyn Error>> {
     }
     let shape = Shape { channels: 3, height: 32, width: 32 };
     let labels: Vec<u16> = std::fs::read(folder.join("pool-labels.u8"))?.into_iter().map(u16::from).collect();
-    let pool = Dataset::new(Parts {
+    let pool = Dataset::new(DatasetParts {
         name: "pool".into(),
         shape,
         values: Values::U8(std::fs::read(folder.join("pool.u8"))?),

@@ -78,10 +78,16 @@ pub enum SelectionError {
         count: u64,
     },
     /// Nothing is left.
-    #[error("start, stop, every and shard select none of the {inputs} inputs")]
+    #[error("{} select none of the {inputs} inputs", if *.sharded {
+        "start, stop, every and shard"
+    } else {
+        "start, stop and every"
+    })]
     Empty {
         /// Of the data.
         inputs: u64,
+        /// Whether a part of what is selected was asked for.
+        sharded: bool,
     },
 }
 
@@ -113,7 +119,7 @@ impl InputSelection {
         let stop = stop.unwrap_or(inputs);
         let count = stop.saturating_sub(start).div_ceil(every);
         if count <= shard.index {
-            return Err(SelectionError::Empty { inputs });
+            return Err(SelectionError::Empty { inputs, sharded: shard != Shard::WHOLE });
         }
         Ok(Selection { start, stop, every, count, inputs, shard })
     }
@@ -180,7 +186,10 @@ mod tests {
         let all = InputSelection::default();
         assert_eq!(all.of(3), Ok(Selection::all(3)));
         let refused = |selection: InputSelection| selection.of(3).expect_err("refused");
-        assert_eq!(refused(InputSelection { start: 3, ..all }), SelectionError::Empty { inputs: 3 });
+        assert_eq!(
+            refused(InputSelection { start: 3, ..all }),
+            SelectionError::Empty { inputs: 3, sharded: false }
+        );
         assert_eq!(
             refused(InputSelection { stop: Some(4), ..all }),
             SelectionError::Stop { stop: 4, inputs: 3 }
@@ -191,7 +200,10 @@ mod tests {
             assert_eq!(refused(InputSelection { shard, ..all }), SelectionError::Shard { index, count });
         }
         let shard = Shard { index: 3, count: 4 };
-        assert_eq!(refused(InputSelection { shard, ..all }), SelectionError::Empty { inputs: 3 });
+        assert_eq!(
+            refused(InputSelection { shard, ..all }),
+            SelectionError::Empty { inputs: 3, sharded: true }
+        );
     }
 
     #[test]

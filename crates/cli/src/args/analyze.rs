@@ -3,10 +3,11 @@
 use super::certify::RadiusNormName;
 use super::figure::FigureArguments;
 use super::shared::OUTPUT;
-use clap::{Args, ValueEnum};
+use super::shared::choices;
+use clap::Args;
 use gambeson::analyze::Radius;
+use gambeson::{AnalyzeParams, LimitChoice};
 use gambeson_checker::FailureProbability;
-use gambeson_smooth::record::LimitChoice;
 use std::path::PathBuf;
 
 pub(super) const HELP: &str = "\
@@ -126,7 +127,7 @@ pub(crate) struct ProofArguments {
     #[arg(long, value_name = "A", value_parser = probability, allow_hyphen_values = true)]
     pub(crate) alpha: Option<f64>,
     /// The confidence limits on class probabilities.
-    #[arg(long, value_enum, default_value_t = CertificationName::Natural)]
+    #[arg(long, value_enum, default_value_t = AnalyzeParams::default().limits.into())]
     pub(crate) method: CertificationName,
     /// The noise level: needed for votes; for other logs, gives p_A from the radii.
     #[arg(long, value_name = "S", value_parser = positive, allow_hyphen_values = true)]
@@ -139,31 +140,18 @@ pub(crate) struct ProofArguments {
     pub(crate) log_alpha: Option<f64>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CertificationName {
+choices! { CertificationName for LimitChoice {
     /// Those of the run; one-sided for votes
-    Natural,
+    Natural = LimitChoice::Natural,
     /// A lower limit for the class
-    OneSided,
+    OneSided = LimitChoice::OneSided,
     /// One-sided or two-sided, by the selection draws of each input
-    Chosen,
+    Chosen = LimitChoice::Chosen,
     /// Valid at any stopping time
-    Mixture,
+    Mixture = LimitChoice::Mixture,
     /// Lower for the class, upper for all others, half of alpha each
-    TwoSided,
-}
-
-impl From<CertificationName> for LimitChoice {
-    fn from(name: CertificationName) -> Self {
-        match name {
-            CertificationName::Natural => Self::Natural,
-            CertificationName::OneSided => Self::OneSided,
-            CertificationName::Chosen => Self::Chosen,
-            CertificationName::Mixture => Self::Mixture,
-            CertificationName::TwoSided => Self::TwoSided,
-        }
-    }
-}
+    TwoSided = LimitChoice::TwoSided,
+} }
 
 fn number(text: &str) -> Result<f64, String> {
     text.trim().parse().map_err(|_| format!("`{text}` is not a number"))

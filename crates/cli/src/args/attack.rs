@@ -2,11 +2,9 @@
 
 use super::certify::{INPUTS, RadiusNormName};
 use super::figure::FigureArguments;
-use super::shared::SplitName;
-use super::shared::{NormalisationArguments, OUTPUT, RangeArguments};
-use clap::{Args, ValueEnum};
-use gambeson::{AttackMethod, AttackParams, AttackRadius, BallBasis};
-use gambeson_learn::attack::BallNorm;
+use super::shared::{NormalisationArguments, OUTPUT, RangeArguments, SplitName, choices};
+use clap::Args;
+use gambeson::{AttackMethod, AttackParams, AttackRadius, BallBasis, DataParams};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -40,7 +38,7 @@ pub(crate) struct AttackArguments {
     #[arg(long, value_name = "NAME|PATH", help_heading = MODEL)]
     pub(crate) data: OsString,
     /// Which split, for data sets that have two.
-    #[arg(long, value_enum, default_value_t = SplitName::Test, help_heading = MODEL)]
+    #[arg(long, value_enum, default_value_t = DataParams::default().split.into(), help_heading = MODEL)]
     pub(crate) split: SplitName,
     #[command(flatten, next_help_heading = MODEL)]
     pub(crate) normalisation: NormalisationArguments,
@@ -51,10 +49,10 @@ pub(crate) struct AttackArguments {
     #[arg(long, value_name = "FILE", requires = "projection", help_heading = MODEL)]
     pub(crate) certificate: Option<PathBuf>,
     /// How to look.
-    #[arg(long, value_enum, default_value_t = MethodName::Pgd, help_heading = ATTACK)]
+    #[arg(long, value_enum, default_value_t = defaults().method.into(), help_heading = ATTACK)]
     pub(crate) method: MethodName,
     /// The shape of the ball.
-    #[arg(long, value_enum, default_value_t = RadiusNormName::L2, help_heading = ATTACK)]
+    #[arg(long, value_enum, default_value_t = defaults().norm.into(), help_heading = ATTACK)]
     pub(crate) norm: RadiusNormName,
     /// Coordinates of the ball [default: values].
     #[arg(long, value_enum, help_heading = ATTACK)]
@@ -81,7 +79,7 @@ pub(crate) struct AttackArguments {
     #[arg(long, value_name = "M", default_value_t = defaults().draws, requires = "sigma", help_heading = ATTACK)]
     pub(crate) draws: usize,
     /// Seed of everything random.
-    #[arg(long, default_value_t = 0, help_heading = ATTACK)]
+    #[arg(long, default_value_t = defaults().seed, help_heading = ATTACK)]
     pub(crate) seed: u64,
     /// Draws of PREDICT.
     #[arg(long, value_name = "N", default_value_t = defaults().n, requires = "sigma", help_heading = ANSWERS)]
@@ -109,48 +107,18 @@ fn defaults() -> AttackParams {
     AttackParams::new(AttackRadius::Epsilon(1.0))
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MethodName {
+choices! { MethodName for AttackMethod {
     /// Projected gradient ascent
-    Pgd,
+    Pgd = AttackMethod::Pgd,
     /// The fast gradient sign method
-    Fgsm,
+    Fgsm = AttackMethod::Fgsm,
     /// Random changes of few cosine coefficients
-    Sparse,
-}
+    Sparse = AttackMethod::Sparse,
+} }
 
-impl From<MethodName> for AttackMethod {
-    fn from(name: MethodName) -> Self {
-        match name {
-            MethodName::Pgd => Self::Pgd,
-            MethodName::Fgsm => Self::Fgsm,
-            MethodName::Sparse => Self::Sparse,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BallBasisName {
+choices! { BallBasisName for BallBasis {
     /// The values of the data: pixels, samples
-    Values,
+    Values = BallBasis::Values,
     /// Their cosine coefficients
-    Dct,
-}
-
-impl From<BallBasisName> for BallBasis {
-    fn from(name: BallBasisName) -> Self {
-        match name {
-            BallBasisName::Values => Self::Values,
-            BallBasisName::Dct => Self::Dct,
-        }
-    }
-}
-
-impl From<RadiusNormName> for BallNorm {
-    fn from(name: RadiusNormName) -> Self {
-        match name {
-            RadiusNormName::L2 => Self::L2,
-            RadiusNormName::Linf => Self::Linf,
-        }
-    }
-}
+    Dct = BallBasis::Dct,
+} }

@@ -1,10 +1,11 @@
 //! The command lines of `gambeson certify` and `gambeson predict`.
 
+use super::shared::choices;
 use super::shared::{OUTPUT, RangeArguments, ReadingArguments, at_least_one, seconds};
-use clap::{ArgGroup, Args, ValueEnum};
-use gambeson_smooth::limit::LimitRule;
-use gambeson_smooth::noise::Quantum;
-use gambeson_smooth::sequential::RadiusNorm;
+use clap::{ArgGroup, Args};
+use gambeson::{
+    BallNorm, CertifyParams, DrawParams, Goal, LimitRule, PredictParams, Quantum, RadiusNorm, Seed, Shard,
+};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -76,7 +77,7 @@ pub(crate) struct SmoothArguments {
     #[arg(long, value_name = "FILE.npy", requires = "projection", help_heading = SMOOTHING)]
     pub(crate) noise_levels: Option<PathBuf>,
     /// Failure probability of each answer.
-    #[arg(long, value_name = "A", default_value_t = 0.001, allow_negative_numbers = true, help_heading = SAMPLING)]
+    #[arg(long, value_name = "A", default_value_t = draws().alpha, allow_negative_numbers = true, help_heading = SAMPLING)]
     pub(crate) alpha: f64,
     /// Seed of the noise [default: hashed from network, projection, data, sigma, grid, numbers of draws and
     /// --nonce].
@@ -84,7 +85,7 @@ pub(crate) struct SmoothArguments {
     pub(crate) seed: Option<u64>,
     /// Goes into the default seed. Leave it alone unless a verifier asked for a number: showing the best of M tries
     /// multiplies the failure probability by M.
-    #[arg(long, value_name = "V", default_value_t = 0, help_heading = SAMPLING)]
+    #[arg(long, value_name = "V", default_value_t = nonce(), help_heading = SAMPLING)]
     pub(crate) nonce: u64,
     /// Noisy inputs are rounded to multiples of h = quantum * 2^E, part of the smoothed classifier; the quantum is 1/255
     /// for bytes, 1/32768 for 16-bit sound, else 1 [default: such that sigma/h is in [128, 256)].
@@ -97,10 +98,10 @@ pub(crate) struct SmoothArguments {
     #[command(flatten, next_help_heading = INPUTS)]
     pub(crate) range: RangeArguments,
     /// Take part I of K of these inputs, I from 1 to K.
-    #[arg(long, value_name = "I/K", default_value = "1/1", help_heading = INPUTS)]
+    #[arg(long, value_name = "I/K", default_value = "1/1", value_parser = shard, help_heading = INPUTS)]
     pub(crate) shard: Shard,
     /// Draws per call of the model.
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = at_least_one, help_heading = SAMPLING)]
+    #[arg(long, value_name = "N", default_value_t = draws().batch, value_parser = at_least_one, help_heading = SAMPLING)]
     pub(crate) batch: usize,
     /// Stop after this many seconds.
     #[arg(
@@ -135,10 +136,10 @@ pub(crate) struct CertifyArguments {
     #[arg(long, conflicts_with = "tsv", help_heading = OUTPUT)]
     pub(crate) plan_only: bool,
     /// Draws that select the class.
-    #[arg(long, value_name = "N", default_value_t = 100, help_heading = SAMPLING)]
+    #[arg(long, value_name = "N", default_value_t = certification().n0, help_heading = SAMPLING)]
     pub(crate) n0: u64,
     /// Draws that are counted; with --sequential, at most.
-    #[arg(long, value_name = "N", default_value_t = 100_000, help_heading = SAMPLING)]
+    #[arg(long, value_name = "N", default_value_t = certification().n, help_heading = SAMPLING)]
     pub(crate) n: u64,
     /// Confidence limits on class probabilities [default: chosen; one-sided with --sequential].
     #[arg(long, value_enum, help_heading = SAMPLING)]
@@ -146,7 +147,7 @@ pub(crate) struct CertifyArguments {
     /// Stop drawing when the answer is settled, at the same alpha.
     #[arg(long, help_heading = SAMPLING)]
     pub(crate) sequential: bool,
-    /// Settled when each of these radii is reached, or unlikely to be [default: 0, sigma, 2 sigma and 3 sigma, unless
+    /// Stop once each of these radii is certified or out of reach [default: 0, sigma, 2 sigma and 3 sigma, unless
     /// there is a tolerance].
     #[arg(
         long,
@@ -157,12 +158,12 @@ pub(crate) struct CertifyArguments {
         help_heading = SAMPLING
     )]
     pub(crate) target: Vec<f64>,
-    /// Settled when the radius is within T of the best that n draws could give. If all draws agree, the radius keeps
+    /// Stop once the radius is within T of the best that n draws could give. If all draws agree, the radius keeps
     /// growing with their number, so a small T saves little.
     #[arg(long, value_name = "T", allow_negative_numbers = true, requires = "sequential", help_heading = SAMPLING)]
     pub(crate) tolerance: Option<f64>,
     /// The norm of --target and --tolerance.
-    #[arg(long, value_enum, default_value_t = RadiusNormName::L2, requires = "sequential", help_heading = SAMPLING)]
+    #[arg(long, value_enum, default_value_t = Goal::default().norm.into(), requires = "sequential", help_heading = SAMPLING)]
     pub(crate) norm: RadiusNormName,
     /// Go on from the records of an earlier --sequential run with a smaller --n, and write the new ones to --out.
     #[arg(long, value_name = "RUN.jsonl", requires_all = ["sequential", "out"], help_heading = SAMPLING)]
@@ -178,97 +179,81 @@ pub(crate) struct PredictArguments {
     #[command(flatten)]
     pub(crate) smooth: SmoothArguments,
     /// Draws per input.
-    #[arg(long, value_name = "N", default_value_t = 1000, help_heading = SAMPLING)]
+    #[arg(long, value_name = "N", default_value_t = PredictParams::new(1.0).n, help_heading = SAMPLING)]
     pub(crate) n: u64,
     /// Ask the network itself, once per input and without noise.
     #[arg(long, conflicts_with_all = ["out", "tsv", "n", "alpha", "seed", "nonce", "grid_exponent", "grid_quantum"], help_heading = SMOOTHING)]
     pub(crate) clean: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RadiusNormName {
-    /// Euclidean
-    L2,
-    /// Largest absolute entry
-    Linf,
+/// Of everything but the noise.
+fn certification() -> CertifyParams {
+    CertifyParams::new(1.0)
 }
 
-impl From<RadiusNormName> for RadiusNorm {
+fn draws() -> DrawParams {
+    certification().draws
+}
+
+fn nonce() -> u64 {
+    match draws().seed {
+        Seed::Derived { nonce } => nonce,
+        Seed::Given(_) => 0, // none is given
+    }
+}
+
+choices! { RadiusNormName for RadiusNorm {
+    /// Euclidean
+    L2 = RadiusNorm::L2,
+    /// Largest absolute entry
+    Linf = RadiusNorm::Linf,
+} }
+
+impl From<RadiusNormName> for BallNorm {
     fn from(name: RadiusNormName) -> Self {
         match name {
-            RadiusNormName::L2 => RadiusNorm::L2,
-            RadiusNormName::Linf => RadiusNorm::Linf,
+            RadiusNormName::L2 => Self::L2,
+            RadiusNormName::Linf => Self::Linf,
         }
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LimitRuleName {
-    /// A lower limit for the class
-    OneSided,
-    /// One-sided, or a lower limit for the class and upper limits for all others at half of alpha each, by the selection
-    /// draws of each input
-    Chosen,
-    /// Chosen, with the limits randomised by a number from the seed: larger radii at the same alpha
-    Randomised,
-}
-
-impl From<LimitRuleName> for LimitRule {
-    fn from(name: LimitRuleName) -> Self {
-        match name {
-            LimitRuleName::OneSided => Self::OneSided,
-            LimitRuleName::Chosen => Self::Chosen,
-            LimitRuleName::Randomised => Self::Randomised,
+impl From<BallNorm> for RadiusNormName {
+    fn from(norm: BallNorm) -> Self {
+        match norm {
+            BallNorm::L2 => Self::L2,
+            BallNorm::Linf => Self::Linf,
         }
     }
 }
 
-/// Which of several equal parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shard {
-    /// From 0.
-    pub(crate) index: usize,
-    pub(crate) count: usize,
-}
-
-impl From<Shard> for gambeson_smooth::selection::Shard {
-    fn from(Shard { index, count }: Shard) -> Self {
-        Self { index: index as u64, count: count as u64 }
-    }
-}
-
-impl std::str::FromStr for Shard {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.split_once('/').and_then(|(i, k)| Some((i.parse().ok()?, k.parse().ok()?)));
-        match parts {
-            Some((index @ 1.., count)) if index <= count => Ok(Self { index: index - 1, count }),
-            _ => Err("expected I/K with I from 1 to K, for example 2/4".to_owned()),
-        }
-    }
-}
-
-/// What a unit of a grid means.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum QuantumName {
+choices! { QuantumName for Quantum {
     /// Any numbers.
     #[value(name = "1")]
-    One,
+    One = Quantum::One,
     /// Bytes.
     #[value(name = "1/255")]
-    Byte,
+    Byte = Quantum::Byte,
     /// 16-bit samples.
     #[value(name = "1/32768")]
-    Sample,
-}
+    Sample = Quantum::Sample,
+} }
 
-impl From<QuantumName> for Quantum {
-    fn from(name: QuantumName) -> Self {
-        match name {
-            QuantumName::One => Self::One,
-            QuantumName::Byte => Self::Byte,
-            QuantumName::Sample => Self::Sample,
-        }
+/// `I/K`, counted from 1.
+fn shard(text: &str) -> Result<Shard, String> {
+    let parts = text.split_once('/').and_then(|(i, k)| Some((i.parse().ok()?, k.parse().ok()?)));
+    match parts {
+        Some((index @ 1.., count)) if index <= count => Ok(Shard { index: index - 1, count }),
+        _ => Err("expected I/K with I from 1 to K, for example 2/4".to_owned()),
     }
 }
+
+choices! { LimitRuleName for LimitRule {
+    /// A lower limit for the class
+    OneSided = LimitRule::OneSided,
+    /// One-sided, or a lower limit for the class and upper limits for all others at half of alpha each, by the selection
+    /// draws of each input
+    Chosen = LimitRule::Chosen,
+    /// Chosen, with the limits randomised by a number from the seed: larger radii at the same alpha
+    Randomised = LimitRule::Randomised,
+} }

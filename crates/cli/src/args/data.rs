@@ -1,8 +1,8 @@
 //! The command line of `gambeson data`.
 
-use super::shared::{FrameArguments, OUTPUT, SplitName};
+use super::shared::{FrameArguments, OUTPUT, SplitName, choices};
 use clap::{Args, Subcommand, ValueEnum};
-use gambeson_data::format::cifar::Cifar;
+use gambeson::{Cifar, DataParams};
 use std::ffi::OsString;
 
 pub(super) const HELP: &str = "\
@@ -34,7 +34,7 @@ pub(crate) struct InfoArguments {
     /// Name or path of a data set [default: list all that are known or installed].
     pub(crate) data: Option<OsString>,
     /// Which split, for data sets that have two.
-    #[arg(long, value_enum, default_value_t = SplitName::Train)]
+    #[arg(long, value_enum, default_value_t = DataParams::train().split.into())]
     pub(crate) split: SplitName,
     #[command(flatten)]
     pub(crate) audio: AudioArguments,
@@ -93,22 +93,12 @@ pub(crate) struct AudioArguments {
     pub(crate) seed: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CifarName {
+choices! { CifarName for Cifar {
     /// 10 classes
-    Cifar10,
+    Cifar10 = Cifar::Ten,
     /// 100 classes
-    Cifar100,
-}
-
-impl From<CifarName> for Cifar {
-    fn from(name: CifarName) -> Self {
-        match name {
-            CifarName::Cifar10 => Cifar::Ten,
-            CifarName::Cifar100 => Cifar::Hundred,
-        }
-    }
-}
+    Cifar100 = Cifar::Hundred,
+} }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SourceName {

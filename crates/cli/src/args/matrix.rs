@@ -1,13 +1,10 @@
 //! The command lines of `gambeson bound` and `gambeson check`.
 
 use super::replay::ReplayArguments;
-use super::shared::{OUTPUT, seconds};
-use clap::{Args, ValueEnum};
-use gambeson::RandomInstance;
-use gambeson_checker::Domain;
-use gambeson_lowrank::sdp::bracket::{BoundParams, Solver};
-use gambeson_lowrank::sdp::mwu::{MwuParams, Width};
-use gambeson_lowrank::sdp::problem::OperatorNorm;
+use super::shared::{OUTPUT, choices, seconds};
+use clap::Args;
+use gambeson::{BoundParams, Domain, Method, OperatorNorm, RandomInstance, Width};
+use gambeson_lowrank::sdp::mwu::MwuParams;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -68,10 +65,10 @@ pub(crate) struct BoundArguments {
     #[arg(long, exclusive = true)]
     pub(crate) demo: bool,
     /// What to bound. inf-to-two of an m x n matrix A uses M = A'A and reports the square and kappa.
-    #[arg(long, value_enum, default_value_t = NormName::Quadratic)]
+    #[arg(long, value_enum, default_value_t = BoundParams::default().norm.into())]
     pub(crate) norm: NormName,
     /// The solver.
-    #[arg(long, value_enum, default_value_t = SolverName::Auto, help_heading = SOLVER)]
+    #[arg(long, value_enum, default_value_t = Method::default().into(), help_heading = SOLVER)]
     pub(crate) method: SolverName,
     #[arg(long, help = gap_help(), allow_hyphen_values = true, help_heading = SOLVER)]
     pub(crate) gap: Option<f64>,
@@ -90,7 +87,7 @@ pub(crate) struct BoundArguments {
     /// mwu: rho of Algorithm 2: `theorem` (n/delta), `aggressive`, or a number.
     #[arg(
         long,
-        default_value_t = MwuParams::default().width,
+        default_value_t = BoundParams::default().width,
         allow_negative_numbers = true,
         help_heading = SOLVER
     )]
@@ -140,67 +137,33 @@ pub(crate) struct CheckArguments {
     pub(crate) replay: ReplayArguments,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DomainName {
+choices! { DomainName for Domain {
     /// |x|_inf <= 1
-    Cube,
+    Cube = Domain::Cube,
     /// x in {-1, 1}^n
-    Vertices,
-}
+    Vertices = Domain::Vertices,
+} }
 
-impl From<DomainName> for Domain {
-    fn from(name: DomainName) -> Self {
-        match name {
-            DomainName::Cube => Domain::Cube,
-            DomainName::Vertices => Domain::Vertices,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum NormName {
+choices! { NormName for OperatorNorm {
     /// max x'Mx
-    Quadratic,
+    Quadratic = OperatorNorm::Quadratic,
     /// The inf->1 norm of A
-    InfToOne,
+    InfToOne = OperatorNorm::InfToOne,
     /// The square of the inf->2 norm of A
-    InfToTwo,
-}
+    InfToTwo = OperatorNorm::InfToTwo,
+} }
 
-impl From<NormName> for OperatorNorm {
-    fn from(name: NormName) -> Self {
-        match name {
-            NormName::Quadratic => OperatorNorm::Quadratic,
-            NormName::InfToOne => OperatorNorm::InfToOne,
-            NormName::InfToTwo => OperatorNorm::InfToTwo,
-        }
-    }
-}
-
-impl From<SolverName> for gambeson::Method {
-    fn from(name: SolverName) -> Self {
-        match name {
-            SolverName::Auto => Self::Auto,
-            SolverName::Mwu => Self::Mwu,
-            SolverName::BurerMonteiro => Self::BurerMonteiro,
-        }
-    }
-}
-
-/// A solver of the semidefinite relaxation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SolverName {
+choices! { SolverName for Method {
     /// The best for the matrix
-    #[default]
-    Auto,
+    Auto = Method::Auto,
     /// Algorithm 2, multiplicative weights
-    Mwu,
+    Mwu = Method::Mwu,
     /// Low-rank factorisation
-    BurerMonteiro,
-}
+    BurerMonteiro = Method::BurerMonteiro,
+} }
 
 fn gap_help() -> String {
-    let [gap, mwu] = [Solver::BurerMonteiro, Solver::MultiplicativeWeights].map(Solver::default_gap);
+    let [gap, mwu] = [Method::Auto, Method::Mwu].map(|method| method.solver().default_gap());
     format!(
         "Stop when upper/sdp_lower - 1 is at most this; exit 1 if it is not reached [default: {gap:e}, or {mwu:e} for \
          mwu, required only if --time-limit or Ctrl-C stops the run]"

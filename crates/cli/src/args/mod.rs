@@ -25,8 +25,8 @@ pub(crate) use figure::FigureFiles;
 use gambeson_report::text::COLUMNS;
 pub(crate) use matrix::{BoundArguments, CheckArguments};
 pub(crate) use project::{
-    BasisName, FitArguments, FitDataArguments, InspectArguments, ProjectCommand, SparseArguments,
-    SpectrumArguments, SweepArguments,
+    FitArguments, FitDataArguments, InspectArguments, ProjectCommand, SparseArguments, SpectrumArguments,
+    SweepArguments,
 };
 pub(crate) use quickstart::{CONTENDERS, QuickstartArguments};
 pub(crate) use replay::ReplayArguments;

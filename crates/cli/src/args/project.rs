@@ -2,13 +2,12 @@
 
 use super::data::AudioArguments;
 use super::figure::FigureArguments;
-use super::shared::SplitName;
-use super::shared::{DATA, OUTPUT, seconds};
+use super::shared::{DATA, OUTPUT, SplitName, choices, seconds};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{ArgGroup, Args, Subcommand, ValueEnum};
-use gambeson::{FitMethodKind, SweepParams};
-use gambeson_lowrank::projection::method::algorithm3::SparseParams;
-use gambeson_lowrank::sdp::bracket::BoundParams;
+use clap::{ArgGroup, Args, Subcommand};
+use gambeson::{
+    Basis, DataParams, EnergyParams, FitMethodKind, FitParams, SparseParams, SweepParams, Target,
+};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -60,10 +59,10 @@ pub(crate) struct FitDataArguments {
     #[arg(long, value_name = "NAME|PATH")]
     pub(crate) data: OsString,
     /// Which split, for data sets that have two.
-    #[arg(long, value_enum, default_value_t = SplitName::Train)]
+    #[arg(long, value_enum, default_value_t = DataParams::train().split.into())]
     pub(crate) split: SplitName,
     /// The coordinates to work in.
-    #[arg(long, value_enum, default_value_t = BasisName::Dct)]
+    #[arg(long, value_enum, default_value_t = EnergyParams::default().basis.into())]
     pub(crate) basis: BasisName,
     /// Subtract the mean first; errors are then relative to the energy around the mean.
     #[arg(long)]
@@ -91,7 +90,7 @@ pub(crate) struct FitArguments {
     #[command(flatten)]
     pub(crate) data: FitDataArguments,
     /// The method.
-    #[arg(long, value_parser = methods(), default_value = FitMethodKind::Robust.name(), help_heading = SEARCH)]
+    #[arg(long, value_parser = methods(), default_value = defaults().method.name(), help_heading = SEARCH)]
     pub(crate) method: FitMethodKind,
     /// Rank of each channel.
     #[arg(long, value_name = "R", conflicts_with = "kappa", help_heading = TARGET)]
@@ -108,7 +107,7 @@ pub(crate) struct FitArguments {
     #[command(flatten)]
     pub(crate) sparse: SparseArguments,
     /// How tightly kappa squared is proven: upper/sdp_lower - 1.
-    #[arg(long, default_value_t = BoundParams::default().gap, allow_negative_numbers = true, help_heading = SEARCH)]
+    #[arg(long, default_value_t = defaults().gap, allow_negative_numbers = true, help_heading = SEARCH)]
     pub(crate) gap: f64,
     /// Stop after this many seconds with the best result so far.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, help_heading = SEARCH)]
@@ -140,16 +139,14 @@ pub(crate) struct SweepArguments {
     #[command(flatten)]
     pub(crate) data: FitDataArguments,
     /// The channel, counting from 0.
-    #[arg(long, default_value_t = 0, help_heading = DATA)]
+    #[arg(long, default_value_t = SweepParams::default().channel, help_heading = DATA)]
     pub(crate) channel: usize,
-    /// Errors to ask for [default: 0.02,0.05,0.1,0.2].
-    #[arg(long, value_name = "E,...", value_delimiter = ',', help_heading = SEARCH)]
+    #[arg(long, help = errors_help(), value_name = "E,...", value_delimiter = ',', help_heading = SEARCH)]
     pub(crate) errors: Option<Vec<f64>>,
     /// Methods to compare [default: all].
     #[arg(long, value_name = "M,...", value_parser = methods(), value_delimiter = ',', help_heading = SEARCH)]
     pub(crate) methods: Option<Vec<FitMethodKind>>,
-    /// Ask for errors 0.005,0.01,0.02,0.0345,0.05,0.1.
-    #[arg(long, conflicts_with = "errors", help_heading = SEARCH)]
+    #[arg(long, help = full_help(), conflicts_with = "errors", help_heading = SEARCH)]
     pub(crate) full: bool,
     #[command(flatten)]
     pub(crate) sparse: SparseArguments,
@@ -187,13 +184,29 @@ fn rounds_help() -> String {
     format!("sparse-pca, algorithm3: maximum number of rounds [default: {max_iterations}]")
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BasisName {
-    /// Cosine transform, in two dimensions for images
-    Dct,
-    /// The values themselves
-    Pixel,
+fn errors_help() -> String {
+    format!("Errors to ask for [default: {}]", joined(&SweepParams::default().errors))
 }
+
+fn full_help() -> String {
+    format!("Ask for errors {}", joined(&SweepParams::full().errors))
+}
+
+fn joined(errors: &[f64]) -> String {
+    errors.iter().map(f64::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// Of everything but the target.
+fn defaults() -> FitParams {
+    FitParams::new(Target::Rank(1))
+}
+
+choices! { BasisName for Basis {
+    /// Cosine transform, in two dimensions for images
+    Dct = Basis::Dct,
+    /// The values themselves
+    Pixel = Basis::Pixel,
+} }
 
 /// The names of methods of fitting.
 fn methods() -> impl TypedValueParser<Value = FitMethodKind> {

@@ -1,10 +1,35 @@
 //! What several verbs have in common.
 
-use clap::{ArgGroup, Args, ValueEnum};
-use gambeson_data::dataset::Split;
-use gambeson_data::format::audio::FrameParams;
-use gambeson_learn::runtime::RuntimeChoice;
+use clap::{ArgGroup, Args};
+use gambeson::{DataParams, FrameParams, InputSelection, RuntimeChoice, Split};
 use std::time::Duration;
+
+/// The values of an option that stand for those of a type of the library, whose default is that of the option.
+macro_rules! choices {
+    ($name:ident for $of:ty { $($(#[$about:meta])* $here:ident = $there:path),* $(,)? }) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+        pub(crate) enum $name {
+            $($(#[$about])* $here),*
+        }
+
+        impl From<$name> for $of {
+            fn from(name: $name) -> Self {
+                match name {
+                    $($name::$here => $there),*
+                }
+            }
+        }
+
+        impl From<$of> for $name {
+            fn from(value: $of) -> Self {
+                match value {
+                    $($there => Self::$here),*
+                }
+            }
+        }
+    };
+}
+pub(super) use choices;
 
 /// Headings of groups of options that several verbs have.
 pub(super) const DATA: &str = "Data";
@@ -20,10 +45,10 @@ pub(super) const OUTPUT: &str = "Output";
 )]
 pub(crate) struct ReadingArguments {
     /// What computes the network; with auto, what computed the records that there are.
-    #[arg(long, value_enum, default_value_t = RuntimeName::Auto)]
+    #[arg(long, value_enum, default_value_t = RuntimeChoice::default().into())]
     pub(crate) runtime: RuntimeName,
     /// Which split, for data sets that have two.
-    #[arg(long, value_enum, default_value_t = SplitName::Test)]
+    #[arg(long, value_enum, default_value_t = DataParams::default().split.into())]
     pub(crate) split: SplitName,
     #[command(flatten)]
     pub(crate) frames: FrameArguments,
@@ -31,42 +56,21 @@ pub(crate) struct ReadingArguments {
     pub(crate) normalisation: NormalisationArguments,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RuntimeName {
+choices! { RuntimeName for RuntimeChoice {
     /// Our engine if it can, else ONNX Runtime; compared where both can
-    Auto,
+    Auto = RuntimeChoice::Auto,
     /// Our engine
-    Own,
+    Own = RuntimeChoice::Own,
     /// ONNX Runtime
-    Onnx,
-}
+    Onnx = RuntimeChoice::Onnx,
+} }
 
-impl From<RuntimeName> for RuntimeChoice {
-    fn from(name: RuntimeName) -> Self {
-        match name {
-            RuntimeName::Auto => Self::Auto,
-            RuntimeName::Own => Self::Own,
-            RuntimeName::Onnx => Self::Onnx,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SplitName {
+choices! { SplitName for Split {
     /// For training and fitting
-    Train,
+    Train = Split::Train,
     /// For testing
-    Test,
-}
-
-impl From<SplitName> for Split {
-    fn from(name: SplitName) -> Self {
-        match name {
-            SplitName::Train => Split::Train,
-            SplitName::Test => Split::Test,
-        }
-    }
-}
+    Test = Split::Test,
+} }
 
 /// How sound is cut into frames; ignored for images.
 #[derive(Clone, Copy, Debug, Args)]
@@ -100,25 +104,29 @@ pub(crate) struct NormalisationArguments {
 #[derive(Debug, Args)]
 pub(crate) struct RangeArguments {
     /// First input, counting from 0.
-    #[arg(long, value_name = "I", default_value_t = 0)]
-    pub(crate) start: usize,
+    #[arg(long, value_name = "I", default_value_t = InputSelection::default().start)]
+    pub(crate) start: u64,
     /// Stop before this input [default: the number of inputs].
     #[arg(long, value_name = "I")]
-    pub(crate) stop: Option<usize>,
+    pub(crate) stop: Option<u64>,
     /// Take every N-th input.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one)]
-    pub(crate) every: usize,
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = InputSelection::default().every,
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
+    pub(crate) every: u64,
 }
 
 impl RangeArguments {
-    /// The indices chosen among so many inputs.
-    pub(crate) fn of(&self, inputs: usize) -> anyhow::Result<impl Iterator<Item = usize>> {
-        let stop = self.stop.unwrap_or(inputs);
-        anyhow::ensure!(stop <= inputs, "--stop {stop}: the data have only {inputs} inputs");
-        Ok((self.start..stop).step_by(self.every))
+    /// As the library takes it.
+    pub(crate) fn selection(&self) -> InputSelection {
+        InputSelection { start: self.start, stop: self.stop, every: self.every, ..InputSelection::default() }
     }
 }
 
+/// A whole number of at least 1.
 pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number @ 1..) => Ok(number),

@@ -3,8 +3,7 @@
 use super::shared::{OUTPUT, seconds};
 use anyhow::bail;
 use clap::Args;
-use gambeson_learn::train::TrainSpec;
-use gambeson_lowrank::MemoryLimit;
+use gambeson::{MemoryLimit, TrainParams, TrainSpec};
 use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -61,14 +60,18 @@ pub(crate) struct TrainArguments {
     /// Stop after this many seconds; what was done is kept.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     pub(crate) time_limit: Option<Duration>,
-    /// Seconds between checkpoints within an epoch.
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds, allow_negative_numbers = true)]
-    pub(crate) checkpoint: Duration,
+    #[arg(long, help = checkpoint_help(), value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    pub(crate) checkpoint: Option<Duration>,
     /// Print one JSON object instead of text.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
     #[arg(skip)]
     request: OnceCell<TrainRequest>,
+}
+
+fn checkpoint_help() -> String {
+    let seconds = TrainParams::default().checkpoint.as_secs_f64();
+    format!("Seconds between checkpoints within an epoch [default: {seconds}]")
 }
 
 /// What to train, and where.

@@ -2,15 +2,14 @@
 
 use crate::args::AnalyzeArguments;
 use crate::ended::Ended;
-use crate::hints::explained;
 use crate::json;
 use crate::progress::noted;
 use crate::report::mark::{LATEX, MARKUP};
 use crate::report::table::Table;
 use crate::screen::shown;
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, bail};
+use gambeson::Context;
 use gambeson::analyze::{Advice, Analysis, AnalyzeParams, ProjectionFiles};
-use gambeson::{Context, Error};
 use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::file::write_file;
 use gambeson_lowrank::matrix_file::npy::read_vector;
@@ -27,7 +26,7 @@ pub(crate) fn run(
     context: &Context,
 ) -> anyhow::Result<Ended> {
     let params = params(arguments, context.memory_limit())?;
-    let analysis = gambeson::analyze(&noted(context), &arguments.logs, &params).map_err(named)?;
+    let analysis = gambeson::analyze(&noted(context), &arguments.logs, &params)?;
     let tables = analysis.tables_with(arguments.digits, ADVICE);
     if arguments.json {
         for record in analysis.records() {
@@ -75,14 +74,6 @@ fn params(arguments: &AnalyzeArguments, memory: MemoryLimit) -> anyhow::Result<A
         mixed: arguments.mixed,
         labels: arguments.label.clone(),
     })
-}
-
-/// An error with the option that it is about, where its text begins with the name of the field.
-fn named(error: Error) -> anyhow::Error {
-    match error.field() {
-        Some("envelope" | "paired") => anyhow!("--{}", explained(&error.into())),
-        _ => error.into(),
-    }
 }
 
 fn write_files(arguments: &AnalyzeArguments, analysis: &Analysis, tables: &[Table]) -> anyhow::Result<()> {

@@ -93,3 +93,57 @@ fn parameters_are_refused() {
     let run = bench.run("check --random psd:5:1 c.json");
     assert!(run.code == 2 && run.stderr.contains("c.json"), "{run:?}");
 }
+
+/// What libraries say of a field is said of the option that sets it.
+#[test]
+fn errors_name_options() {
+    const LOG: &str = "idx\tlabel\tpredict\tradius\tcorrect\ttime\n";
+    let bench = Bench::new();
+    bench.write("a.tsv", format!("{LOG}0\t3\t3\t0.5\t1\t1\n"));
+    bench.write("b.tsv", format!("{LOG}1\t3\t3\t0.5\t1\t1\n"));
+    let network = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/fashion/network.safetensors");
+    let projection = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/fashion/projection.safetensors");
+    let attack = format!("attack --model {network} --projection {projection} --data fashion --epsilon 1");
+    for (line, words) in [
+        ("bound --random qp:5:1 --gap nan", "--gap is NaN"),
+        ("bound --random qp:5:1 --method mwu --accuracy 3", "--accuracy is 3"),
+        ("analyze a.tsv b.tsv --envelope", "error: --envelope: a and b"),
+        ("analyze a.tsv --paired", "error: --paired compares two logs"),
+        ("project fit --data fashion --rank 3 --grid 99", "error: --grid 99"),
+        ("project fit --data fashion --rank 3000", "--rank 3000: must be"),
+        ("project fit --data fashion --rank 3 --gap -1", "--gap is -1"),
+        ("project sweep --data fashion --channel 4", "error: --channel 4: the data have channels 0 to 0"),
+        ("project sweep --data fashion --gap -2", "error: --gap -2: must be positive"),
+        ("certify --model toy:half-space --data fashion --sigma 0", "error: --sigma: "),
+        ("certify --model toy:half-space --data fashion --sigma 1 --alpha 2", "error: --alpha: "),
+        ("certify --model toy:half-space --data fashion --sigma 1 --n 0", "error: --n: "),
+        (
+            "certify --model toy:half-space --data fashion --sigma 1 --grid-exponent 50",
+            "error: --grid-exponent: ",
+        ),
+        (
+            "certify --model toy:half-space --data fashion --sigma 1 --start 2000",
+            "error: --start, --stop, --every and",
+        ),
+        (
+            "certify --model toy:half-space --data fashion --sigma 1 --sequential --tolerance -1",
+            "--tolerance -1: ",
+        ),
+        (
+            "certify --model toy:half-space --data fashion --sigma 1 --sequential --target -1",
+            "error: --target radius -1",
+        ),
+        (
+            "certify --model toy:half-space --data fashion --sigma 1 --mean 1 --std 1",
+            "error: --mean and --std are for",
+        ),
+        (&format!("{attack} --steps 0"), "error: --steps: "),
+        (&format!("{attack} --sigma 1 --draws 0"), "error: --draws: "),
+        (&format!("{attack} --start 5 --stop 5"), "error: --start, --stop and --every select none"),
+        (&format!("{attack} --stop 5000"), "error: --stop 5000: "),
+    ] {
+        let run = bench.run(line);
+        assert!(run.code == 2 && run.stdout.is_empty(), "{line}: {run:?}");
+        assert!(run.stderr.contains(words) && !run.stderr.contains("----"), "{line}: {run:?}");
+    }
+}

@@ -8,8 +8,10 @@ mod bound_and_check;
 mod data;
 /// Bad input: a clear error naming file and place, exit 2.
 mod errors;
-/// `--json` and the library.
+/// `--json` and the library: bounds, projections, smoothing, logs.
 mod library;
+/// `--json` and the library: training, attacks, data sets, experiments.
+mod library_training;
 /// Help, manual pages, colours and the width of a page.
 mod page;
 /// `project`: fits, files, forgeries, frontiers.

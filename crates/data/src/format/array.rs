@@ -5,7 +5,7 @@
 //! pixels and int16 means audio, with the scales of [`dataset`](crate::dataset); float32 is taken as it is and float64
 //! rounded to it. Labels are a one-dimensional array of integers from 0 to 65535.
 
-use crate::dataset::{Dataset, Parts, Shape, SourceFile, Values};
+use crate::dataset::{Dataset, DatasetParts, Shape, SourceFile, Values};
 use crate::error::{ArrayProblem, DataError};
 use crate::file::{CHUNK, base_name, read_error, report};
 use crate::progress::{LoadProgress, Stage};
@@ -69,7 +69,7 @@ pub fn load(
     };
     let (shape, values) = array;
     let samples = values.len() / shape.len().max(1);
-    let parts = Parts {
+    let parts = DatasetParts {
         name: base_name(path),
         shape,
         values,

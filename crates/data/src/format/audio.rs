@@ -12,7 +12,7 @@
 //! All files must be mono and have one sample rate. Nothing is mixed down or resampled silently: that is for the user to
 //! decide (`sox in.wav -c 1 -r 48000 out.wav`).
 
-use crate::dataset::{Dataset, Parts, Shape, SourceFile, Values};
+use crate::dataset::{Dataset, DatasetParts, Shape, SourceFile, Values};
 use crate::error::{AudioProblem, DataError};
 use crate::file::{base_name, read_error, report};
 use crate::progress::{LoadProgress, Stage};
@@ -165,7 +165,7 @@ pub(crate) fn load_below(
         let name = path.strip_prefix(base).unwrap_or(path).display().to_string();
         sources.push(SourceFile { name, samples: frames });
     }
-    let parts = Parts {
+    let parts = DatasetParts {
         name: base_name(first.parent().filter(|_| files.len() > 1).unwrap_or(first)),
         shape: Shape { channels: 1, height: 1, width: window },
         values: Values::I16(values),

@@ -8,7 +8,7 @@
 //! Files under the official names are verified by SHA-256 whenever they are read: hashing 180 MB takes a fraction of a
 //! second, and nothing else would notice a flipped bit.
 
-use crate::dataset::{Dataset, Parts, Shape, SourceFile, Split, Values};
+use crate::dataset::{Dataset, DatasetParts, Shape, SourceFile, Split, Values};
 use crate::error::DataError;
 use crate::file::{read_whole, report};
 use crate::progress::{LoadProgress, Stage};
@@ -205,7 +205,7 @@ impl Cifar {
             labels.extend(of_more);
             report(observer, Stage::Read, k as u64 + 1, Some(files.len() as u64))?;
         }
-        let parts = Parts {
+        let parts = DatasetParts {
             name: format!("{}-{}", self.name(), split.name()),
             shape: SHAPE,
             values: Values::U8(pixels),

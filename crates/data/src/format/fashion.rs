@@ -5,7 +5,7 @@
 //! Copyright 2017 Zalando SE, MIT licence; its text is in `data/LICENSE-fashion-mnist`. It is a part of the set, in the
 //! set's own order, so results on it are not results on Fashion-MNIST and bear the name `fashion`.
 
-use crate::dataset::{Dataset, Parts, Shape, SourceFile, Split, Values};
+use crate::dataset::{Dataset, DatasetParts, Shape, SourceFile, Split, Values};
 use crate::error::{DataError, IdxProblem};
 use crate::file::unxz;
 use crate::format::idx::{self, Idx};
@@ -46,7 +46,7 @@ pub fn load(split: Split) -> Result<Dataset, DataError> {
     let images = unpack(images, 3).map_err(at_home)?;
     let labels = unpack(labels, 1).map_err(at_home)?;
     let name = format!("fashion-{}", split.name());
-    let parts = Parts {
+    let parts = DatasetParts {
         sources: vec![SourceFile { name: name.clone(), samples: labels.elements.len() }],
         name,
         shape: Shape { channels: 1, height: 28, width: 28 },

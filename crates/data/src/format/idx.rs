@@ -6,7 +6,7 @@
 //! of the `-` before `idx` too, and with `.gz` at the end or without. Training files have `train` in their name, test
 //! files `t10k` or `test`.
 
-use crate::dataset::{Dataset, Parts, Shape, SourceFile, Split, Values};
+use crate::dataset::{Dataset, DatasetParts, Shape, SourceFile, Split, Values};
 use crate::error::{DataError, IdxProblem};
 use crate::file::{base_name, gunzip, read_whole};
 use crate::progress::{LoadProgress, Stage};
@@ -79,7 +79,7 @@ pub fn load(
         let reason = IdxProblem::Dimensions { found: 0, expected: 3 };
         return Err(DataError::Idx { path: path.to_owned(), reason });
     };
-    let parts = Parts {
+    let parts = DatasetParts {
         name: base_name(path),
         shape: Shape { channels: 1, height, width },
         values: Values::U8(images.elements),

@@ -5,7 +5,7 @@
 //! dropped where it is opaque throughout and an error otherwise. All images must have one shape. The format
 //! of a file is told from its content; which files of a folder are images, from their names (`.png`, `.jpg`, `.jpeg`).
 
-use crate::dataset::{Dataset, Parts, Shape, Values};
+use crate::dataset::{Dataset, DatasetParts, Shape, Values};
 use crate::error::{DataError, ImageProblem};
 use crate::file::{base_name, read_error, report, walk};
 use crate::progress::{LoadProgress, Stage};
@@ -61,7 +61,7 @@ pub fn load(
         return Err(DataError::EmptyFolder { path: folder.to_owned() });
     };
     let (shape, pixels) = pixels(first, &files, memory, observer)?;
-    let parts = Parts {
+    let parts = DatasetParts {
         name: base_name(folder),
         shape,
         values: Values::U8(pixels),

@@ -1,10 +1,10 @@
 use crate::support::sha256;
-use gambeson_data::dataset::{Dataset, DatasetError, Parts, Shape, Values};
+use gambeson_data::dataset::{Dataset, DatasetError, DatasetParts, Shape, Values};
 use gambeson_data::statistics::channel_statistics;
 
-pub(crate) fn parts(values: Values) -> Parts {
+pub(crate) fn parts(values: Values) -> DatasetParts {
     let shape = Shape { channels: 2, height: 1, width: 3 };
-    Parts {
+    DatasetParts {
         name: "test".to_owned(),
         shape,
         values,
@@ -17,7 +17,8 @@ pub(crate) fn parts(values: Values) -> Parts {
 #[test]
 fn values_are_scaled() {
     let shape = Shape { channels: 1, height: 16, width: 16 };
-    let all = Parts { shape, labels: None, classes: Vec::new(), ..parts(Values::U8((0..=255).collect())) };
+    let all =
+        DatasetParts { shape, labels: None, classes: Vec::new(), ..parts(Values::U8((0..=255).collect())) };
     let data = Dataset::new(all).expect("a data set");
     let mut sample = [0.0; 256];
     data.sample_f32(0, &mut sample);
@@ -67,11 +68,12 @@ fn what_is_no_data_set_is_refused() {
         matches!(error, DatasetError::NotFinite { sample: 1, channel: 1, row: 0, column: 1, .. }),
         "{error}"
     );
-    let short = Parts { labels: Some(vec![0]), ..parts(Values::U8(vec![0; 12])) };
+    let short = DatasetParts { labels: Some(vec![0]), ..parts(Values::U8(vec![0; 12])) };
     assert_eq!(refused(short), DatasetError::LabelCount { labels: 1, samples: 2 });
-    let high = Parts { labels: Some(vec![0, 2]), ..parts(Values::U8(vec![0; 12])) };
+    let high = DatasetParts { labels: Some(vec![0, 2]), ..parts(Values::U8(vec![0; 12])) };
     assert_eq!(refused(high), DatasetError::Label { sample: 1, label: 2, classes: 2 });
-    let nameless = Parts { labels: Some(vec![0, 2]), classes: Vec::new(), ..parts(Values::U8(vec![0; 12])) };
+    let nameless =
+        DatasetParts { labels: Some(vec![0, 2]), classes: Vec::new(), ..parts(Values::U8(vec![0; 12])) };
     assert_eq!(Dataset::new(nameless).expect("names are made up").classes(), ["0", "1", "2"]);
 }
 

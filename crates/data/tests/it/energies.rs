@@ -1,5 +1,5 @@
 use crate::dataset::parts;
-use gambeson_data::dataset::{Dataset, Parts, Shape, Values};
+use gambeson_data::dataset::{Dataset, DatasetParts, Shape, Values};
 use gambeson_data::energies::{Basis, DataEnergies, DataEnergiesError, EnergyParams};
 use gambeson_lowrank::projection::representation::Representation;
 use std::ops::ControlFlow;
@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 fn images() -> Dataset {
     let shape = Shape { channels: 1, height: 4, width: 6 };
     let values = Values::U8((0..48).map(|i| i * 37 % 251).collect());
-    Dataset::new(Parts { shape, labels: None, classes: Vec::new(), ..parts(values) }).expect("data")
+    Dataset::new(DatasetParts { shape, labels: None, classes: Vec::new(), ..parts(values) }).expect("data")
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use crate::support::{folder, npy, quiet, says, sha256, stop, wav16, write};
-use gambeson_data::dataset::{Dataset, Parts, Shape, SourceFile, Split, Values};
+use gambeson_data::dataset::{Dataset, DatasetParts, Shape, SourceFile, Split, Values};
 use gambeson_data::error::DataError;
 use gambeson_data::format::cifar::Cifar;
 use gambeson_data::source::{self, DataSource, FileChoice, LoadOptions, draw, find};
@@ -104,7 +104,7 @@ fn small(values: Values, labels: Option<Vec<u16>>) -> Dataset {
         SourceFile { name: "b".to_owned(), samples: 1 },
     ];
     let shape = Shape { channels: 1, height: 2, width: 1 };
-    Dataset::new(Parts { name: "small".to_owned(), shape, values, labels, classes, sources })
+    Dataset::new(DatasetParts { name: "small".to_owned(), shape, values, labels, classes, sources })
         .expect("a data set")
 }
 
@@ -198,7 +198,7 @@ fn a_path_is_read_by_its_content() {
 #[test]
 fn the_bytes_of_a_stored_set_stay_the_same() {
     let home = folder();
-    let parts = Parts {
+    let parts = DatasetParts {
         name: "x.npy".to_owned(),
         shape: Shape { channels: 1, height: 1, width: 2 },
         values: Values::I16(vec![1, -2, 3, -4, 5, 6]),

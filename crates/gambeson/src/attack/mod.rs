@@ -18,7 +18,7 @@ use crate::progress::{AttackProgress, AttackStage};
 pub use answers::Answers;
 pub use attacked::Attacked;
 pub use figure::attack_figure;
-use gambeson_learn::attack::inputs::{self, Adversarial, Done, Victim, attack_inputs};
+use gambeson_learn::attack::inputs::{self, Adversarial, Done, Victim, perturb_inputs};
 use gambeson_learn::attack::perturbation_basis::PerturbationBasis;
 use gambeson_learn::attack::pgd::PgdParams;
 use gambeson_learn::attack::sparse::sparse_change;
@@ -95,9 +95,9 @@ fn perturbed(
     };
     // A certificate holds for all values, also for those that no picture has.
     let free = params.any_values || matches!(params.radius, AttackRadius::Certified(_));
-    let engine = inputs::AttackParams {
+    let engine = inputs::PerturbParams {
         pgd: PgdParams { range: value_range(data).filter(|_| !free), ..pgd },
-        frame: match basis {
+        basis: match basis {
             BallBasis::Values => PerturbationBasis::Values,
             BallBasis::Dct => PerturbationBasis::cosines(&model.codec)?,
         },
@@ -111,6 +111,6 @@ fn perturbed(
         done += step.inputs;
         context.tell(&Event::Attack(&AttackProgress { stage: AttackStage::Perturb, done, total }))
     };
-    let found = attack_inputs(&model.network, &model.codec, &engine, inputs, &mut observer);
+    let found = perturb_inputs(&model.network, &model.codec, &engine, inputs, &mut observer);
     Ok(found.map_err(Box::new)?)
 }

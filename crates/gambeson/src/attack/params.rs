@@ -5,6 +5,7 @@ use crate::error::attack::AttackError;
 use gambeson_learn::attack::BallNorm;
 use gambeson_lowrank::parameter::ParameterError;
 use gambeson_smooth::record::Record;
+use gambeson_smooth::selection::InputSelection;
 use serde::{Deserialize, Serialize};
 
 /// How perturbations are looked for.
@@ -97,8 +98,8 @@ pub struct AttackParams {
     pub alpha: f64,
     /// Seed of everything random.
     pub seed: u64,
-    /// Which inputs of the data, counting from 0; all if `None`.
-    pub indices: Option<Vec<usize>>,
+    /// Which inputs of the data.
+    pub inputs: InputSelection,
     /// Inputs shown before and after, in the record and in the figure.
     pub pictures: usize,
     /// Whether inputs whose right answer the attack changed are shown first.
@@ -121,7 +122,7 @@ impl AttackParams {
             n: 1000,
             alpha: 1e-6,
             seed: 0,
-            indices: None,
+            inputs: InputSelection::default(),
             pictures: 0,
             misled_first: false,
         }

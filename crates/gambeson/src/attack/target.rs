@@ -78,16 +78,10 @@ pub fn open_certified(context: &Context, path: &Path) -> Result<CertifiedInputs,
 }
 
 /// The inputs, the classes to lead them away from, and how far they may be moved.
-pub(super) fn victims(target: AttackTarget<'_>, params: &AttackParams) -> Result<Vec<Victim>, AttackError> {
+pub(super) fn victims(target: AttackTarget<'_>, params: &AttackParams) -> Result<Vec<Victim>, Error> {
     let AttackTarget { data, model } = target;
-    let all = || (0..data.len()).collect();
-    let indices: Vec<usize> = params.indices.clone().unwrap_or_else(all);
-    if indices.is_empty() {
-        return Err(AttackError::NoInputs { inputs: data.len() });
-    }
-    if let Some(&index) = indices.iter().find(|&&index| index >= data.len()) {
-        return Err(AttackError::NoSuchInput { index, inputs: data.len() });
-    }
+    let selected = params.inputs.of(data.len() as u64)?.indices();
+    let indices: Vec<usize> = selected.filter_map(|index| usize::try_from(index).ok()).collect();
     let values = |index: usize| {
         let mut values = vec![0.0; data.shape().len()];
         data.sample_f64(index, &mut values);
@@ -97,18 +91,18 @@ pub(super) fn victims(target: AttackTarget<'_>, params: &AttackParams) -> Result
         AttackRadius::Epsilon(epsilon) => *epsilon,
         AttackRadius::Certified(certified) => {
             let model = model.ok_or(AttackError::NoModel)?;
-            return chosen(certified, (data, model), &indices, params, values);
+            return Ok(chosen(certified, (data, model), &indices, params, values)?);
         }
     };
     let labels = data.labels();
     if labels.is_none() && model.is_some() {
-        return Err(AttackError::NoLabels { data: data.name().to_owned() });
+        return Err(AttackError::NoLabels { data: data.name().to_owned() }.into());
     }
     let classes = model.map(|model| model.network.architecture.classes);
     let victim = |index: usize| {
         let class = labels.map_or(0, |labels| labels[index]);
         if classes.is_some_and(|classes| usize::from(class) >= classes) {
-            return Err(AttackError::Class { index, class });
+            return Err(AttackError::Class { index, class }.into());
         }
         Ok(Victim { index: index as u64, values: values(index), class, epsilon })
     };

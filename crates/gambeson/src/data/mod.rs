@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::event::Event;
 pub use fetch::{FetchParams, FetchedData, fetch_data};
+pub use gambeson_data::DataError;
 use gambeson_data::dataset::Dataset;
 use gambeson_data::source;
 pub use import::{ImportParams, ImportedData, ImportedPart, import_data};

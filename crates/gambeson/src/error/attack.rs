@@ -2,6 +2,7 @@
 
 use gambeson_checker::StatisticsError;
 use gambeson_learn::attack::inputs;
+use gambeson_learn::attack::pgd::PgdParamsError;
 use gambeson_learn::smoothed::SmoothedError;
 use gambeson_lowrank::projection::representation::EmptyGrid;
 use gambeson_smooth::clean::CleanError;
@@ -35,20 +36,6 @@ pub enum AttackError {
     /// Certified radii without the noise that they are about.
     #[error("sigma is missing: certificates are about a smoothed classifier")]
     NoSigma,
-    /// No input was chosen.
-    #[error("indices choose none of the {inputs} inputs")]
-    NoInputs {
-        /// Of the data.
-        inputs: usize,
-    },
-    /// The data have no such input.
-    #[error("input {index}: the data have only {inputs} inputs")]
-    NoSuchInput {
-        /// Counting from 0.
-        index: usize,
-        /// Of the data.
-        inputs: usize,
-    },
     /// No class to lead away from.
     #[error("{data}: the data have no labels to lead away from")]
     NoLabels {
@@ -92,7 +79,7 @@ pub enum AttackError {
     Grid(#[from] EmptyGrid),
     /// The attack itself.
     #[error(transparent)]
-    Perturb(#[from] Box<inputs::AttackError>),
+    Perturb(#[from] Box<inputs::PerturbError>),
     /// `alpha` is no probability.
     #[error("alpha: {0}")]
     Alpha(StatisticsError),
@@ -125,8 +112,12 @@ impl AttackError {
             Self::FgsmNorm => Some("norm"),
             Self::CertifiedBasis => Some("basis"),
             Self::NoSigma | Self::Sigma(_) => Some("sigma"),
-            Self::NoInputs { .. } | Self::NoSuchInput { .. } => Some("indices"),
             Self::Alpha(_) => Some("alpha"),
+            Self::Perturb(error) => match **error {
+                inputs::PerturbError::Params(PgdParamsError::NoSteps) => Some("steps"),
+                inputs::PerturbError::Noise { .. } => Some("draws"),
+                _ => None,
+            },
             _ => None,
         }
     }

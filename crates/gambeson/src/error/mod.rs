@@ -21,6 +21,8 @@ use gambeson_lowrank::linalg::matrix::MatrixError;
 use gambeson_lowrank::matrix_file::InputError;
 use gambeson_lowrank::parameter::ParameterError;
 use gambeson_lowrank::projection::fit::{FitError, FitProjectionError};
+use gambeson_lowrank::projection::kappa::KappaError;
+use gambeson_lowrank::projection::method::sparse_pca::SparsePcaError;
 use gambeson_lowrank::projection::proven::OpenError;
 use gambeson_lowrank::sdp::bracket::BoundError;
 use gambeson_lowrank::sdp::certificate::CertificateFileError;
@@ -103,7 +105,7 @@ pub enum Error {
         reason: Box<FitError>,
     },
     /// The data have no such channel.
-    #[error("channel {channel}: the data have {channels}, counted from 0")]
+    #[error("channel {channel}: the data have channels 0 to {}", channels.saturating_sub(1))]
     Channel {
         /// Asked for.
         channel: usize,
@@ -119,9 +121,11 @@ pub enum Error {
     /// `mean` and `std` are no normalisation.
     #[error("mean and std: {0}")]
     Normalisation(NormalisationError),
-    /// `mean` and `std` are given for a toy.
-    #[error("mean and std are for networks: a toy takes its inputs unchanged")]
-    NormalisedToy,
+    /// `mean` and `std` are given for a classifier that is no network from a file.
+    #[error(
+        "mean and std are for networks from files: toys and classifiers of the caller take inputs as they are"
+    )]
+    NormalisedByCaller,
     /// A text describes no toy.
     #[error("{text}: {reason}")]
     Toy {
@@ -319,7 +323,13 @@ impl Error {
                 DataEnergiesError::PixelGrid | DataEnergiesError::Grid { .. } => Some("grid"),
                 _ => None,
             },
+            Self::Fit { reason, .. } => match &**reason {
+                FitProjectionError::Channel { reason, .. } => of_fit(reason),
+                _ => None,
+            },
+            Self::FitChannel { reason, .. } => of_fit(reason),
             Self::Channel { .. } => Some("channel"),
+            Self::Grid(_) | Self::Smoothing(SmoothingParamsError::Grid(_)) => Some("grid_exponent"),
             Self::Field { field, .. } => Some(field),
             Self::Selection(error) => error.field(),
             Self::Smoothing(SmoothingParamsError::Zero { field, .. }) => Some(match *field {
@@ -328,6 +338,12 @@ impl Error {
                 field => field,
             }),
             Self::Smoothing(SmoothingParamsError::SequentialLimits { .. }) => Some("limits"),
+            Self::Smoothing(SmoothingParamsError::Goal { what: "tolerance", .. }) => Some("tolerance"),
+            Self::Smoothing(SmoothingParamsError::Goal { .. }) => Some("targets"),
+            Self::Smoothing(SmoothingParamsError::NoGoal) => Some("sequential"),
+            Self::Smoothing(SmoothingParamsError::Extended { .. }) | Self::NotExtendable { .. } => {
+                Some("extend")
+            }
             Self::Analyze(error) => error.field(),
             Self::Spec(error) => match &error.problem {
                 SpecFileProblem::Spec(error) => key(error),
@@ -338,9 +354,26 @@ impl Error {
                 _ => None,
             },
             Self::Attack(error) => error.field(),
-            Self::Normalisation(_) => Some("mean"),
+            Self::Normalisation(_) | Self::NormalisedByCaller => Some("mean"),
             _ => None,
         }
+    }
+}
+
+/// The parameter of a fit that is wrong.
+fn of_fit(error: &FitError) -> Option<&'static str> {
+    match error {
+        FitError::Rank { .. }
+        | FitError::FewSamples { .. }
+        | FitError::Error { .. }
+        | FitError::ErrorOutOfReach { .. }
+        | FitError::KappaTooSmall { .. }
+        | FitError::KappaOutOfReach { .. }
+        | FitError::NoKappaTarget => Some("target"),
+        FitError::Split { .. } => Some("splits"),
+        FitError::Kappa(KappaError::Bound(BoundError::Parameter(error)))
+        | FitError::SparsePca(SparsePcaError::Parameter(error)) => Some(error.name),
+        _ => None,
     }
 }
 

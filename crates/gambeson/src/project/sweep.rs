@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::error::Error;
 use crate::event::Event;
-use crate::fit::{FitParams, energies, fit_channel};
+use crate::fit::{FitParams, energies, fit_channel, proof};
 use crate::progress::{SweepPoint, SweepProgress};
 use gambeson_checker::rounding::root_below;
 use gambeson_data::dataset::Dataset;
@@ -61,15 +61,14 @@ impl FitMethodKind {
         Self::ALL.into_iter().find(|method| method.name() == name)
     }
 
-    /// The method for an error, with the parameters of its sparse part.
-    fn method(self, error: f64, sparse: SparseParams) -> FitMethod {
+    /// The method with the parameters of its sparse part. Algorithm 3 tries a range of splits, and takes a rank or an error
+    /// beside the target if its fields say so.
+    pub fn method(self, sparse: SparseParams) -> FitMethod {
         match self {
             Self::Axis => FitMethod::Axis,
             Self::Pca => FitMethod::Pca,
             Self::SparsePca => FitMethod::SparsePca(sparse),
-            Self::Algorithm3 => {
-                FitMethod::Algorithm3 { rank: None, error: Some(error), splits: Vec::new(), sparse }
-            }
+            Self::Algorithm3 => FitMethod::Algorithm3 { rank: None, error: None, splits: Vec::new(), sparse },
             Self::Robust => FitMethod::Robust,
         }
     }
@@ -155,6 +154,7 @@ pub fn sweep_channel(
 ) -> Result<Sweep, Error> {
     let (channel, channels) = (params.channel, energies.energies().len());
     let energy = energies.energies().get(channel).ok_or(Error::Channel { channel, channels })?;
+    proof(context, params.gap).validate()?;
     let mut errors = params.errors.clone();
     errors.sort_by(|a, b| b.total_cmp(a));
     let plan: Vec<(f64, FitMethodKind)> =
@@ -171,7 +171,7 @@ pub fn sweep_channel(
         }
         let started = Instant::now();
         let fit = FitParams {
-            method: kind.method(budget, params.sparse.clone()),
+            method: kind.method(params.sparse.clone()),
             gap: params.gap,
             ..FitParams::new(Target::Error(budget))
         };
@@ -185,6 +185,10 @@ pub fn sweep_channel(
             Err(_) if context.is_interrupted() => {
                 stopped = true;
                 break;
+            }
+            // What is out of range is so for every method and error.
+            Err(error) if matches!(error.field(), Some("gap" | "alpha" | "max_iterations")) => {
+                return Err(error);
             }
             Err(Error::FitChannel { reason, .. }) => {
                 SweepProgress::Failed { method, budget, reason: reason.to_string() }

@@ -1,8 +1,7 @@
 use gambeson::analyze::{
     AnalysedLog, AnalysisRecord, AnalyzeError, AnalyzeParams, KappaSource, ProjectionFiles, Radius,
 };
-use gambeson::{Context, ContextParams, Error, Event, Note, analyze};
-use gambeson_smooth::analysis::{RadiusNorm, Scale};
+use gambeson::{Context, ContextParams, Error, Event, Note, RadiusNorm, Scale, analyze};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 use std::path::PathBuf;

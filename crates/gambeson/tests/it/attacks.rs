@@ -2,18 +2,10 @@ use crate::support::context;
 use gambeson::attack::CertifiedInputs;
 use gambeson::progress::AttackStage;
 use gambeson::{
-    AttackError, AttackMethod, AttackParams, AttackRadius, AttackTarget, BallBasis, Context, DataParams,
-    Error, Event, WhiteBoxParams, attack, attack_figure, open_certified, open_data, open_white_box,
+    AttackError, AttackMethod, AttackParams, AttackRadius, AttackTarget, BallBasis, BallNorm, CertifyParams,
+    Context, DataParams, Dataset, Error, Event, InputSelection, MemoryLimit, WhiteBoxModel, WhiteBoxParams,
+    attack, attack_figure, certify, open_certified, open_data, open_white_box,
 };
-use gambeson_checker::NoiseLevel;
-use gambeson_data::Dataset;
-use gambeson_learn::attack::BallNorm;
-use gambeson_learn::inputs::row;
-use gambeson_learn::smoothed::WhiteBoxModel;
-use gambeson_lowrank::MemoryLimit;
-use gambeson_smooth::runs::{RunParams, certify_inputs};
-use gambeson_smooth::selection::InputSelection;
-use gambeson_smooth::smoother::{Smoother, SmoothingParams};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -32,26 +24,16 @@ fn opened(context: &Context) -> (Dataset, WhiteBoxModel) {
     (data, model.expect("a network"))
 }
 
-fn every(step: usize) -> Vec<usize> {
-    (0..1000).step_by(step).collect()
+fn every(every: u64) -> InputSelection {
+    InputSelection { every, ..InputSelection::default() }
 }
 
 /// Records of a few inputs, in a file.
-fn certified(data: &Dataset, model: &WhiteBoxModel, path: PathBuf) {
-    let smoothed = &model.smoothed;
-    let noise = NoiseLevel::new(SIGMA).expect("a level");
-    let params =
-        SmoothingParams { estimation: 400, seed: 11, ..SmoothingParams::new(noise).expect("params") };
-    let smoother = Smoother::new(&smoothed.classifier, Arc::clone(&smoothed.space), params).expect("fits");
-    let run = RunParams {
-        names: smoothed.names(data, Some(11)),
-        classes: data.classes().len(),
-        selection: InputSelection { every: 100, ..InputSelection::default() }.of(1000).expect("some"),
-        out: Some(path),
-        memory: MemoryLimit::NONE,
-    };
-    let row = |index: u64| row(data, usize::try_from(index).expect("small"));
-    certify_inputs(&smoother, &run, row, &mut ()).expect("certified");
+fn certified(context: &Context, data: &Dataset, model: &WhiteBoxModel, path: PathBuf) {
+    let mut params = CertifyParams { n: 400, ..CertifyParams::new(SIGMA) };
+    params.draws.inputs.every = 100;
+    params.draws.out = Some(path);
+    certify(context, &model.smoothed, data, &params).expect("certified");
 }
 
 #[test]
@@ -68,7 +50,7 @@ fn attacks_stay_in_their_balls_and_mislead() {
             method,
             norm,
             basis,
-            indices: Some(every(50)),
+            inputs: every(50),
             pictures: 2,
             misled_first: true,
             ..AttackParams::new(AttackRadius::Epsilon(epsilon))
@@ -95,7 +77,7 @@ fn certified_inputs_are_attacked_at_their_radii() {
     let (data, model) = opened(&context);
     let home = tempfile::tempdir().expect("a folder");
     let path = home.path().join("c.jsonl");
-    certified(&data, &model, path.clone());
+    certified(&context, &data, &model, path.clone());
     let inputs = open_certified(&context, &path).expect("records");
     // What a kill left of the last line is told and left out.
     let (torn, bytes) = (home.path().join("torn.jsonl"), std::fs::read(&path).expect("bytes"));
@@ -132,7 +114,10 @@ fn certified_inputs_are_attacked_at_their_radii() {
     };
     let other = refused(&of(&inputs, 0.25));
     assert!(matches!(other, AttackError::OtherRun { what: "sigma", .. }), "{other}");
-    let nothing = refused(&AttackParams { indices: Some(vec![1]), ..of(&inputs, SIGMA) });
+    let nothing = refused(&AttackParams {
+        inputs: InputSelection { stop: Some(2), start: 1, ..every(1) },
+        ..of(&inputs, SIGMA)
+    });
     assert!(matches!(nothing, AttackError::NothingCertified { .. }), "{nothing}");
     let silent = refused(&AttackParams { sigma: None, ..of(&inputs, SIGMA) });
     assert_eq!(silent.field(), Some("sigma"));
@@ -144,7 +129,7 @@ fn a_stopped_attack_returns_what_was_perturbed() {
     let (data, model) = opened(&context(2, MemoryLimit::NONE));
     let target = AttackTarget { data: &data, model: Some(&model) };
     let params = AttackParams {
-        indices: Some(every(10)),
+        inputs: every(10),
         steps: 1,
         draws: 1,
         n: 100,
@@ -171,12 +156,12 @@ fn wrong_parameters_are_named() {
     let sparse = |epsilon: f64| AttackParams {
         method: AttackMethod::Sparse,
         sparsity: Some(4),
-        indices: Some(vec![5, 3]),
+        inputs: InputSelection { start: 3, stop: Some(6), ..every(2) },
         ..AttackParams::new(AttackRadius::Epsilon(epsilon))
     };
     let found = attack(&context, alone, &sparse(0.09)).expect("attacked");
     assert!(found.answers.is_none() && (found.record().largest - 0.09).abs() < 1e-12);
-    assert_eq!(found.inputs.iter().map(|input| input.index).collect::<Vec<_>>(), [5, 3]);
+    assert_eq!(found.inputs.iter().map(|input| input.index).collect::<Vec<_>>(), [3, 5]);
     let field = |params: AttackParams| {
         let error = attack(&context, alone, &params).expect_err("refused");
         assert!(!error.to_string().contains("--"), "{error}");
@@ -187,8 +172,11 @@ fn wrong_parameters_are_named() {
     assert_eq!(field(AttackParams { sparsity: Some(0), ..sparse(1.0) }), "sparsity");
     assert_eq!(field(AttackParams { method: AttackMethod::Pgd, ..sparse(1.0) }), "sparsity");
     assert_eq!(field(AttackParams { sigma: Some(0.0), ..sparse(1.0) }), "sigma");
-    assert_eq!(field(AttackParams { indices: Some(Vec::new()), ..sparse(1.0) }), "indices");
-    assert_eq!(field(AttackParams { indices: Some(vec![1000]), ..sparse(1.0) }), "indices");
+    assert_eq!(field(AttackParams { inputs: every(0), ..sparse(1.0) }), "every");
+    assert_eq!(
+        field(AttackParams { inputs: InputSelection { stop: Some(1001), ..every(1) }, ..sparse(1.0) }),
+        "stop"
+    );
     assert_eq!(field(AttackParams::new(AttackRadius::Epsilon(1.0))), "model");
     let fgsm = AttackParams { method: AttackMethod::Fgsm, ..AttackParams::new(AttackRadius::Epsilon(1.0)) };
     let error = fgsm.validate(true).expect_err("in another norm");

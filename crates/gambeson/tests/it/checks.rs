@@ -3,12 +3,10 @@ use crate::smoothing::{draws, fashion};
 use crate::support::context;
 use gambeson::replay::{MissedForgery, RecordsVerdict};
 use gambeson::{
-    CertifyParams, CheckRecordsParams, Context, DataParams, DrawParams, Model, ModelParams, RecordSample,
-    RecordsCheck, certify, check_records, open_data, open_model, open_records, plan_certification,
+    CertifyParams, CheckRecordsParams, Context, DataParams, Dataset, DatasetParts, DrawParams, MemoryLimit,
+    Model, ModelParams, RecordSample, RecordsCheck, Shard, certify, check_records, open_data, open_model,
+    open_records, plan_certification,
 };
-use gambeson_data::dataset::{Dataset, Parts};
-use gambeson_lowrank::MemoryLimit;
-use gambeson_smooth::selection::Shard;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -204,7 +202,7 @@ fn shards_are_checked_together() {
 /// The same images under another name.
 fn renamed(data: &Dataset) -> Dataset {
     let labels = data.labels().map(<[u16]>::to_vec);
-    let parts = Parts {
+    let parts = DatasetParts {
         name: "mine".to_owned(),
         shape: data.shape(),
         values: data.values().clone(),

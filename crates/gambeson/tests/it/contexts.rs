@@ -1,10 +1,8 @@
 use crate::support::{context, interruptible};
 use gambeson::{
-    BoundParams, Context, DataParams, Error, Event, FitParams, RandomKind, bound, fit, open_data,
-    open_matrix, random_matrix,
+    BoundParams, Context, DataParams, Error, Event, FitParams, MemoryLimit, RandomKind, Target, bound, fit,
+    open_data, open_matrix, random_matrix,
 };
-use gambeson_lowrank::MemoryLimit;
-use gambeson_lowrank::projection::fit::Target;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

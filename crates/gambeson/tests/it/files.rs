@@ -1,12 +1,10 @@
 use crate::support::context;
-use gambeson::data::DataState;
+use gambeson::data::{DataError, DataState};
 use gambeson::{
-    DataParams, Error, Event, ExportParams, FitMethodKind, FitParams, ImportParams, SweepParams,
-    describe_data, export, fit, import_data, inspect_projection, list_data, open_data, sweep, sweep_figure,
+    DataParams, Error, Event, ExportParams, FitMethodKind, FitParams, ImportParams, MemoryLimit, SweepParams,
+    Target, describe_data, export, fit, import_data, inspect_projection, list_data, open_data, sweep,
+    sweep_figure,
 };
-use gambeson_data::DataError;
-use gambeson_lowrank::MemoryLimit;
-use gambeson_lowrank::projection::fit::Target;
 use std::ops::ControlFlow;
 use std::path::Path;
 

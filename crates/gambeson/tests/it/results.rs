@@ -1,5 +1,11 @@
-use gambeson::{BoundParams, CheckParams, Context, ContextParams, RandomKind, bound, check, random_matrix};
+use gambeson::{
+    Analysis, Attacked, BaseClassifier, Bound, BoundParams, Certification, CertifiedRun, Check, CheckParams,
+    ClassifierSpec, Context, ContextParams, DataEnergies, Dataset, Fit, MatrixInput, Model, Prediction,
+    ProvenProjection, RandomKind, RecordFile, RecordsCheck, Session, SessionFactory, SmoothedModel, Smoother,
+    SmoothingPlan, Sweep, TrainSetup, Trained, WhiteBoxModel, bound, check, random_matrix,
+};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// Results serialise to their records, and a certificate proves what the bound says.
 #[test]
@@ -21,4 +27,16 @@ fn bounds_are_checked_and_serialised() {
     assert!(!refused.proven());
     let object: Value = serde_json::to_value(&refused).expect("JSON");
     assert_eq!((&object["proven"], object["reason"].is_string()), (&false.into(), true));
+}
+
+/// A foreign object can hold them, on any thread and for as long as it likes.
+#[test]
+fn what_callers_hold_owns_what_it_needs() {
+    fn held<T: Send + Sync + 'static>() {}
+    fn moved<T: Send + 'static>() {}
+    held::<(Context, MatrixInput, Dataset, DataEnergies, ProvenProjection)>();
+    held::<(Model, BaseClassifier, SmoothedModel<ClassifierSpec>, WhiteBoxModel, TrainSetup)>();
+    held::<(Bound, Check, Fit, Sweep, CertifiedRun, RecordFile, RecordsCheck, Attacked, Trained, Analysis)>();
+    held::<(Smoother<Arc<BaseClassifier>>, SmoothingPlan, SessionFactory)>();
+    moved::<(Session<Certification>, Session<Prediction>)>();
 }

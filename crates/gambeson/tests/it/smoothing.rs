@@ -2,16 +2,11 @@ use crate::contexts::{SOON, interrupted};
 use crate::support::context;
 use gambeson::replay::RecordsVerdict;
 use gambeson::{
-    CertifyParams, CheckRecordsParams, Context, DataParams, DrawParams, Model, ModelParams, PredictParams,
-    RecordSample, Seed, certify, certify_by, check_records, check_records_by, open_data, open_model,
-    open_records, predict, predict_by,
+    Batch, CertifyParams, CheckRecordsParams, Classifier, ClassifierSpec, Context, DataParams, Dataset,
+    DrawParams, MemoryLimit, Model, ModelParams, NamedClassifier, PredictParams, Record, RecordSample, Rows,
+    Seed, SessionParams, Shape, SmoothedModel, certify, certify_by, check_records, check_records_by,
+    open_data, open_model, open_records, predict, predict_by, smoothed_model,
 };
-use gambeson_data::dataset::Dataset;
-use gambeson_learn::smoothed::{NamedClassifier, NoiseParams, SmoothedModel};
-use gambeson_lowrank::MemoryLimit;
-use gambeson_smooth::classifier::{Classifier, ClassifierSpec};
-use gambeson_smooth::record::{Entry, to_line};
-use gambeson_smooth::session::{Batch, Rows, SessionParams};
 use std::path::Path;
 use std::time::Duration;
 
@@ -26,20 +21,16 @@ pub(crate) fn fashion(context: &Context) -> (Dataset, Model) {
 }
 
 /// The same model as a spec: its classifier is asked by the caller.
-fn asked_by_caller(model: &Model, data: &Dataset) -> SmoothedModel<ClassifierSpec> {
+fn asked_by_caller(context: &Context, model: &Model, data: &Dataset) -> SmoothedModel<ClassifierSpec> {
     let named = NamedClassifier {
         classifier: ClassifierSpec::of(&model.classifier),
         name: model.name.clone(),
         runtime: model.runtime,
         file: None,
-        images: gambeson_data::dataset::Shape { channels: 1, height: 12, width: 12 },
+        images: Shape { channels: 1, height: 12, width: 12 },
     };
-    let noise = NoiseParams {
-        projection: Some(Path::new(PROJECTION)),
-        quantum: gambeson_learn::inputs::quantum(data),
-        ..NoiseParams::default()
-    };
-    SmoothedModel::new(named, data.shape(), &noise, MemoryLimit::NONE, 2).expect("it fits")
+    let params = ModelParams { projection: Some(PROJECTION.into()), ..ModelParams::default() };
+    smoothed_model(context, named, data, &params).expect("it fits")
 }
 
 /// Our engine behind a callback, which is called on one thread only.
@@ -62,16 +53,11 @@ pub(crate) fn draws(every: u64) -> DrawParams {
     draws
 }
 
-/// Records without their times.
-fn lines<E: Entry>(records: impl Iterator<Item = E>) -> Vec<String> {
-    records.map(|record| to_line(&record).expect("a line")).collect()
-}
-
 #[test]
 fn one_caller_counts_what_all_threads_count() {
     let context = context(2, MemoryLimit::NONE);
     let (data, model) = fashion(&context);
-    let spec = asked_by_caller(&model, &data);
+    let spec = asked_by_caller(&context, &model, &data);
     let session = SessionParams::default();
     let folder = tempfile::tempdir().expect("a folder");
     let out = Some(folder.path().join("run.jsonl"));
@@ -85,10 +71,9 @@ fn one_caller_counts_what_all_threads_count() {
     let in_memory = CertifyParams { draws: draws(100), ..params.clone() };
     let called = certify_by(&context, &spec, &data, &in_memory, &session, callback(&model)).expect("a run");
     let timeless = |run: &gambeson::CertifiedRun| {
-        lines(run.records.values().cloned().map(|mut record| {
-            record.seconds = 0.0;
-            record
-        }))
+        let mut records: Vec<Record> = run.records.values().cloned().collect();
+        records.iter_mut().for_each(|record| record.seconds = 0.0);
+        records
     };
     assert_eq!(ordinary.records.len(), 10);
     assert_eq!(timeless(&ordinary), timeless(&called));

@@ -1,7 +1,6 @@
 //! What several tests need.
 
-use gambeson::{Context, ContextParams};
-use gambeson_lowrank::MemoryLimit;
+use gambeson::{Context, ContextParams, MemoryLimit};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

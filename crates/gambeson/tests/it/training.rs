@@ -1,9 +1,9 @@
 use crate::support::{context, interruptible};
-use gambeson::{Context, Error, Event, TrainParams, open_spec, train, training_figure};
-use gambeson_learn::train::clock::Spent;
-use gambeson_learn::train::run::{METRICS, Metrics, NETWORK, SPEC};
-use gambeson_learn::train::{TrainProgress, TrainSpec};
-use gambeson_lowrank::MemoryLimit;
+use gambeson::train::{METRICS, Metrics, NETWORK, SPEC, Spent};
+use gambeson::{
+    Context, Error, Event, MemoryLimit, TrainParams, TrainProgress, TrainSpec, open_spec, train,
+    training_figure,
+};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};

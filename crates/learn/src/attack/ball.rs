@@ -118,7 +118,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn points_stay_inside_and_steps_climb(
+        fn points_stay_inside_and_steps_ascend(
             gradient in prop::collection::vec(-1.0_f32..1.0, 1..300),
             epsilon in 1e-4_f64..10.0,
             length in 0.0_f64..4.0,

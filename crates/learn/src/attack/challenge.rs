@@ -5,7 +5,7 @@
 //! at most α, or if PREDICT errs, with a probability of its own; abstaining is no contradiction.
 
 use super::ball::BallNorm;
-use super::inputs::{Adversarial, AttackError, AttackParams, Done, Victim, attack_inputs};
+use super::inputs::{Adversarial, Done, PerturbError, PerturbParams, Victim, perturb_inputs};
 use crate::input_codec::InputCodec;
 use crate::weights::network::Network;
 use gambeson_lowrank::observe::Observer;
@@ -41,11 +41,11 @@ impl Challenged {
 pub enum ChallengeError<E: std::error::Error + 'static> {
     /// The attack.
     #[error(transparent)]
-    Attack(#[from] AttackError),
+    Attack(#[from] PerturbError),
     /// PREDICT.
     #[error("input {index}: {reason}")]
     Predict {
-        /// Which.
+        /// Number of the input.
         index: u64,
         /// Why not.
         reason: SmoothingError<E>,
@@ -75,11 +75,11 @@ pub fn certified_victims<'a>(
 pub fn challenge<C: Classifier>(
     (network, codec): (&Network, &InputCodec),
     smoother: &Smoother<C>,
-    params: &AttackParams,
+    params: &PerturbParams,
     victims: &[Victim],
     observer: &mut dyn Observer<Done>,
 ) -> Result<Vec<Challenged>, ChallengeError<C::Error>> {
-    let attacked = attack_inputs(network, codec, params, victims, observer)?;
+    let attacked = perturb_inputs(network, codec, params, victims, observer)?;
     let mut all = Vec::with_capacity(attacked.len());
     for (adversarial, victim) in attacked.into_iter().zip(victims) {
         let index = victim.index;

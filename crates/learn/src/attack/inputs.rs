@@ -2,7 +2,7 @@
 
 use super::noisy::Noisy;
 use super::perturbation_basis::PerturbationBasis;
-use super::pgd::{Attacked, Perturbed, PgdParams, PgdParamsError, Victims, pgd};
+use super::pgd::{AttackedNetwork, Perturbed, PgdParams, PgdParamsError, Victims, pgd};
 use crate::input_codec::InputCodec;
 use crate::net::architecture::ArchitectureError;
 use crate::net::kernel::Isa;
@@ -20,11 +20,11 @@ const TOGETHER: usize = 32;
 
 /// How inputs are attacked.
 #[derive(Clone, Debug)]
-pub struct AttackParams {
-    /// How to climb.
+pub struct PerturbParams {
+    /// The steps.
     pub pgd: PgdParams,
     /// In which coordinates the ball is meant: values or cosine coefficients.
-    pub frame: PerturbationBasis,
+    pub basis: PerturbationBasis,
     /// σ of the smoothed classifier; 0 for the network itself.
     pub sigma: f64,
     /// Draws of noise that stand for the smoothed classifier.
@@ -55,7 +55,7 @@ pub struct Adversarial {
     pub index: u64,
     /// Its values now: those of the input, and the perturbation added in double precision.
     pub values: Vec<f64>,
-    /// The length of the perturbation in its frame and norm.
+    /// The length of the perturbation in its basis and norm.
     pub length: f64,
     /// The largest change of a value.
     pub largest: f64,
@@ -71,11 +71,11 @@ pub struct Done {
 /// Why inputs cannot be attacked.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum AttackError {
+pub enum PerturbError {
     /// Layers that do not fit together.
     #[error(transparent)]
     Architecture(#[from] ArchitectureError),
-    /// How to climb.
+    /// The parameters of the steps.
     #[error(transparent)]
     Params(#[from] PgdParamsError),
     /// Noise that is none, or more draws than fit into memory.
@@ -100,7 +100,7 @@ pub enum AttackError {
     /// Invalid radius, shape or class.
     #[error("input {index}: {values} values, radius {epsilon}, class {class}: cannot be attacked")]
     Victim {
-        /// Which.
+        /// Number of the input.
         index: u64,
         /// How many it has.
         values: usize,
@@ -111,28 +111,28 @@ pub enum AttackError {
     },
 }
 
-/// Draws of noise that an attack may climb by.
+/// Most noise samples per gradient.
 const MOST_DRAWS: usize = 4096;
 
 /// Attacks inputs, in their order; fewer come back where the observer ended it.
-pub fn attack_inputs(
+pub fn perturb_inputs(
     network: &Network,
     codec: &InputCodec,
-    params: &AttackParams,
+    params: &PerturbParams,
     victims: &[Victim],
     observer: &mut dyn Observer<Done>,
-) -> Result<Vec<Adversarial>, AttackError> {
-    let AttackParams { pgd: climb, frame, sigma, draws, seed, memory } = params;
-    climb.validate()?;
+) -> Result<Vec<Adversarial>, PerturbError> {
+    let PerturbParams { pgd: steps, basis, sigma, draws, seed, memory } = params;
+    steps.validate()?;
     if !(*sigma >= 0.0 && sigma.is_finite() && (1..=MOST_DRAWS).contains(draws)) {
-        return Err(AttackError::Noise { sigma: *sigma, draws: *draws });
+        return Err(PerturbError::Noise { sigma: *sigma, draws: *draws });
     }
     let (taken, shown) = (network.architecture.input, codec.output());
     if taken != shown {
-        return Err(AttackError::Shape { taken, shown });
+        return Err(PerturbError::Shape { taken, shown });
     }
-    if matches!(frame, PerturbationBasis::Code) {
-        return Err(AttackError::PerturbationBasis);
+    if matches!(basis, PerturbationBasis::Code) {
+        return Err(PerturbError::PerturbationBasis);
     }
     let wrong = |victim: &&Victim| {
         let class = usize::from(victim.class) < network.architecture.classes;
@@ -140,13 +140,13 @@ pub fn attack_inputs(
         !class || !radius || victim.values.len() != codec.input().len()
     };
     if let Some(&Victim { index, ref values, class, epsilon }) = victims.iter().find(wrong) {
-        return Err(AttackError::Victim { index, values: values.len(), epsilon, class });
+        return Err(PerturbError::Victim { index, values: values.len(), epsilon, class });
     }
     let rows = TOGETHER * draws;
     let mut pass = Pass::new(&network.architecture, rows, Choice::ByShape, Isa::detect(), *memory)?;
     pass.load(&network.weights);
     let (mut noisy, mut perturbed) = (Noisy::default(), Perturbed::default());
-    let dim = frame.dim(codec);
+    let dim = basis.dim(codec);
     let mut all = Vec::with_capacity(victims.len());
     for some in victims.chunks(TOGETHER) {
         #[allow(clippy::cast_possible_truncation)] // a network's numbers are f32
@@ -165,14 +165,14 @@ pub fn attack_inputs(
             numbers: &numbers,
         };
         let mut attacked =
-            Attacked { pass: &mut pass, codec, noisy: &mut noisy, loss: Loss::SoftCrossEntropy };
-        pgd(climb, frame, batch, &mut attacked, *seed, &mut perturbed);
+            AttackedNetwork { pass: &mut pass, codec, noisy: &mut noisy, loss: Loss::SoftCrossEntropy };
+        pgd(steps, basis, batch, &mut attacked, *seed, &mut perturbed);
         for (victim, d) in some.iter().zip(perturbed.d.chunks_exact(dim)) {
             let mut change: Vec<f64> = d.iter().map(|&d| f64::from(d)).collect();
-            frame.invert(&mut change);
+            basis.invert(&mut change);
             let largest = change.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
             let values = victim.values.iter().zip(change).map(|(x, d)| x + d).collect();
-            all.push(Adversarial { index: victim.index, values, length: climb.norm.length(d), largest });
+            all.push(Adversarial { index: victim.index, values, length: steps.norm.length(d), largest });
         }
         if observer.observe(&Done { inputs: some.len() }).is_break() {
             break;

@@ -2,7 +2,7 @@
 //!
 //! A perturbation d changes the code of an input by a linear map, z + L·d, and a gradient by z becomes one by d through Lᵀ:
 //!
-//! | frame | d is a change of | L |
+//! | basis | d is a change of | L |
 //! |---|---|---|
 //! | code | z itself | identity |
 //! | values | the input's values | the encoder |

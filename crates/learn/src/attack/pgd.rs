@@ -24,7 +24,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use thiserror::Error;
 
-/// How to climb.
+/// Parameters of projected gradient ascent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PgdParams {
     /// The shape of the ball.
@@ -39,7 +39,7 @@ pub struct PgdParams {
     pub range: Option<(f32, f32)>,
 }
 
-/// Parameters that cannot be climbed by.
+/// Why parameters are refused.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum PgdParamsError {
@@ -77,7 +77,7 @@ impl PgdParams {
         Self { norm: BallNorm::Linf, steps: 1, factor: 1.0, random_start: false, range: None }
     }
 
-    /// Whether it can be climbed by.
+    /// Checks every parameter once.
     pub fn validate(&self) -> Result<(), PgdParamsError> {
         if self.steps == 0 {
             return Err(PgdParamsError::NoSteps);
@@ -108,7 +108,7 @@ pub struct Victims<'a> {
 }
 
 /// What an attack works on: a network whose weights are loaded, how it sees inputs, and their noise.
-pub struct Attacked<'a> {
+pub struct AttackedNetwork<'a> {
     /// The network.
     pub pass: &'a mut Pass,
     /// How it sees inputs.
@@ -122,7 +122,7 @@ pub struct Attacked<'a> {
 /// Perturbations of inputs, and the codes they lead to.
 #[derive(Clone, Debug, Default)]
 pub struct Perturbed {
-    /// d in the coordinates of the frame, one row per input.
+    /// d in the coordinates of the basis, one row per input.
     pub d: Vec<f32>,
     /// z + L·d.
     pub codes: Vec<f32>,
@@ -131,19 +131,19 @@ pub struct Perturbed {
     room: Vec<f32>,
 }
 
-/// Climbs; the result is in `to`, whose memory is used again.
+/// Projected gradient ascent; the result is in `to`, whose memory is used again.
 ///
 /// Panics unless there are as many of everything as there are labels.
 pub fn pgd(
     params: &PgdParams,
-    frame: &PerturbationBasis,
+    basis: &PerturbationBasis,
     victims: Victims<'_>,
-    attacked: &mut Attacked<'_>,
+    attacked: &mut AttackedNetwork<'_>,
     seed: u64,
     to: &mut Perturbed,
 ) {
     let Victims { values, codes, labels, epsilons, numbers } = victims;
-    let (inputs, dim) = (labels.len(), frame.dim(attacked.codec));
+    let (inputs, dim) = (labels.len(), basis.dim(attacked.codec));
     assert!(epsilons.len() == inputs && numbers.len() == inputs, "a radius and a number per input");
     let Perturbed { d, codes: moved, by_d, by_codes, room } = to;
     d.clear();
@@ -151,7 +151,7 @@ pub fn pgd(
     by_d.resize(inputs * dim, 0.0);
     by_codes.resize(codes.len(), 0.0);
     moved.resize(codes.len(), 0.0);
-    let of_values = match frame {
+    let of_values = match basis {
         PerturbationBasis::Code => attacked.codec.is_values(),
         PerturbationBasis::Values => true,
         PerturbationBasis::Cosines(_) => false,
@@ -174,13 +174,13 @@ pub fn pgd(
     }
     let codec = attacked.codec;
     let mut move_codes = |d: &[f32], moved: &mut [f32]| {
-        frame.encode(codec, d, room, moved);
+        basis.encode(codec, d, room, moved);
         moved.iter_mut().zip(codes).for_each(|(moved, z)| *moved += z);
     };
     for _ in 0..params.steps {
         move_codes(d, moved);
         attacked.noisy.gradient(attacked.pass, codec, attacked.loss, (moved, labels), by_codes);
-        frame.encode_back(codec, by_codes, by_d);
+        basis.encode_back(codec, by_codes, by_d);
         d.par_chunks_mut(dim).zip(by_d.par_chunks(dim)).enumerate().for_each(|(at, (d, by_d))| {
             let step = params.factor * epsilons[at] / params.steps as f64;
             params.norm.step(by_d, step, d);

@@ -80,7 +80,7 @@ pub struct Convolution {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shortcut {
-    /// Which.
+    /// The value that is added.
     pub from: ValueIndex,
     /// How.
     pub kind: ShortcutKind,
@@ -151,7 +151,7 @@ pub enum ArchitectureError {
     /// A size of 0.
     #[error("layer {layer}: {what} must be at least 1")]
     Zero {
-        /// Which.
+        /// Number of the layer, counting from 0.
         layer: usize,
         /// What of it.
         what: &'static str,
@@ -159,7 +159,7 @@ pub enum ArchitectureError {
     /// A value that does not exist yet.
     #[error("layer {layer} takes value {value}, but only 0 to {layer} exist before it")]
     Forward {
-        /// Which.
+        /// Number of the layer, counting from 0.
         layer: usize,
         /// The value it names.
         value: usize,
@@ -167,7 +167,7 @@ pub enum ArchitectureError {
     /// The window does not fit.
     #[error("layer {layer}: a window of {kernel} with padding {padding} does not fit {height} x {width}")]
     Window {
-        /// Which.
+        /// Number of the layer, counting from 0.
         layer: usize,
         /// Rows and columns of the window.
         kernel: usize,
@@ -181,7 +181,7 @@ pub enum ArchitectureError {
     /// Padding as large as the window.
     #[error("layer {layer}: padding {padding} must be smaller than the window, {kernel}")]
     Padding {
-        /// Which.
+        /// Number of the layer, counting from 0.
         layer: usize,
         /// The padding.
         padding: usize,
@@ -191,7 +191,7 @@ pub enum ArchitectureError {
     /// A bias under a normalisation.
     #[error("layer {layer}: a bias before batch normalisation does nothing")]
     BiasAndNorm {
-        /// Which.
+        /// Number of the layer, counting from 0.
         layer: usize,
     },
     /// The shortcut does not fit.
@@ -199,7 +199,7 @@ pub enum ArchitectureError {
         "layer {layer}: its output is {channels} x {height} x {width}, the shortcut's {from_channels} x {from_height} x {from_width}"
     )]
     Shortcut {
-        /// Which.
+        /// Number of the layer, counting from 0.
         layer: usize,
         /// Of the layer.
         channels: usize,
@@ -225,7 +225,7 @@ pub enum ArchitectureError {
     /// A value that nobody takes.
     #[error("the output of layer {layer} is used by no layer")]
     Unused {
-        /// Which.
+        /// Number of the layer, counting from 0.
         layer: usize,
     },
     /// More layers than any network has.
@@ -245,7 +245,7 @@ pub enum ArchitectureError {
     /// Numbers beyond what memory could hold.
     #[error("layer {layer}: too large")]
     TooLarge {
-        /// Which.
+        /// Number of the layer, counting from 0.
         layer: usize,
     },
 }

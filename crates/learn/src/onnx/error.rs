@@ -29,7 +29,7 @@ pub enum OnnxError {
     /// The file cannot be read.
     #[error("{}: {reason}", path.display())]
     Read {
-        /// Which.
+        /// The file.
         path: PathBuf,
         /// Why.
         reason: io::Error,
@@ -37,7 +37,7 @@ pub enum OnnxError {
     /// The file is broken.
     #[error("{}: not a whole ONNX file: {reason}", path.display())]
     Broken {
-        /// Which.
+        /// The file.
         path: PathBuf,
         /// Where and how.
         reason: WireError,
@@ -66,7 +66,7 @@ pub enum OnnxError {
     /// The file is something else.
     #[error("{}: not an ONNX file: it has no graph", path.display())]
     NotOnnx {
-        /// Which.
+        /// The file.
         path: PathBuf,
     },
     /// Normalised numbers would leave the range of a network's.
@@ -74,7 +74,7 @@ pub enum OnnxError {
     InputMap {
         /// The network.
         path: PathBuf,
-        /// Which.
+        /// Why.
         reason: InputMapError,
     },
     /// The run-time refuses the graph.

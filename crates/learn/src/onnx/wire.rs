@@ -23,7 +23,7 @@ pub enum WireError {
     /// No field begins like that.
     #[error("byte {offset} begins no field of a protocol buffer")]
     Malformed {
-        /// Where.
+        /// Position of the byte.
         offset: usize,
     },
 }

@@ -89,7 +89,7 @@ pub enum RuntimeError {
     InputMap {
         /// The network.
         path: PathBuf,
-        /// Which.
+        /// Why.
         reason: InputMapError,
     },
     /// Layers that do not fit together.
@@ -97,7 +97,7 @@ pub enum RuntimeError {
     Architecture {
         /// The network.
         path: PathBuf,
-        /// Which.
+        /// Why.
         reason: ArchitectureError,
     },
     /// The two find another number of classes.

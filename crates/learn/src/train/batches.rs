@@ -65,7 +65,7 @@ fn vary(shape: Shape, down: isize, right: isize, mirrored: bool, image: &mut [f3
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gambeson_data::dataset::{Parts, Values};
+    use gambeson_data::dataset::{DatasetParts, Values};
 
     #[test]
     fn an_order_has_every_sample_once_and_changes_with_epoch_and_seed() {
@@ -96,7 +96,8 @@ mod tests {
     fn variations_are_those_of_the_place_in_the_run() {
         let shape = Shape { channels: 1, height: 8, width: 8 };
         let values = Values::U8((0..255).cycle().take(64 * 40).collect());
-        let parts = Parts { name: "x".into(), shape, values, labels: None, classes: vec![], sources: vec![] };
+        let parts =
+            DatasetParts { name: "x".into(), shape, values, labels: None, classes: vec![], sources: vec![] };
         let data = Dataset::new(parts).expect("data");
         let spec = DataSpec { name: "x".into(), samples: None, crop: 2, flip: true, evaluate: 0 };
         let samples: Vec<u32> = (0..40).collect();

@@ -113,7 +113,7 @@ pub enum TrainError {
     /// A file that would be replaced.
     #[error("{}: is there already, but the folder has no spec.toml; choose another folder", path.display())]
     Foreign {
-        /// Which.
+        /// The file.
         path: PathBuf,
     },
     /// Neither checkpoint can be read.

@@ -17,7 +17,7 @@ use super::setup::TrainSetup;
 use super::sgd::{average, descend};
 use crate::attack::noisy::Noisy;
 use crate::attack::perturbation_basis::PerturbationBasis;
-use crate::attack::pgd::{Attacked, Perturbed, PgdParams, Victims, pgd};
+use crate::attack::pgd::{AttackedNetwork, Perturbed, PgdParams, Victims, pgd};
 use crate::net::architecture::ArchitectureError;
 use crate::net::kernel::Isa;
 use crate::net::loss::{Loss, Targets};
@@ -189,7 +189,7 @@ impl<'a> Trainer<'a> {
                 epsilons: &epsilons,
                 numbers: &numbers,
             };
-            let mut attacked = Attacked {
+            let mut attacked = AttackedNetwork {
                 pass: &mut self.pass,
                 codec,
                 noisy: &mut self.noisy,

@@ -69,7 +69,7 @@ pub enum NetworkProblem {
     /// Numbers of another length.
     #[error("{name} has {found} numbers, the architecture {expected}")]
     Length {
-        /// Which.
+        /// Name of the list.
         name: String,
         /// There should be.
         expected: usize,
@@ -79,7 +79,7 @@ pub enum NetworkProblem {
     /// A list of numbers that the architecture needs, or one that it does not.
     #[error("{name} is {problem}")]
     Array {
-        /// Which.
+        /// Name of the list.
         name: String,
         /// `missing` or `not of this network`.
         problem: &'static str,
@@ -87,13 +87,13 @@ pub enum NetworkProblem {
     /// A number that is none.
     #[error("{name}: a number is not finite")]
     NotFinite {
-        /// Which.
+        /// Name of the list.
         name: String,
     },
     /// A variance that is none.
     #[error("{name}: a variance is not positive")]
     Variance {
-        /// Which.
+        /// Name of the list.
         name: String,
     },
     /// Normalisation that is none.

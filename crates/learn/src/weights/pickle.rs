@@ -18,7 +18,7 @@ pub enum PickleError {
     /// The bytes end within it.
     #[error("it ends at byte {offset}, within a pickle: the file was cut short")]
     Truncated {
-        /// Where.
+        /// Position of the byte.
         offset: usize,
     },
     /// An operation that state dicts do not need.
@@ -26,7 +26,7 @@ pub enum PickleError {
     Operation {
         /// Its code.
         operation: u8,
-        /// Where.
+        /// Position of the byte.
         offset: usize,
     },
     /// A function or class that state dicts do not need.
@@ -34,7 +34,7 @@ pub enum PickleError {
     Global {
         /// Module and name.
         name: String,
-        /// Where.
+        /// Position of the byte.
         offset: usize,
     },
     /// Objects within objects within objects.
@@ -42,19 +42,19 @@ pub enum PickleError {
     Depth {
         /// What is allowed.
         limit: usize,
-        /// Where.
+        /// Position of the byte.
         offset: usize,
     },
     /// Lists that are changed over and over while something else holds them.
     #[error("its lists would be copied to more than the length of the file at byte {offset}: refused")]
     Copies {
-        /// Where.
+        /// Position of the byte.
         offset: usize,
     },
     /// The program makes no sense.
     #[error("the pickle is damaged at byte {offset}")]
     Malformed {
-        /// Where.
+        /// Position of the byte.
         offset: usize,
     },
 }

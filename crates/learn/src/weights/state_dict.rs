@@ -57,7 +57,7 @@ pub enum StateDictError {
     /// A number that is none.
     #[error("tensor {name}: a number is not finite")]
     NotFinite {
-        /// Which.
+        /// Name of the tensor.
         name: String,
     },
 }

@@ -31,7 +31,7 @@ pub enum TorchError {
     /// A member of the archive.
     #[error("the archive's member {name} cannot be read: {reason}")]
     Member {
-        /// Which.
+        /// Name of the member.
         name: String,
         /// What the system said.
         reason: std::io::Error,
@@ -45,7 +45,7 @@ pub enum TorchError {
     /// A tensor that does not fit its storage.
     #[error("tensor {name}: {problem}")]
     Tensor {
-        /// Which.
+        /// Name of the tensor.
         name: String,
         /// What is wrong.
         problem: &'static str,
@@ -53,7 +53,7 @@ pub enum TorchError {
     /// The numbers end too early.
     #[error("the numbers of storage {key} are cut short: {expected} bytes expected, {found} found")]
     Truncated {
-        /// Which.
+        /// Name of the storage.
         key: String,
         /// Bytes that it should have.
         expected: usize,

@@ -18,7 +18,7 @@ const SWEPT: usize = 20_000;
 /// The most sweeps over all coordinates.
 const SWEEPS: usize = 30;
 /// The most steps of many flips at once.
-const CLIMBS: usize = 60;
+const ASCENTS: usize = 60;
 
 /// The best of `trials` rounded vertices after local search by single flips; where a flip needs a
 /// row that must be computed, steps of many flips at once come first. Entries are ±1.
@@ -41,7 +41,7 @@ pub fn best_vertex(operator: &Operator<'_>, rows: &UnitRows, trials: usize, rng:
     found.truncate(trials.div_ceil(4).min(IMPROVED));
     for vertex in &mut found {
         if !operator.stores_rows() {
-            vertex.climb(operator);
+            vertex.flip_together(operator);
         }
         vertex.value += flip_while_better(operator, &mut vertex.x, &mut vertex.image);
     }
@@ -68,10 +68,10 @@ impl Vertex {
     }
 
     /// Flips the most promising coordinates together, fewer of them when that gains nothing: one product per try.
-    fn climb(&mut self, operator: &Operator<'_>) {
+    fn flip_together(&mut self, operator: &Operator<'_>) {
         let n = self.x.len();
         let mut together = n;
-        for _ in 0..CLIMBS {
+        for _ in 0..ASCENTS {
             let mut promising: Vec<(f64, usize)> = (0..n)
                 .map(|i| (flip_gain(operator, &self.x, &self.image, i), i))
                 .filter(|(gain, _)| *gain > 0.0)

@@ -211,7 +211,7 @@ fn a_start_of_the_wrong_shape_is_refused() {
     }
 }
 
-/// Points from which a climb sees nothing: a symmetric one, where the columns of V span an invariant space, and one of
+/// Points from which an ascent sees nothing: a symmetric one, where the columns of V span an invariant space, and one of
 /// value zero.
 #[test]
 fn hopeless_starts_are_left() {

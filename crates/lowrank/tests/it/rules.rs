@@ -71,8 +71,11 @@ fn libraries_leave_the_process_alone() {
             }
             // A process loads ONNX Runtime once: the one exception.
             let is_static = |line: &str| {
-                let line = line.trim_start().trim_start_matches("pub ").trim_start_matches("pub(crate) ");
-                line.starts_with("static ")
+                let words: Vec<&str> = line.split_whitespace().take(4).collect();
+                words
+                    .iter()
+                    .position(|&word| word == "static")
+                    .is_some_and(|at| at == 0 || at == 1 && words[0].starts_with("pub"))
             };
             let state = code.lines().find(|line| is_static(line));
             assert!(state.is_none() || path.ends_with("onnx/library.rs"), "{}: {state:?}", path.display());
@@ -90,6 +93,55 @@ fn folders_have_few_files() {
     }
     for name in LIBRARIES.iter().chain(&["cli"]) {
         count(&sources_of(name));
+    }
+}
+
+/// A file that no module names is never compiled, and its tests never run.
+#[test]
+fn every_file_is_a_module() {
+    fn look(folder: &Path) {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                look(&path);
+                continue;
+            }
+            let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+            if path.extension().is_none_or(|ending| ending != "rs")
+                || ["lib", "main", "mod"].contains(&&*name)
+            {
+                continue;
+            }
+            let declared = ["lib.rs", "main.rs", "mod.rs"].iter().any(|parent| {
+                fs::read_to_string(folder.join(parent))
+                    .is_ok_and(|text| text.contains(&format!("mod {name};")))
+            });
+            assert!(declared, "{}: no module", path.display());
+        }
+    }
+    let crates = sources_of("lowrank").join("../..");
+    for entry in fs::read_dir(crates).expect("a folder") {
+        let home = entry.expect("an entry").path();
+        look(&home.join("src"));
+        let tests = home.join("tests");
+        if tests.is_dir() {
+            let folders = fs::read_dir(tests).expect("a folder").map(|entry| entry.expect("an entry").path());
+            folders.filter(|path| path.is_dir()).for_each(|folder| look(&folder));
+        }
+    }
+}
+
+/// What a user of the library needs is there by one name: its own tests have no other way in.
+#[test]
+fn tests_of_the_facade_name_no_other_library() {
+    let mut found = Vec::new();
+    for folder in ["tests", "benches"] {
+        code_below(&sources_of("gambeson").join("..").join(folder), &mut found);
+    }
+    assert!(found.len() > 8);
+    for (path, code) in found {
+        let others = LIBRARIES.iter().find(|name| code.contains(&format!("gambeson_{name}")));
+        assert_eq!(others, None, "{}", path.display());
     }
 }
 

@@ -32,14 +32,13 @@ pub(super) fn run(
     for path in figures.chain(&arguments.out) {
         writable(path)?;
     }
-    let mut params = params(arguments, context)?;
+    let params = params(arguments, context)?;
     params.validate(arguments.model.is_some())?;
     ensure!(arguments.pictures != Some(0), "--pictures 0: must be at least 1");
     catch_interrupts("stopping (press Ctrl-C again to quit)");
     let started = Instant::now();
     let reading = DataParams { split: arguments.split.into(), ..DataParams::default() };
     let data = LiveData::observed(context, |context| open_data(context, &arguments.data, &reading))?;
-    params.indices = Some(arguments.range.of(data.len())?.collect());
     let white_box = WhiteBoxParams {
         projection: arguments.projection.clone(),
         certificate: arguments.certificate.clone(),
@@ -68,7 +67,7 @@ pub(super) fn run(
     Ok(if attacked.broken().is_some_and(|broken| broken > 0) { Ended::FellShort } else { Ended::AsAsked })
 }
 
-/// What is asked, without the inputs that are chosen: how many there are is not known yet.
+/// What is asked.
 fn params(arguments: &AttackArguments, context: &Context) -> anyhow::Result<AttackParams> {
     let radius = match &arguments.certified {
         Some(path) => AttackRadius::Certified(open_certified(&noted(context), path)?),
@@ -87,6 +86,7 @@ fn params(arguments: &AttackArguments, context: &Context) -> anyhow::Result<Atta
         n: arguments.n,
         alpha: arguments.alpha,
         seed: arguments.seed,
+        inputs: arguments.range.selection(),
         pictures: arguments.pictures.unwrap_or(by_default),
         // In a figure of this command; a record has the first ones.
         misled_first: arguments.figure.figure.is_some(),

@@ -96,13 +96,7 @@ fn model_params(arguments: &SmoothArguments, context: &Context) -> anyhow::Resul
 }
 
 pub(super) fn selection(arguments: &SmoothArguments) -> InputSelection {
-    let range = &arguments.range;
-    InputSelection {
-        start: range.start as u64,
-        stop: range.stop.map(|stop| stop as u64),
-        every: range.every as u64,
-        shard: arguments.shard.into(),
-    }
+    InputSelection { shard: arguments.shard, ..arguments.range.selection() }
 }
 
 pub(super) fn draw_params(arguments: &SmoothArguments) -> DrawParams {

@@ -1,14 +1,11 @@
 //! The data of `project`: loaded, and in words.
 
-use crate::args::{BasisName, FitDataArguments};
+use crate::args::FitDataArguments;
 use crate::commands::data::params;
 use crate::live_data::LiveData;
 use crate::screen::shown;
-use anyhow::anyhow;
 use gambeson::fit::MomentsRecord;
-use gambeson::{Context, Error, open_data};
-use gambeson_data::dataset::{Dataset, Shape};
-use gambeson_data::energies::{Basis, EnergyParams};
+use gambeson::{Context, Dataset, EnergyParams, Shape, open_data};
 use std::time::Instant;
 
 /// Reads the data; also the seconds that took.
@@ -22,21 +19,10 @@ pub(super) fn load(arguments: &FitDataArguments, context: &Context) -> anyhow::R
 /// The coordinates asked for.
 pub(super) fn energy_params(arguments: &FitDataArguments) -> EnergyParams {
     EnergyParams {
-        basis: match arguments.basis {
-            BasisName::Dct => Basis::Dct,
-            BasisName::Pixel => Basis::Pixel,
-        },
+        basis: arguments.basis.into(),
         grid: arguments.grid.map(|grid| grid as usize),
         centre: arguments.centre,
         ..EnergyParams::default()
-    }
-}
-
-/// An error with the option that it is about.
-pub(super) fn named(error: Error) -> anyhow::Error {
-    match error.field() {
-        Some("grid") => anyhow!("--{error}"), // its text begins with the name of the field
-        _ => error.into(),
     }
 }
 

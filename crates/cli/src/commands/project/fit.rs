@@ -1,6 +1,6 @@
 //! `gambeson project fit`: a projection with a proven kappa, and its certificate.
 
-use super::energies::{describe, energy_params, load, named};
+use super::energies::{describe, energy_params, load};
 use super::live::LiveFit;
 use super::method::{in_few_words, method_of};
 use crate::args::FitArguments;
@@ -36,7 +36,7 @@ pub(super) fn run(
     let live = LiveFit::new();
     let fitted = gambeson::fit(&live.observed(context), &data, &params);
     live.finish();
-    let mut fitted = fitted.map_err(named)?;
+    let mut fitted = fitted?;
     fitted.seconds_read += seconds;
     if let Some(out) = &arguments.out {
         fitted.save(context, out, arguments.certificate.as_deref())?;

@@ -34,12 +34,10 @@ pub(super) fn method_of(
     error: Option<f64>,
     splits: &[usize],
 ) -> FitMethod {
-    let sparse = sparse_params(sparse);
-    match name {
-        FitMethodKind::Axis => FitMethod::Axis,
-        FitMethodKind::Pca => FitMethod::Pca,
-        FitMethodKind::SparsePca => FitMethod::SparsePca(sparse),
-        FitMethodKind::Algorithm3 => FitMethod::Algorithm3 { rank, error, splits: splits.to_vec(), sparse },
-        FitMethodKind::Robust => FitMethod::Robust,
+    match name.method(sparse_params(sparse)) {
+        FitMethod::Algorithm3 { sparse, .. } => {
+            FitMethod::Algorithm3 { rank, error, splits: splits.to_vec(), sparse }
+        }
+        method => method,
     }
 }

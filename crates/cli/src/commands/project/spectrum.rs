@@ -1,6 +1,6 @@
 //! `gambeson project spectrum`: the error of principal components and of coordinates, by rank.
 
-use super::energies::{describe, energy_params, load, named};
+use super::energies::{describe, energy_params, load};
 use crate::args::SpectrumArguments;
 use crate::ended::Ended;
 use crate::json;
@@ -21,7 +21,7 @@ pub(super) fn run(
 ) -> anyhow::Result<Ended> {
     let (data, seconds) = load(&arguments.data, context)?;
     let params = energy_params(&arguments.data);
-    let record = LiveData::observed(context, |context| spectrum(context, &data, &params).map_err(named))?;
+    let record = LiveData::observed(context, |context| spectrum(context, &data, &params))?;
     let record = SpectrumRecord { seconds_read: record.seconds_read + seconds, ..record };
     json::print_or(arguments.json, &record, stdout, |stdout| {
         write!(stdout, "{}", table(&record, &describe(&record.moments)).terminal())

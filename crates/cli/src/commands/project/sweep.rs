@@ -1,6 +1,6 @@
 //! `gambeson project sweep`: kappa against error, method by method. Rows are printed as they are found.
 
-use super::energies::{describe, energy_params, load, named};
+use super::energies::{describe, energy_params, load};
 use super::live::LiveFit;
 use super::method::{in_few_words, sparse_params};
 use crate::args::SweepArguments;
@@ -11,11 +11,10 @@ use crate::output::Output;
 use crate::progress::{above, duration, say};
 use crate::report::decimal::{down, up, up_to_places};
 use crate::screen::wrapped;
-use anyhow::anyhow;
 use gambeson::fit::{MomentsRecord, energies};
 use gambeson::progress::{SweepPoint, SweepProgress};
 use gambeson::project::sweep_channel;
-use gambeson::{Context, Error, Event, SweepParams, sweep_figure};
+use gambeson::{Context, Event, SweepParams, sweep_figure};
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,8 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) fn run(arguments: &SweepArguments, context: &Context) -> anyhow::Result<Ended> {
     let (data, _) = load(&arguments.data, context)?;
     let params = params(arguments);
-    let energies =
-        LiveData::observed(context, |context| energies(context, &data, &params.energy).map_err(named))?;
+    let energies = LiveData::observed(context, |context| energies(context, &data, &params.energy))?;
     let moments = MomentsRecord::new(&energies, arguments.data.centre);
     let rows = Rows {
         data: data.name().to_owned(),
@@ -36,12 +34,7 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context) -> anyhow::Resu
     let found = sweep_channel(&rows.observed(&live, context), &energies, &params);
     live.finish();
     rows.failed.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)?;
-    let found = found.map_err(|error| match error {
-        Error::Channel { channel, channels } => {
-            anyhow!("--channel {channel}: {} has channels 0 to {}", data.name(), channels - 1)
-        }
-        other => other.into(),
-    })?;
+    let found = found?;
     if let Some(figure) = &arguments.figure.figure {
         sweep_figure(&found).write(figure.paths())?;
     }

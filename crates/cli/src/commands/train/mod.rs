@@ -24,11 +24,12 @@ pub(super) fn run(
     context: &Context,
 ) -> anyhow::Result<Ended> {
     let TrainRequest { spec, out } = arguments.request(context.memory_limit())?;
+    let by_default = TrainParams::default();
     let params = TrainParams {
         beside: arguments.spec.parent().map(Path::to_path_buf),
-        checkpoint: arguments.checkpoint,
+        checkpoint: arguments.checkpoint.unwrap_or(by_default.checkpoint),
         time_limit: arguments.time_limit,
-        ..TrainParams::default()
+        ..by_default
     };
     let setup = LiveData::observed(context, |context| make_ready(context, spec, &params))?;
     let about = describe(&setup, setup.parameters()?);

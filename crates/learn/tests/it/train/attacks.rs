@@ -3,10 +3,10 @@
 use super::{IMAGE, low_block};
 use crate::net::reference::{Wide, scores};
 use gambeson_learn::attack::ball::BallNorm;
-use gambeson_learn::attack::inputs::{AttackError, AttackParams, Victim, attack_inputs};
+use gambeson_learn::attack::inputs::{PerturbError, PerturbParams, Victim, perturb_inputs};
 use gambeson_learn::attack::noisy::Noisy;
 use gambeson_learn::attack::perturbation_basis::PerturbationBasis;
-use gambeson_learn::attack::pgd::{Attacked, Perturbed, PgdParams, PgdParamsError, Victims, pgd};
+use gambeson_learn::attack::pgd::{AttackedNetwork, Perturbed, PgdParams, PgdParamsError, Victims, pgd};
 use gambeson_learn::input_codec::InputCodec;
 use gambeson_learn::net::architecture::Architecture;
 use gambeson_learn::net::kernel::Isa;
@@ -167,7 +167,7 @@ fn gradients_of_the_smoothed_objective_are_its_slopes() {
 fn attack(
     scene: &AttackScene,
     params: &PgdParams,
-    frame: &PerturbationBasis,
+    basis: &PerturbationBasis,
     sigma: f64,
     epsilons: &[f64],
 ) -> Perturbed {
@@ -181,9 +181,13 @@ fn attack(
         epsilons,
         numbers: &[7, 8, 9, 10],
     };
-    let mut attacked =
-        Attacked { pass: &mut pass, codec: &scene.codec, noisy: &mut noisy, loss: Loss::SoftCrossEntropy };
-    pgd(params, frame, victims, &mut attacked, 3, &mut to);
+    let mut attacked = AttackedNetwork {
+        pass: &mut pass,
+        codec: &scene.codec,
+        noisy: &mut noisy,
+        loss: Loss::SoftCrossEntropy,
+    };
+    pgd(params, basis, victims, &mut attacked, 3, &mut to);
     to
 }
 
@@ -191,17 +195,17 @@ fn attack(
 fn every_attack_stays_in_its_ball_and_raises_the_loss() {
     for projected in [false, true] {
         let scene = AttackScene::new(projected, 2);
-        let frames = [
+        let bases = [
             PerturbationBasis::Code,
             PerturbationBasis::Values,
-            PerturbationBasis::cosines(&scene.codec).expect("a frame"),
+            PerturbationBasis::cosines(&scene.codec).expect("a basis"),
         ];
-        for frame in &frames {
+        for basis in &bases {
             for (norm, size) in [(BallNorm::L2, 1.0), (BallNorm::Linf, 0.05)] {
                 let epsilons = [0.25, 0.5, 1.0, 2.0].map(|x| x * size);
                 let params = PgdParams::new(norm, 6);
-                let to = attack(&scene, &params, frame, SIGMA, &epsilons);
-                let dim = frame.dim(&scene.codec);
+                let to = attack(&scene, &params, basis, SIGMA, &epsilons);
+                let dim = basis.dim(&scene.codec);
                 for (d, epsilon) in to.d.chunks_exact(dim).zip(epsilons) {
                     let length = norm.length(d);
                     assert!(length <= epsilon * (1.0 + 1e-6) && length > 0.5 * epsilon, "{length} {epsilon}");
@@ -302,29 +306,29 @@ fn inputs_that_cannot_be_attacked_are_refused() {
         normalisation: None,
         training: None,
     };
-    let params = |sigma, draws, steps| AttackParams {
+    let params = |sigma, draws, steps| PerturbParams {
         pgd: PgdParams::new(BallNorm::L2, steps),
-        frame: PerturbationBasis::Values,
+        basis: PerturbationBasis::Values,
         sigma,
         draws,
         seed: 0,
         memory: MemoryLimit::NONE,
     };
     let victim = |epsilon, class, values| Victim { index: 3, values: vec![0.5; values], class, epsilon };
-    let attack = |params: AttackParams, victim: Victim| {
-        attack_inputs(&network, &scene.codec, &params, &[victim], &mut ())
+    let attack = |params: PerturbParams, victim: Victim| {
+        perturb_inputs(&network, &scene.codec, &params, &[victim], &mut ())
     };
     let good = attack(params(0.1, 2, 2), victim(0.5, 1, IMAGE.len())).expect("attacked");
     assert!(good.len() == 1 && good[0].length <= 0.5 && good[0].index == 3);
     for (epsilon, class, values) in [(f64::NAN, 1, 128), (-1.0, 1, 128), (0.5, 3, 128), (0.5, 1, 127)] {
         let refused = attack(params(0.1, 2, 2), victim(epsilon, class, values)).expect_err("refused");
-        assert!(matches!(refused, AttackError::Victim { index: 3, .. }), "{refused}");
+        assert!(matches!(refused, PerturbError::Victim { index: 3, .. }), "{refused}");
     }
     for (sigma, draws) in [(-0.1, 1), (f64::NAN, 1), (0.1, 0), (0.1, 1 << 20)] {
         let refused = attack(params(sigma, draws, 2), victim(0.5, 1, 128)).expect_err("refused");
-        assert!(matches!(refused, AttackError::Noise { .. }), "{refused}");
+        assert!(matches!(refused, PerturbError::Noise { .. }), "{refused}");
     }
-    assert!(matches!(attack(params(0.1, 1, 0), victim(0.5, 1, 128)), Err(AttackError::Params(_))));
-    let code = AttackParams { frame: PerturbationBasis::Code, ..params(0.1, 1, 1) };
-    assert!(matches!(attack(code, victim(0.5, 1, 128)), Err(AttackError::PerturbationBasis)));
+    assert!(matches!(attack(params(0.1, 1, 0), victim(0.5, 1, 128)), Err(PerturbError::Params(_))));
+    let code = PerturbParams { basis: PerturbationBasis::Code, ..params(0.1, 1, 1) };
+    assert!(matches!(attack(code, victim(0.5, 1, 128)), Err(PerturbError::PerturbationBasis)));
 }

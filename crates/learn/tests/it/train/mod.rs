@@ -7,7 +7,7 @@ mod runs;
 /// How a network sees an input.
 mod views;
 
-use gambeson_data::dataset::{Dataset, Parts, Shape, Values};
+use gambeson_data::dataset::{Dataset, DatasetParts, Shape, Values};
 use gambeson_learn::train::TrainSpec;
 use gambeson_learn::train::setup::{self, SetupObservers, TrainSetup};
 use gambeson_lowrank::MemoryLimit;
@@ -33,7 +33,7 @@ pub(crate) fn images(count: usize) -> Dataset {
         }
     }
     let labels = (0..count).map(|i| u16::try_from(label(i)).expect("small")).collect();
-    let parts = Parts {
+    let parts = DatasetParts {
         name: "bars".into(),
         shape: IMAGE,
         values: Values::U8(values),

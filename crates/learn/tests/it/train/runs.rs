@@ -304,7 +304,7 @@ fn parts_that_do_not_fit_and_broken_texts_are_refused() {
 #[test]
 fn data_that_do_not_fit_the_spec_are_refused() {
     let spec = &objectives()[1];
-    let unlabelled = gambeson_data::dataset::Dataset::new(gambeson_data::dataset::Parts {
+    let unlabelled = gambeson_data::dataset::Dataset::new(gambeson_data::dataset::DatasetParts {
         name: "x".into(),
         shape: super::IMAGE,
         values: images(40).values().clone(),

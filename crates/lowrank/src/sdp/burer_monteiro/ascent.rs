@@ -1,4 +1,4 @@
-//! The climb on the product of spheres: quasi-Newton and Newton steps, the dual read off a point, columns added and
+//! The ascent on the product of spheres: quasi-Newton and Newton steps, the dual read off a point, columns added and
 //! dropped.
 
 use crate::linalg::lanczos::TopEigenspace;
@@ -21,12 +21,12 @@ const FIRST_LOOK: f64 = 0.02;
 const PATIENCE: usize = 60;
 /// Share of V, against its criticality, below which a column may go.
 const NEGLIGIBLE_COLUMN: f64 = 0.03;
-/// Failed steps within one climb after which single precision is given up.
+/// Failed steps within one stage after which single precision is given up.
 const SINGLE_FAILURES: usize = 5;
 
-/// How a climb ended.
+/// How a stage of the ascent ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Climb {
+pub(super) enum StageEnd {
     /// The criticality aimed at, or the steps used up.
     Reached,
     /// No direction gains any more.
@@ -100,19 +100,19 @@ impl<'a> Ascent<'a> {
         }
     }
 
-    /// A criticality worth climbing to from a new place.
+    /// A criticality worth aiming at from a new place.
     pub(super) fn first_target(&self) -> f64 {
         (0.2 * self.state.criticality()).min(FIRST_LOOK)
     }
 
-    /// Climbs until the point is `target`-critical, with Newton steps where the other ones crawl.
-    pub(super) fn climb(
+    /// Ascends until the point is `target`-critical, with Newton steps where the other ones crawl.
+    pub(super) fn ascend(
         &mut self,
         target: f64,
         most: usize,
         upper: f64,
         observer: &mut dyn Observer<Progress>,
-    ) -> Climb {
+    ) -> StageEnd {
         let (mut since_progress, mut failures) = (0, 0);
         let mut lowest = self.state.criticality();
         while self.iterations < most {
@@ -137,7 +137,7 @@ impl<'a> Ascent<'a> {
             };
             self.iterations += 1;
             if !moved && self.evaluator.is_exact(&self.state) {
-                return Climb::Stuck;
+                return StageEnd::Stuck;
             }
             if !moved {
                 // The errors of single precision may be all that is left: once more from an exact point.
@@ -149,10 +149,10 @@ impl<'a> Ascent<'a> {
             }
             let progress = Progress { iteration: self.iterations, upper, lower: self.highest() };
             if observer.observe(&progress).is_break() {
-                return Climb::Interrupted;
+                return StageEnd::Interrupted;
             }
         }
-        Climb::Reached
+        StageEnd::Reached
     }
 
     fn quasi_newton_step(&mut self) -> bool {

@@ -9,7 +9,7 @@
 //! Newton step by conjugate gradients on the tangent space (`newton.rs`); all of it driven by `ascent.rs`. At a critical point M·V = Diag(y)·V with
 //! y_i = ⟨v_i, (MV)_i⟩; if also Diag(y) ⪰ M then V is optimal and y the dual optimum. The eigenspace that decides
 //! this starts from the columns of V, which span the cluster at the top. An eigenvector that violates
-//! Diag(y) ⪰ M is a direction to climb along: it becomes a further column (escape).
+//! Diag(y) ⪰ M is a direction of ascent: it becomes a further column (escape).
 //!
 //! **Deviation.** Besides V and matrices of its size, a copy of M in single precision is kept, half the size of M,
 //! unless M is sparse or known by its products alone.
@@ -27,7 +27,7 @@ use crate::linalg::unit_rows::UnitRows;
 use crate::observe::Observer;
 use crate::parameter::ParameterError;
 pub(crate) use crate::sdp::burer_monteiro::ascent::COLUMN_STEP;
-use crate::sdp::burer_monteiro::ascent::{Ascent, Climb, Dual};
+use crate::sdp::burer_monteiro::ascent::{Ascent, Dual, StageEnd};
 use crate::sdp::progress::{Progress, StopReason, relative_gap};
 use rand::Rng;
 
@@ -145,15 +145,15 @@ pub fn burer_monteiro(
     let mut stop = StopReason::IterationLimit;
     while ascent.iterations < params.max_iterations {
         let (before, steps_before) = (ascent.state.criticality(), ascent.iterations);
-        let climbed = ascent.climb(target, params.max_iterations, best.upper, observer);
+        let ended = ascent.ascend(target, params.max_iterations, best.upper, observer);
         let in_vain = ascent.state.criticality() > 0.5 * before;
         let in_vain = in_vain && best.weights.is_some();
-        if climbed == Climb::Interrupted && (in_vain || observer.drops_step()) {
+        if ended == StageEnd::Interrupted && (in_vain || observer.drops_step()) {
             stop = StopReason::Interrupted; // another look would not find much more
             break;
         }
         if ascent.iterations == steps_before && looked {
-            stop = StopReason::Stalled; // nothing left to climb, and that has been looked at
+            stop = StopReason::Stalled; // no direction of ascent left, and that has been looked at
             break;
         }
         ascent.settle();
@@ -163,7 +163,7 @@ pub fn burer_monteiro(
         best.improve(&dual);
         let lower = ascent.highest();
         let progress = Progress { iteration: ascent.iterations, upper: best.upper, lower };
-        if observer.observe(&progress).is_break() || climbed == Climb::Interrupted {
+        if observer.observe(&progress).is_break() || ended == StageEnd::Interrupted {
             stop = StopReason::Interrupted;
             break;
         }
@@ -174,7 +174,7 @@ pub fn burer_monteiro(
         // Nearly critical, yet not optimal: more columns are needed.
         if dual.theta - 1.0 > 20.0 * ascent.state.criticality() && ascent.escape(&dual.violating) {
             target = ascent.first_target();
-        } else if climbed == Climb::Stuck {
+        } else if ended == StageEnd::Stuck {
             stop = StopReason::Stalled;
             break;
         } else {
