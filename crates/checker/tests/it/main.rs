@@ -9,7 +9,7 @@
 //! * [`oracles`]: optima known by enumeration, and the theorems that relate them to the bounds.
 //! * [`binomial_exact`]: binomial tails between big integers; the judge of [`limits`], the confidence limits.
 //! * [`candidates`]: the prepared questions, with true and false answers put to them directly.
-//! * [`radii`]: quantiles, radii and the error of encoding.
+//! * [`radii`]: quantiles, radii and the error of encoding; [`units`]: that of converting stored numbers.
 
 mod binomial_exact;
 mod blocks;
@@ -23,3 +23,4 @@ mod oracles;
 mod radii;
 mod rational;
 mod soundness;
+mod units;

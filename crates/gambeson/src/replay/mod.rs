@@ -27,7 +27,6 @@ use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Of the draws of a record computed by ONNX Runtime, how many may differ as those of another version do.
@@ -121,7 +120,7 @@ pub fn check_records<C: Classifier>(
     params: &CheckRecordsParams,
 ) -> Result<RecordsCheck, Error> {
     context.run(|| {
-        let counter = |smoothing| Smoother::new(&model.classifier, Arc::clone(&model.space), smoothing);
+        let counter = |smoothing| Smoother::new(&model.classifier, model.space_for(data), smoothing);
         check(context, file, (model, data), params, |smoothing, check| check.run(&counter(smoothing)?))
     })
 }
@@ -138,7 +137,7 @@ pub fn check_records_by<E: std::error::Error + Send + Sync + 'static>(
 ) -> Result<RecordsCheck, Error> {
     let pool = Some(context.pool()?);
     check(context, file, (model, data), params, |smoothing, check| {
-        let plan = SmoothingPlan::new(model.classifier.clone(), Arc::clone(&model.space), smoothing)?;
+        let plan = SmoothingPlan::new(model.classifier.clone(), model.space_for(data), smoothing)?;
         check.run(BatchCallback::new(plan, SessionParams { pool, ..session.clone() }, classify))
     })
 }
@@ -149,7 +148,7 @@ fn check<C>(
     file: &RecordFile,
     (model, data): (&SmoothedModel<C>, &Dataset),
     params: &CheckRecordsParams,
-    draw: impl FnOnce(SmoothingParams, Checking<'_, C>) -> Result<RecordsCheck, Error>,
+    draw: impl FnOnce(SmoothingParams, Checking<'_>) -> Result<RecordsCheck, Error>,
 ) -> Result<RecordsCheck, Error> {
     let started = Instant::now();
     let records = match (&file.lines, file.rejected()) {
@@ -172,8 +171,7 @@ fn check<C>(
         let smoothing = smoothing(run, (model, data), fresh, params.batch)?;
         let chosen = chosen(records, params.sample, &mut checked);
         let to_draw = chosen.len();
-        let checking =
-            Checking { context, model, data, params, records, chosen, to_draw, fresh, checked, started };
+        let checking = Checking { context, data, params, records, chosen, to_draw, fresh, checked, started };
         checked = draw(smoothing, checking)?;
     } // else there is nothing that could be drawn
     checked.seconds = started.elapsed().as_secs_f64();
@@ -286,9 +284,8 @@ fn chosen<'a>(
 }
 
 /// A check under way.
-struct Checking<'a, C> {
+struct Checking<'a> {
     context: &'a Context,
-    model: &'a SmoothedModel<C>,
     data: &'a Dataset,
     params: &'a CheckRecordsParams,
     records: &'a [(usize, Record)],
@@ -302,7 +299,7 @@ struct Checking<'a, C> {
     started: Instant,
 }
 
-impl<C> Checking<'_, C> {
+impl Checking<'_> {
     fn run<S: DrawCounter>(mut self, mut counter: S) -> Result<RecordsCheck, Error>
     where
         S::Error: Send + Sync,
@@ -328,7 +325,7 @@ impl<C> Checking<'_, C> {
                 self.checked.findings.push(RecordFinding::of(*line, record, reason));
                 continue;
             }
-            let findings = examine(plan, record, &input(self.data, index, self.model), classes)
+            let findings = examine(plan, record, &input(self.data, index), classes)
                 .map_err(|reason| Error::Replay { index, reason: Box::new(reason) })?;
             let findings = findings.iter().map(|it| RecordFinding::of(*line, record, it.to_string()));
             self.checked.findings.extend(findings);
@@ -343,7 +340,7 @@ impl<C> Checking<'_, C> {
         S::Error: Send + Sync,
     {
         for (line, record) in std::mem::take(&mut self.chosen) {
-            let row = input(self.data, record.index, self.model);
+            let row = input(self.data, record.index);
             let classes = self.data.classes().len();
             let found =
                 self.observed(record, |observer| replay(&mut *counter, record, &row, classes, observer))?;
@@ -378,7 +375,7 @@ impl<C> Checking<'_, C> {
         let chosen = std::mem::take(&mut self.chosen);
         let (all, alpha) = (chosen.len() as u64, chosen.first().map_or(0.001, |(_, it)| it.run.common.alpha));
         for (line, record) in chosen {
-            let row = input(self.data, record.index, self.model);
+            let row = input(self.data, record.index);
             let found =
                 self.observed(record, |observer| compare(&mut *counter, record, &row, all, observer))?;
             let Some(compared) = found else { break };

@@ -18,7 +18,6 @@ use gambeson_smooth::smoother::{DrawCounter, Smoother, SmoothingPlan, default_ta
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 
 /// Records of the inputs asked for, and what they come to.
 #[derive(Clone, Debug)]
@@ -82,7 +81,7 @@ pub fn certify<C: Classifier>(
 ) -> Result<CertifiedRun, Error> {
     context.run(|| {
         let job = certification(context, model, data, params)?;
-        let space = Arc::clone(&model.space);
+        let space = model.space_for(data);
         let smoother = Smoother::new(&model.classifier, space, job.job.smoothing.clone())?;
         job.run(&smoother)
     })
@@ -100,7 +99,7 @@ pub fn certify_by<E: std::error::Error + Send + Sync + 'static>(
 ) -> Result<CertifiedRun, Error> {
     let pool = Some(context.pool()?);
     let job = certification(context, model, data, params)?;
-    let space = Arc::clone(&model.space);
+    let space = model.space_for(data);
     let plan = SmoothingPlan::new(model.classifier.clone(), space, job.job.smoothing.clone())?;
     job.run(BatchCallback::new(plan, SessionParams { pool, ..session.clone() }, classify))
 }
