@@ -19,7 +19,7 @@ pub struct Analysis {
     pub(super) any_class: bool,
     pub(super) radii: Vec<Radius>,
     pub(super) logs: Vec<AnalysedLog>,
-    /// At each radius the number of the best log, and its accuracy.
+    /// At each radius the number of the best log, the first of equals, and its accuracy.
     pub(super) best: Vec<(usize, f64)>,
     /// The first two logs compared, if asked for.
     pub(super) paired: Option<Vec<Paired>>,

@@ -135,7 +135,7 @@ pub struct EnvelopeRecord {
     pub acr: Option<f64>,
     /// Null.
     pub abstained: Option<f64>,
-    /// The files of the best log at each radius.
+    /// The files of the best log at each radius, the first of equals.
     pub best: Vec<String>,
 }
 

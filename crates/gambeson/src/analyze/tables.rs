@@ -4,6 +4,7 @@ use super::analysis::Analysis;
 use super::details::{self, NOTHING, number};
 use super::log::AnalysedLog;
 use super::read::in_cosines;
+use gambeson_report::decimal::down_to_places;
 use gambeson_report::table::Table;
 use gambeson_smooth::analysis::{Dialect, RadiusNorm};
 use gambeson_smooth::record::LimitChoice;
@@ -83,17 +84,20 @@ impl Analysis {
             Row::Log(log) => log.scores.images().map_or(NOTHING.to_owned(), |images| images.to_string()),
             _ => String::new(),
         });
+        let accuracy = |value: f64| format!("{value:.digits$}");
+        let (bound, none) = (|value| down_to_places(value, digits), || NOTHING.to_owned());
         for (at, radius) in self.radii.iter().enumerate() {
             table.column("", &format!("r = {radius}"), &rows, |row| match row {
                 Row::Log(log) => {
-                    let best = self.compared() && std::ptr::eq(log, &raw const self.logs[self.best[at].0]);
-                    format!("{:.digits$}{}", log.accuracy[at], if best { "*" } else { "" })
+                    let shown = accuracy(log.accuracy[at]);
+                    let best = self.compared() && shown == accuracy(self.best[at].1);
+                    shown + if best { "*" } else { "" }
                 }
-                Row::Exact(log) => bound(log.high_probability.as_ref().map(|bound| bound.exact[at]), digits),
+                Row::Exact(log) => log.high_probability.as_ref().map_or(none(), |it| bound(it.exact[at])),
                 Row::Bernstein(log) => {
-                    bound(log.high_probability.as_ref().map(|bound| bound.bernstein[at]), digits)
+                    log.high_probability.as_ref().map_or(none(), |it| bound(it.bernstein[at]))
                 }
-                Row::Envelope => format!("{:.digits$}", self.best[at].1),
+                Row::Envelope => accuracy(self.best[at].1),
             });
         }
         table.column("", "ACR", &rows, |row| match row {
@@ -111,7 +115,7 @@ impl Analysis {
     fn notes(&self, advice: Advice) -> Vec<String> {
         let mut notes = Vec::new();
         if self.compared() {
-            notes.push("*: the best log at that radius.".to_owned());
+            notes.push("*: the highest accuracy at that radius.".to_owned());
         } else if let Some(difference) = &self.incomparable {
             notes.push(format!("Not compared: {difference}; {} compares them all the same.", advice.mixed));
         }
@@ -176,30 +180,5 @@ fn acr_digits(norm: RadiusNorm, digits: usize) -> usize {
     match norm {
         RadiusNorm::L2 => digits,
         RadiusNorm::Linf => digits + 2,
-    }
-}
-
-/// A lower bound, never rounded up.
-fn bound(value: Option<f64>, digits: usize) -> String {
-    value.map_or(NOTHING.to_owned(), |value| {
-        let nearest = format!("{value:.digits$}");
-        let unit = 10_f64.powi(-i32::try_from(digits).unwrap_or(i32::MAX));
-        match nearest.parse::<f64>() {
-            Ok(above) if above > value => format!("{:.digits$}", (above - unit).max(0.0)),
-            _ => nearest,
-        }
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lower_bounds_are_never_rounded_up() {
-        assert_eq!(bound(Some(0.5976), 3), "0.597");
-        assert_eq!(bound(Some(0.5), 3), "0.500");
-        assert_eq!(bound(Some(0.000_9), 3), "0.000");
-        assert_eq!(bound(None, 3), NOTHING);
     }
 }
