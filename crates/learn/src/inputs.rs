@@ -18,6 +18,11 @@ pub fn data_name(data: &Dataset) -> String {
     format!("{} sha256:{}", data.name(), data.sha256())
 }
 
+/// The name and the hash in what records call a data set; `None` in another text.
+pub fn named_data(recorded: &str) -> Option<(&str, &str)> {
+    recorded.rsplit_once(" sha256:")
+}
+
 /// Sample `index` with its label, as stored: for a space of inputs [in that unit](gambeson_smooth::space::Space::stored_in).
 ///
 /// # Panics

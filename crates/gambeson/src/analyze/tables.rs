@@ -2,11 +2,14 @@
 
 use super::analysis::Analysis;
 use super::details::{self, NOTHING, number};
+use super::dimension::{Dimension, DimensionSource};
 use super::log::AnalysedLog;
 use super::read::in_cosines;
+use gambeson_learn::inputs::named_data;
 use gambeson_report::decimal::down_to_places;
 use gambeson_report::table::Table;
-use gambeson_smooth::analysis::{Dialect, RadiusNorm};
+use gambeson_report::text::shown;
+use gambeson_smooth::analysis::{Dialect, LoggedRun, RadiusNorm};
 use gambeson_smooth::record::LimitChoice;
 
 /// What notes below tables call the parameters that they recommend: a program puts its options there.
@@ -16,12 +19,18 @@ pub struct Advice {
     pub mixed: &'static str,
     /// What proves κ again.
     pub projections: &'static str,
+    /// What compares records with their data.
+    pub check: &'static str,
 }
 
 impl Default for Advice {
     /// Fields of [`AnalyzeParams`](crate::AnalyzeParams).
     fn default() -> Self {
-        Self { mixed: "the parameter mixed", projections: "the parameter projections" }
+        Self {
+            mixed: "the parameter mixed",
+            projections: "the parameter projections",
+            check: "check_records",
+        }
     }
 }
 
@@ -124,6 +133,13 @@ impl Analysis {
                 "ℓ∞ radii are those of z divided by κ = {kappa} as given, which nothing here proves."
             ));
         }
+        if let Some(Dimension { value, from: DimensionSource::Given }) =
+            self.logs.first().and_then(|log| log.dimension.as_ref())
+        {
+            notes.push(format!(
+                "ℓ∞ radii are those in ℓ2 divided by √n for n = {value} coordinates as given, which nothing here proves."
+            ));
+        }
         if let Some(bound) = self.logs.iter().find_map(|log| log.high_probability.as_ref()) {
             notes.push(format!(
                 "exact, Bernstein: lower bounds with probability 1 − {} over all draws, for all radii at once; exact \
@@ -156,6 +172,7 @@ impl Analysis {
                 }
             },
         );
+        let dimension = log.dimension.as_ref().map_or_else(String::new, |it| dimension(it, source, advice));
         let cosines = if in_cosines(source) { " ℓ∞ is of cosine coefficients." } else { "" };
         let goal = run.and_then(|run| run.goal.as_ref()).map_or_else(String::new, |goal| {
             let targets: Vec<String> = goal.targets.iter().map(ToString::to_string).collect();
@@ -169,10 +186,23 @@ impl Analysis {
             )
         });
         Some(format!(
-            "{}: certified from its counts, σ = {sigma}{given}, α = {alpha}, {limits} limits.{kappa}{cosines}{goal}",
+            "{}: certified from its counts, σ = {sigma}{given}, α = {alpha}, {limits} limits.{kappa}{dimension}{cosines}{goal}",
             log.label
         ))
     }
+}
+
+/// Whether the number of coordinates that ℓ∞ radii rest on is known to be right; nothing where it was given.
+fn dimension(Dimension { value, from }: &Dimension, source: &LoggedRun, advice: Advice) -> String {
+    let data = source.data.as_deref().and_then(named_data).map_or("the data", |(name, _)| name);
+    let sure = match from {
+        DimensionSource::Given => return String::new(),
+        DimensionSource::Data => format!("as {} has", shown(data)),
+        DimensionSource::Recorded => {
+            format!("as recorded, which was not compared with {}: {} does", shown(data), advice.check)
+        }
+    };
+    format!(" ℓ∞ radii are those in ℓ2 divided by √n for n = {value} coordinates, {sure}.")
 }
 
 /// Radii in ℓ∞ are small.

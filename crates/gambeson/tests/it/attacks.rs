@@ -116,6 +116,10 @@ fn certified_inputs_are_attacked_at_their_radii() {
     };
     let other = refused(&of(&inputs, 0.25));
     assert!(matches!(other, AttackError::OtherRun { what: "sigma", .. }), "{other}");
+    let mut changed = inputs.clone();
+    changed.records[0].run.dimension = 1;
+    let other = refused(&of(&changed, SIGMA));
+    assert!(matches!(other, AttackError::OtherRun { what: "number of coordinates", .. }), "{other}");
     let nothing = refused(&AttackParams { indices: Some(vec![1]), ..of(&inputs, SIGMA) });
     assert!(matches!(nothing, AttackError::NothingCertified { .. }), "{nothing}");
     let silent = refused(&AttackParams { sigma: None, ..of(&inputs, SIGMA) });
