@@ -125,6 +125,7 @@ pub use encoding::perturbed::{encoding_error_within, farthest_input, quotient_er
 pub use encoding::product::{
     Coordinates, encode, encoding_error_of_blocks, encoding_error_of_both, encoding_error_of_moved,
 };
+pub use encoding::unit::in_units;
 pub use error::{CheckError, MatrixProblem, Rejected};
 pub use quadratic::check::{
     InfToOneBound, InfToTwoBound, QuadraticBound, RelaxationValue, SpectralBound, VertexValue,

@@ -5,7 +5,7 @@
 
 use crate::convert::{self, ConvertError};
 use crate::input_codec::{InputCodec, InputCodecError};
-use crate::inputs::data_name;
+use crate::inputs::{data_name, quantum};
 use crate::onnx::{Normalisation, OnnxError, import::Unsupported};
 use crate::runtime::{
     self, LoadParams, LoadedModel, NetworkModel, OwnModel, OwnModelError, Runtime, RuntimeChoice,
@@ -67,7 +67,8 @@ pub struct NoiseParams<'a> {
     pub certificate: Option<&'a Path>,
     /// Relative level of the noise in each coordinate of the projection. Default: the same in all.
     pub levels: Option<&'a [f64]>,
-    /// What a unit of the inputs means; [`quantum`](crate::inputs::quantum) tells it for a data set. Default: 1.
+    /// What a unit of the grid means that noisy inputs are rounded to, without a projection;
+    /// [`quantum`](crate::inputs::quantum) tells it for a data set. Default: 1.
     pub quantum: Quantum,
 }
 
@@ -100,7 +101,7 @@ pub struct SmoothedModel<C> {
     pub name: String,
     /// What computes it, if it is a network.
     pub runtime: Option<Runtime>,
-    /// Where noise is added.
+    /// Where noise is added; [`space_for`](Self::space_for) takes samples of a data set as they are stored.
     pub space: Arc<Space>,
     /// The projection whose coordinates these are, if it is one.
     pub projection: Option<ProvenProjection>,
@@ -264,6 +265,15 @@ impl<C> SmoothedModel<C> {
     pub fn map<D>(self, change: impl FnOnce(C) -> D) -> SmoothedModel<D> {
         let Self { classifier, name, runtime, space, projection, files } = self;
         SmoothedModel { classifier: change(classifier), name, runtime, space, projection, files }
+    }
+
+    /// Where noise is added, for samples of a data set as they are stored.
+    pub fn space_for(&self, data: &Dataset) -> Arc<Space> {
+        let stored = quantum(data);
+        if self.space.stored() == stored {
+            return Arc::clone(&self.space);
+        }
+        Arc::new(Space::clone(&self.space).stored_in(stored))
     }
 
     /// What records of a run over a data set call everything.

@@ -10,7 +10,7 @@
 //! * [`binomial_exact`]: binomial tails between big integers; the judge of [`limits`], the confidence limits.
 //! * [`candidates`]: the prepared questions, with true and false answers put to them directly.
 //! * [`compositions`]: public calls in any order, again and again, with values that do not belong together.
-//! * [`radii`]: quantiles, radii and the error of encoding.
+//! * [`radii`]: quantiles, radii and the error of encoding; [`units`]: that of converting stored numbers.
 
 mod binomial_exact;
 mod blocks;
@@ -26,3 +26,4 @@ mod oracles;
 mod radii;
 mod rational;
 mod soundness;
+mod units;

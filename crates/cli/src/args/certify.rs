@@ -115,7 +115,7 @@ pub(crate) struct SmoothArguments {
     /// Append one record per input to this file; inputs already in it are skipped.
     #[arg(long, value_name = "RUN.jsonl", help_heading = OUTPUT)]
     pub(crate) out: Option<PathBuf>,
-    /// Write the table of Cohen et al., tab-separated.
+    /// Write the table of Cohen et al., tab-separated. An existing file is overwritten only with --force.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) tsv: Option<PathBuf>,
     /// Print one JSON object instead of text.

@@ -48,6 +48,9 @@ pub struct AnalyzeParams {
     pub envelope: bool,
     /// Compare logs even if their inputs differ.
     pub mixed: bool,
+    /// Where installed and imported data sets live, with which the dimension of logs is compared: `$GAMBESON_DATA`, or the
+    /// data directory of the platform, if `None`.
+    pub data_folder: Option<PathBuf>,
     /// Names of the logs in tables and figures, one each. If empty, they are made from the paths.
     pub labels: Vec<String>,
 }

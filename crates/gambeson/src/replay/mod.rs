@@ -27,7 +27,6 @@ pub use plan::NO_PROJECTION;
 use plan::{compare_run, smoothing};
 pub use sample::{MissedForgery, RecordSample};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Parameters of [`check_records`].
@@ -96,7 +95,7 @@ pub fn check_records<C: Classifier>(
     params: &CheckRecordsParams,
 ) -> Result<RecordsCheck, Error> {
     context.run(|| {
-        let counter = |smoothing| Smoother::new(&model.classifier, Arc::clone(&model.space), smoothing);
+        let counter = |smoothing| Smoother::new(&model.classifier, model.space_for(data), smoothing);
         check(context, file, (model, data), params, |smoothing, check| check.run(&counter(smoothing)?))
     })
 }
@@ -113,7 +112,7 @@ pub fn check_records_by<E: std::error::Error + Send + Sync + 'static>(
 ) -> Result<RecordsCheck, Error> {
     let pool = Some(context.pool()?);
     check(context, file, (model, data), params, |smoothing, check| {
-        let plan = SmoothingPlan::new(model.classifier.clone(), Arc::clone(&model.space), smoothing)?;
+        let plan = SmoothingPlan::new(model.classifier.clone(), model.space_for(data), smoothing)?;
         check.run(BatchCallback::new(plan, SessionParams { pool, ..session.clone() }, classify))
     })
 }
@@ -124,7 +123,7 @@ fn check<C>(
     file: &RecordFile,
     (model, data): (&SmoothedModel<C>, &Dataset),
     params: &CheckRecordsParams,
-    draw: impl FnOnce(SmoothingParams, Checking<'_, C>) -> Result<RecordsCheck, Error>,
+    draw: impl FnOnce(SmoothingParams, Checking<'_>) -> Result<RecordsCheck, Error>,
 ) -> Result<RecordsCheck, Error> {
     let started = Instant::now();
     let recorded = match (&file.recorded, file.rejected()) {
@@ -156,10 +155,7 @@ fn check<C>(
     if run.dimension == model.space.input_dim() as u64 {
         let fresh = params.nonce.filter(|&nonce| Some(nonce) != run.common.nonce || !checked.seed_derived);
         let smoothing = smoothing(run, (model, data), fresh, params.batch)?;
-        checked = draw(
-            smoothing,
-            Checking::new(context, (model, data), params, recorded, fresh, checked, started),
-        )?;
+        checked = draw(smoothing, Checking::new(context, data, params, recorded, fresh, checked, started))?;
     } // else there is nothing that could be drawn
     checked.conclude(recorded, data_name(data))?;
     checked.seconds = started.elapsed().as_secs_f64();

@@ -114,6 +114,10 @@ fn certified_inputs_are_attacked_at_their_radii() {
     };
     let other = refused(&of(&inputs, 0.25));
     assert!(matches!(other, AttackError::OtherRun { what: "sigma", .. }), "{other}");
+    let mut changed = inputs.clone();
+    changed.records[0].run.dimension = 1;
+    let other = refused(&of(&changed, SIGMA));
+    assert!(matches!(other, AttackError::OtherRun { what: "number of coordinates", .. }), "{other}");
     let nothing = refused(&AttackParams {
         inputs: InputSelection { stop: Some(2), start: 1, ..every(1) },
         ..of(&inputs, SIGMA)

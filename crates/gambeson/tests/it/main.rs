@@ -8,6 +8,8 @@ mod attacks;
 mod checks;
 /// Threads, memory, interruption.
 mod contexts;
+/// What l_inf radii without a projection rest on.
+mod dimensions;
 /// Data sets, projections and networks as files.
 mod files;
 /// Results as data.

@@ -117,7 +117,7 @@ impl SmoothingPlan {
         let map = self.classifier.input_map.as_ref().filter(|_| self.space.is_identity());
         let centre = Centre::new(&code, self.params.noise.value(), self.grid, map)?;
         let encoding = encoding_error_of_both(error, centre.error());
-        let perturbed = self.space.perturbed_error(input, self.params.noise, self.grid);
+        let perturbed = self.space.perturbed_error(input, self.params.noise, self.grid)?;
         let errors = Errors { encoding, perturbed };
         if errors.sum().is_finite() {
             Ok((centre, errors))

@@ -259,7 +259,7 @@ fn errors_of_perturbed_inputs_are_covered() {
             let grid = Grid::new(0.25, Quantum::One, None).expect("a grid");
             let unit = quantum.inverse();
             let input: Vec<f64> = normal(2 * n, 3).iter().map(|x| (x * unit).round()).collect();
-            let bound = space.perturbed_error(&input, noise, grid);
+            let bound = space.perturbed_error(&input, noise, grid).expect("finite");
             assert!(bound > 0.0 && bound < 1e-9, "{representation:?} {quantum:?}: {bound}");
             for seed in 0..20 {
                 // In a random direction, by as much as any radius can be about.
@@ -280,7 +280,7 @@ fn errors_of_perturbed_inputs_are_covered() {
         let grid = Grid::new(0.25, quantum, None).expect("a grid");
         let (space, unit) = (Space::identity(48).with_quantum(quantum), quantum.inverse());
         let input: Vec<f64> = normal(48, 3).iter().map(|x| (x * unit).round()).collect();
-        let bound = space.perturbed_error(&input, noise, grid);
+        let bound = space.perturbed_error(&input, noise, grid).expect("finite");
         assert!(bound > 0.0 && bound < 1e-9, "{quantum:?}: {bound}");
         let mut largest = 0.0_f64;
         for seed in 0..200 {
