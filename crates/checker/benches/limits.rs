@@ -13,7 +13,9 @@ use std::hint::black_box;
 use std::time::Instant;
 
 fn main() -> Result<(), StatisticsError> {
-    println!("           k of           n  alpha   clopper-pearson   mixture    radius  two-sided   (microseconds)");
+    println!(
+        "           k of           n  alpha   clopper-pearson   mixture    radius  two-sided   (microseconds)"
+    );
     for (k, n) in [
         (90, 100),
         (900, 1000),

@@ -102,7 +102,8 @@ impl<'a> PreparedForm<'a> {
             };
             error = Some(kept.iter().map(of_row).collect());
         }
-        let whole = product.as_ref().map_or(matrix, |entries| Quadratic::Dense { entries, dim: matrix.dim() });
+        let whole =
+            product.as_ref().map_or(matrix, |entries| Quadratic::Dense { entries, dim: matrix.dim() });
         let reduction = match dropped {
             DroppedEntries::Nothing => Reduction::Whole,
             DroppedEntries::Pairs(pairs) => without_pairs(whole, &kept, pairs)?,
@@ -236,11 +237,7 @@ impl<'a> PreparedForm<'a> {
 }
 
 /// A sparse matrix without these pairs, both triangles. One that is named again is zero by then, and costs nothing.
-fn without_pairs(
-    matrix: Quadratic<'_>,
-    kept: &[usize],
-    pairs: &[(u32, u32)],
-) -> Result<Reduction, Rejected> {
+fn without_pairs(matrix: Quadratic<'_>, kept: &[usize], pairs: &[(u32, u32)]) -> Result<Reduction, Rejected> {
     let Quadratic::Sparse { dim, offsets, indices, values } = matrix else {
         return Err(Rejected::BadProposal { index: 0 });
     };

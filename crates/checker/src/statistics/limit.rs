@@ -153,7 +153,9 @@ impl LimitTrial {
             return Err(StatisticsError::Environment);
         }
         let (alpha, mixture) = match (method, rule) {
-            (LimitMethod::ClopperPearson | LimitMethod::Randomised(_), SamplingRule::Fixed) => (failure, false),
+            (LimitMethod::ClopperPearson | LimitMethod::Randomised(_), SamplingRule::Fixed) => {
+                (failure, false)
+            }
             (LimitMethod::Mixture, _) => (failure, true),
             (LimitMethod::MixtureAndLast, SamplingRule::MixtureAndLast { last }) => {
                 (failure.half(), tally.trials() != last)
@@ -173,7 +175,17 @@ impl LimitTrial {
         };
         let (target, mass) = (Logarithm::of(alpha.into()), Mass::new(n, k));
         let ratio = if mixture { Ratio { n: n + 1.0, k: k + 1.0 } } else { Ratio { n, k } };
-        Ok(Some(Self { n, k, alpha, mixture, discount, target, mass, ratio, thread: CheckedThread::default() }))
+        Ok(Some(Self {
+            n,
+            k,
+            alpha,
+            mixture,
+            discount,
+            target,
+            mass,
+            ratio,
+            thread: CheckedThread::default(),
+        }))
     }
 
     /// α, or the half of it that these counts may use; at most one half.

@@ -229,10 +229,9 @@ impl fmt::Display for StatisticsError {
             StatisticsError::Tally { successes, trials } => {
                 write!(f, "{successes} of {trials} is not a count: there must be 1 to {MOST_TRIALS} draws")
             }
-            StatisticsError::RunnerUp { count, runner_up, trials } => write!(
-                f,
-                "a class with {count} of {trials} draws has no runner-up with {runner_up} of them"
-            ),
+            StatisticsError::RunnerUp { count, runner_up, trials } => {
+                write!(f, "a class with {count} of {trials} draws has no runner-up with {runner_up} of them")
+            }
             StatisticsError::WrongLimit { method, rule } => write!(
                 f,
                 "the {} limit does not hold for counts sampled by the {rule} rule; use mixture",

@@ -4,8 +4,8 @@ use crate::cases::{
     Stored, generator, good_weights, gram, normal, normals, scaled_eigenvalue, signs, singular, symmetric,
 };
 use gambeson_checker::{
-    Certificate, CheckError, Domain, InfToTwoBound, MatrixProblem, Quadratic, Rejected, RelaxationValue, relaxation_value,
-    vertex_value,
+    Certificate, CheckError, Domain, InfToTwoBound, MatrixProblem, Quadratic, Rejected, RelaxationValue,
+    relaxation_value, vertex_value,
 };
 use gambeson_lowrank::sdp::scale::{check, check_dilation, spectral_norm};
 use rand::RngExt;
@@ -215,11 +215,8 @@ fn dilations_have_empty_diagonal_blocks() {
     let weighted = Certificate { weights: vec![3.0, 1.0, 2.0], ..certificate.clone() };
     let bound = check_dilation(dilation, 1, &weighted, 1).expect("well scaled").value();
     assert!((3.0..3.0 + 1e-6).contains(&bound), "{bound}");
-    let lower = vertex_value(dilation, &[1.0; 3], 1)
-        .expect("a vertex")
-        .of_dilation(1)
-        .expect("a dilation")
-        .value();
+    let lower =
+        vertex_value(dilation, &[1.0; 3], 1).expect("a vertex").of_dilation(1).expect("a dilation").value();
     assert!((3.0 - 1e-6..=3.0).contains(&lower), "{lower}");
     let relaxed = relaxation_value(dilation, Domain::Cube, &[0.0; 3], 1, 1).expect("feasible");
     assert!(relaxed.of_dilation(1).expect("a dilation").value() <= 0.0);

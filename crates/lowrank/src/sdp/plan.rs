@@ -13,9 +13,9 @@
 use crate::linalg::matrix::SparseMatrix;
 use crate::linalg::ordering::{Ordering, minimum_degree};
 use crate::sdp::problem::Problem;
-use gambeson_checker::rounding::add_up;
 /// Of a factor the lengths of its rows are all that counts where all entries are dropped, and no weights are needed.
 pub use gambeson_checker::DroppedEntries as Paid;
+use gambeson_checker::rounding::add_up;
 use gambeson_checker::{CheckError, Domain, EliminationOrder, PreparedForm, Quadratic, Rejected};
 use std::time::Instant;
 

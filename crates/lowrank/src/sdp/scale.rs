@@ -56,8 +56,7 @@ pub fn check_as_planned(
         let prepared = PreparedFactor::new(factor, dim, rank, certificate, threads)?.stopped_by(stop);
         return Ok(least_of_gram(prepared.gram(), threads, |scale| prepared.bound(scale))?);
     }
-    let mut form =
-        PreparedForm::without(matrix, certificate.domain, &plan.paid, threads)?.stopped_by(stop);
+    let mut form = PreparedForm::without(matrix, certificate.domain, &plan.paid, threads)?.stopped_by(stop);
     if let Some(order) = &plan.order {
         form = form.ordered(order.clone())?;
     }

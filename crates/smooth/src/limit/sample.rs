@@ -117,9 +117,7 @@ impl Sample<'_> {
         Ok(match (how, self.limits) {
             (LimitChoice::Natural, LimitRule::OneSided) | (LimitChoice::OneSided, _) => (natural, Sides::One),
             (LimitChoice::Natural, LimitRule::Chosen) | (LimitChoice::Chosen, _) => (natural, chosen()?),
-            (LimitChoice::Natural, LimitRule::Randomised) => {
-                (LimitMethod::Randomised(self.share), chosen()?)
-            }
+            (LimitChoice::Natural, LimitRule::Randomised) => (LimitMethod::Randomised(self.share), chosen()?),
             (LimitChoice::Mixture, _) => (LimitMethod::Mixture, Sides::One),
             (LimitChoice::TwoSided, _) => (natural, Sides::Two),
         })

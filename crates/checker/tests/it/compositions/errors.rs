@@ -20,7 +20,10 @@ fn judge((value, least): &Known, name: &'static str, counts: &Counts) {
     match least {
         None => assert_eq!(*value, f64::INFINITY, "{name} hides what is not a number from 0 on"),
         Some(least) => {
-            assert!(*value == f64::INFINITY || Dyadic::from(*value) >= *least, "{name}: {value} is too small");
+            assert!(
+                *value == f64::INFINITY || Dyadic::from(*value) >= *least,
+                "{name}: {value} is too small"
+            );
         }
     }
 }
@@ -114,7 +117,8 @@ fn combined(rng: &mut ChaCha8Rng, pool: &[Known], basis: &Basis) -> (Known, &'st
             ((moved, plus(a, times(b, basis.spectral.value()))), "moved inputs")
         }
         2 => {
-            let some: Vec<Known> = (0..rng.random_range(0..4)).map(|_| pool[rng.random_range(0..pool.len())].clone()).collect();
+            let some: Vec<Known> =
+                (0..rng.random_range(0..4)).map(|_| pool[rng.random_range(0..pool.len())].clone()).collect();
             let value = encoding_error_of_blocks(some.iter().map(|(error, _)| *error));
             let squares: Option<Vec<Dyadic>> =
                 some.into_iter().map(|(_, least)| least.map(|least| &least * &least)).collect();
@@ -163,6 +167,14 @@ fn session(seed: u64, counts: &Counts) {
 #[test]
 fn no_composition_of_calls_loses_an_error() {
     let (count, counts) = sessions(session);
-    let names = ["encodings", "stored centres", "two errors", "moved inputs", "blocks", "quotients", "encodings within"];
+    let names = [
+        "encodings",
+        "stored centres",
+        "two errors",
+        "moved inputs",
+        "blocks",
+        "quotients",
+        "encodings within",
+    ];
     counts.expect(count, &names, count / 4);
 }

@@ -5,9 +5,7 @@
 
 use super::{Counts, sessions};
 use crate::cases::{Case, Stored, case, generator, normal, symmetric};
-use crate::rational::{
-    Dyadic, is_semidefinite, matrix, times_transpose, transpose, vertex_maximum,
-};
+use crate::rational::{Dyadic, is_semidefinite, matrix, times_transpose, transpose, vertex_maximum};
 use crate::soundness::exact;
 use gambeson_checker::{
     Certificate, Domain, DroppedEntries, EliminationOrder, InfToOneBound, InfToTwoBound, PreparedBasis,
@@ -232,8 +230,9 @@ fn compose(rng: &mut ChaCha8Rng, subjects: &[Subject], bounds: &mut Vec<Bounded>
             bounds.push(Bounded { bound: kappa.square(), most: positive(), of, whole: false });
         }
         3 => {
-            let some: Vec<Bounded> =
-                (0..rng.random_range(0..4)).map(|_| bounds[rng.random_range(0..bounds.len())].clone()).collect();
+            let some: Vec<Bounded> = (0..rng.random_range(0..4))
+                .map(|_| bounds[rng.random_range(0..bounds.len())].clone())
+                .collect();
             let kappa = InfToTwoBound::of_blocks(some.iter().map(|block| block.bound));
             if some.is_empty() {
                 assert_eq!(kappa.value(), f64::INFINITY, "of nothing, nothing is known");

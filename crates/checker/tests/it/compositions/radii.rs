@@ -79,7 +79,11 @@ fn proposals(rng: &mut ChaCha8Rng, question: &RadiusQuestion, tally: Tally) -> V
 
 /// A bound on Φ⁻¹(p) from above, for the p that a limit says.
 fn quantile_above(limit: LowerLimit) -> f64 {
-    if limit.value() < 0.5 { normal_quantile_above(limit.value()) } else { -normal_quantile_below(limit.complement()) }
+    if limit.value() < 0.5 {
+        normal_quantile_above(limit.value())
+    } else {
+        -normal_quantile_below(limit.complement())
+    }
 }
 
 /// Whether the limit holds at this share of α, exactly.
@@ -193,9 +197,10 @@ fn session(seed: u64, counts: &Counts) {
             proven.radius().into_iter().for_each(|radius| follow(rng, radius, spectral, counts));
         }
         // Each limit alone, with whatever is at hand.
-        for (trial, tally) in
-            [(trial.class(), question.counts.class()), (trial.runner_up(), question.counts.runner_up().opposite())]
-        {
+        for (trial, tally) in [
+            (trial.class(), question.counts.class()),
+            (trial.runner_up(), question.counts.runner_up().opposite()),
+        ] {
             let (Some(trial), false) = (trial, pool.is_empty()) else { continue };
             let proposed = pool[rng.random_range(0..pool.len())];
             let Some(limit) = alone(trial, proposed) else { continue };

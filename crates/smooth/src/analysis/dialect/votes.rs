@@ -44,8 +44,7 @@ pub(super) fn read(path: &Path, text: &str, settings: &Settings) -> Result<Parse
         if (selection, estimation) != (n0, n) {
             return Err(place.error(LineProblem::Draws { selection, estimation, n0, n }));
         }
-        let refused =
-            |reason| LogError::Statistics { path: path.to_path_buf(), line: place.line, reason };
+        let refused = |reason| LogError::Statistics { path: path.to_path_buf(), line: place.line, reason };
         let sample = Sample {
             selection: ClassDraws { classes: &row.selection, none: 0, undecided: 0 },
             estimation: ClassDraws { classes: &row.estimation, none: 0, undecided: 0 },
