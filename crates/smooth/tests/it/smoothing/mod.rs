@@ -16,6 +16,8 @@ mod projected;
 mod sequential;
 /// One caller and large batches.
 mod session;
+/// Rules of limits on public vote counts.
+mod votes;
 
 pub(crate) use projected::example_projection;
 
