@@ -4,8 +4,8 @@ use gambeson::{
     open_data, open_matrix, random_matrix,
 };
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
 /// Two at once: one refuses what the other reads, and neither sees the threads of the other.
@@ -24,21 +24,28 @@ fn contexts_know_nothing_of_each_other() {
         assert!(refused.contains("memory limit"), "{refused}");
         read.join().expect("no panic").expect("read");
     });
-    // Inside, the pool is the context's own.
-    for threads in [1, 3] {
-        let context = context(threads, MemoryLimit::NONE);
-        let seen = Arc::new(AtomicUsize::new(0));
-        let inside = Arc::clone(&seen);
-        let context = context.with_observer(move |event| {
-            if let Event::Solve(_) = event {
-                inside.store(rayon::current_num_threads(), Ordering::SeqCst);
+    // Both at work at the same time, each on the threads of its own.
+    let both = Arc::new(Barrier::new(2));
+    let seen = [1, 3].map(|threads| {
+        let (both, inside) = (Arc::clone(&both), Arc::new(AtomicUsize::new(0)));
+        let count = Arc::clone(&inside);
+        let context = context(threads, MemoryLimit::NONE).with_observer(move |event| {
+            if let Event::Solve(_) = event
+                && inside.swap(rayon::current_num_threads(), Ordering::SeqCst) == 0
+            {
+                both.wait();
             }
             ControlFlow::Continue(())
         });
-        let matrix = random_matrix(&context, RandomKind::QuadraticProgram, 20, 1).expect("a matrix");
-        bound(&context, matrix, &BoundParams::default()).expect("a bound");
-        assert_eq!(seen.load(Ordering::SeqCst), threads);
-    }
+        let work = std::thread::spawn(move || {
+            let matrix = random_matrix(&context, RandomKind::QuadraticProgram, 20, 1).expect("a matrix");
+            bound(&context, matrix, &BoundParams::default()).expect("a bound").bracket.upper.value()
+        });
+        (work, count)
+    });
+    let found = seen.map(|(work, count)| (work.join().expect("no panic"), count.load(Ordering::SeqCst)));
+    assert_eq!((found[0].1, found[1].1), (1, 3));
+    assert_eq!(found[0].0.to_bits(), found[1].0.to_bits(), "results do not depend on the number of threads");
 }
 
 /// A context whose interrupt another thread sets after a while, and how long after that the work still takes.
