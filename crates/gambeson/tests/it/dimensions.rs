@@ -7,9 +7,11 @@ use gambeson::{
 use gambeson_data::dataset::Split;
 use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::analysis::{RadiusNorm, Scale};
-use gambeson_smooth::record::{Record, to_line};
+use gambeson_smooth::record::{DigestedRun, FileNames, Head, Record, Run, to_line};
+use gambeson_smooth::selection::InputSelection;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 const TOY: &str = "toy:half-space,offset=0.3";
 
@@ -25,20 +27,22 @@ fn records(name: &str, folder: Option<&Path>) -> Vec<Record> {
     certify(&context, &model, &data, &params).expect("certified").records.into_values().collect()
 }
 
-/// The same after a change, with the radii that follow and a digest that fits.
-fn forged(records: &[Record], change: impl Fn(&mut Record)) -> Vec<Record> {
-    let change = |record: &Record| {
-        let mut record = record.clone();
-        change(&mut record);
-        record.with_derived().expect("valid")
-    };
-    records.iter().map(change).collect()
+/// The same after a change of their run, with the radii that follow and digests that fit.
+fn forged(records: &[Record], change: impl Fn(&mut Run)) -> Vec<Record> {
+    let mut run: Run = (**records[0].run).clone();
+    change(&mut run);
+    let run = DigestedRun::new(run).expect("JSON");
+    let changed = |record: &Record| Record { run: Arc::clone(&run), ..record.clone() };
+    records.iter().map(|record| changed(record).with_derived().expect("valid")).collect()
 }
 
 fn written(folder: &Path, records: &[Record]) -> PathBuf {
     let path = folder.join("run.jsonl");
-    let lines: String = records.iter().map(|record| to_line(record).expect("JSON") + "\n").collect();
-    std::fs::write(&path, lines).expect("written");
+    let selection = InputSelection { stop: Some(3), ..InputSelection::default() }.of(1000).expect("three");
+    let head = Head { run: Arc::clone(&records[0].run), selection, files: FileNames::default() };
+    let lines = std::iter::once(head.to_line()).chain(records.iter().map(to_line));
+    let text: String = lines.map(|line| line.expect("JSON") + "\n").collect();
+    std::fs::write(&path, text).expect("written");
     path
 }
 
@@ -68,7 +72,7 @@ fn the_number_of_coordinates_is_compared_with_the_data() {
     import_data(&context(1, MemoryLimit::NONE), "fashion", "clothes", &params).expect("imported");
     for (name, shown) in [("fashion", "fashion-test"), ("clothes", "clothes")] {
         let honest = records(name, Some(home.path()));
-        let one = forged(&honest, |record| record.run.dimension = 1);
+        let one = forged(&honest, |run| run.dimension = 1);
         let radius = |record: &Record| record.derived.linf.expect("a radius");
         assert!(radius(&one[0]) > 27.9 * radius(&honest[0]), "28 times as large");
         let (record, notes) = analysed(&honest, home.path(), RadiusNorm::Linf).expect("an analysis");
@@ -81,11 +85,9 @@ fn the_number_of_coordinates_is_compared_with_the_data() {
         let (record, notes) = analysed(&one, home.path(), RadiusNorm::L2).expect("an analysis");
         assert!(record.dimension.is_none() && !notes.contains("coordinates"), "{notes}");
         // A hash that is not that of the set, whether or not the set is there: nothing can be compared.
-        let other = forged(&one, |record| {
-            record.run.common.data = record.run.common.data.replace("sha256:", "sha256:0");
-        });
-        let unnamed = forged(&one, |record| record.run.common.data = "mine".to_owned());
-        let outside = forged(&one, |record| record.run.common.data = format!("../x sha256:{:064}", 0));
+        let other = forged(&one, |run| run.common.data = run.common.data.replace("sha256:", "sha256:0"));
+        let unnamed = forged(&one, |run| run.common.data = "mine".to_owned());
+        let outside = forged(&one, |run| run.common.data = format!("../x sha256:{:064}", 0));
         for (records, folder) in [(&other, &home), (&unnamed, &home), (&outside, &empty)] {
             let (record, notes) = analysed(records, folder.path(), RadiusNorm::Linf).expect("an analysis");
             assert_eq!((record.dimension, record.dimension_from), (Some(1), Some(DimensionSource::Recorded)));
