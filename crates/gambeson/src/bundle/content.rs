@@ -11,6 +11,7 @@ use crate::error::bundle::{BundleError, BundleProblem};
 use gambeson_learn::runtime::NetworkContent;
 use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::file::{part_of, sha256};
+use serde::Serialize;
 use std::fs::File;
 use std::io::{BufWriter, Cursor, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -28,6 +29,28 @@ pub struct Bundle {
     altered: Vec<String>,
     /// Signatures that lie beside the manifest.
     signatures: Vec<String>,
+    /// Where it was saved.
+    out: Option<PathBuf>,
+}
+
+/// What `bundle --json` prints. Keys are only ever added.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BundleRecord {
+    /// Where it was saved; null where it was not.
+    pub out: Option<String>,
+    /// Hash of its manifest, which names the hash of every other file.
+    pub manifest_sha256: String,
+    /// Bytes of all files together.
+    pub bytes: u64,
+    /// What it says of itself.
+    #[serde(flatten)]
+    pub manifest: Manifest,
+}
+
+impl Serialize for Bundle {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.record().serialize(serializer)
+    }
 }
 
 impl Bundle {
@@ -50,13 +73,13 @@ impl Bundle {
                 altered.push(format!("{name}: has the SHA-256 {found}, but the manifest says {expected}"));
             }
         }
-        Ok(Self { sha256: sha256(&bytes), manifest, files, altered, signatures })
+        Ok(Self { sha256: sha256(&bytes), manifest, files, altered, signatures, out: None })
     }
 
     /// Of files without a manifest, and this.
     pub(super) fn new(manifest: Manifest, files: Files) -> Result<Self, serde_json::Error> {
         let sha256 = sha256(&manifest.to_bytes()?);
-        Ok(Self { manifest, sha256, files, altered: Vec::new(), signatures: Vec::new() })
+        Ok(Self { manifest, sha256, files, altered: Vec::new(), signatures: Vec::new(), out: None })
     }
 
     /// Reads the bytes of an archive; `path` names it in errors.
@@ -80,6 +103,16 @@ impl Bundle {
     fn of_folder(path: &Path, memory: MemoryLimit) -> Result<Self, BundleError> {
         let files = read_folder(path, memory)?;
         Self::of_files(files).map_err(|problem| BundleError::Content { path: path.to_path_buf(), problem })
+    }
+
+    /// What it is, as data.
+    pub fn record(&self) -> BundleRecord {
+        BundleRecord {
+            out: self.out.as_ref().map(|out| out.to_string_lossy().into_owned()),
+            manifest_sha256: self.sha256.clone(),
+            bytes: self.bytes(),
+            manifest: self.manifest.clone(),
+        }
     }
 
     /// What it says of itself.
@@ -148,14 +181,20 @@ impl Bundle {
 
     /// Writes an archive where the name ends with `.zip`, else a folder, whole or not at all. A folder that is there must be
     /// empty or hold a bundle, which is replaced.
-    pub fn save(&self, path: &Path) -> Result<(), Error> {
+    pub fn save(&mut self, path: &Path) -> Result<(), Error> {
+        self.write(path)?;
+        self.out = Some(path.to_path_buf());
+        Ok(())
+    }
+
+    fn write(&self, path: &Path) -> Result<(), BundleError> {
         let manifest = self.manifest_bytes(path)?;
         let files = self.in_order(&manifest);
         if !is_archive_name(path) {
             let earlier = replaceable(path)?;
             // The manifest last: without it there is no bundle.
             let (first, others) = files.split_at(1);
-            return Ok(write_folder(path, &[others, first].concat(), &earlier)?);
+            return write_folder(path, &[others, first].concat(), &earlier);
         }
         let failed = |reason| BundleError::Write { path: path.to_path_buf(), reason };
         let place = gambeson_lowrank::file::followed(path).map_err(failed)?;

@@ -21,7 +21,7 @@ mod page;
 mod parts;
 
 pub use check::check_bundle;
-pub use content::{Bundle, is_archive_name, open_bundle, possible_files};
+pub use content::{Bundle, BundleRecord, is_archive_name, open_bundle, possible_files};
 pub use make::{BundleParams, bundle};
 pub use manifest::Manifest;
 pub use outcome::{BundleCheck, CheckedBundle, PageCheck, PartOrigin};

@@ -1,5 +1,6 @@
 //! What a check of a bundle comes to.
 
+use super::manifest::LeftOut;
 use crate::replay::RecordsCheck;
 use serde::Serialize;
 
@@ -43,8 +44,17 @@ pub struct CheckedBundle {
     pub data: PartOrigin,
     /// Where the projection is from.
     pub projection: PartOrigin,
-    /// What was not checked for want of a part, in words.
-    pub not_checked: Vec<String>,
+    /// What was not checked for want of a part.
+    pub not_checked: Vec<NotChecked>,
+}
+
+/// What was not checked for want of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct NotChecked {
+    /// What, in words.
+    pub what: &'static str,
+    /// The part.
+    pub missing: LeftOut,
 }
 
 /// Whether the page of a bundle is the one that follows from its claim.

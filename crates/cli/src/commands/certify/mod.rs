@@ -14,7 +14,7 @@ use gambeson_lowrank::file::write_file;
 use gambeson_smooth::sequential::Goal;
 pub(crate) use live::{Draws, LiveInputs};
 use setup::CertifySetup;
-pub(crate) use setup::{interruptible, noise_levels, open_for_check, reading_params};
+pub(crate) use setup::{data_params, interruptible, noise_levels, open_for_check, reading_params};
 use std::io::Write;
 use std::path::Path;
 
