@@ -101,7 +101,8 @@ fn print(bundle: &Bundle, arguments: &BundleArguments, stdout: &mut impl Write) 
             (LeftOut::Data, None) => ("the data".to_owned(), "--data DATA".to_owned()),
         };
         row("left out", &name)?;
-        given += &format!(" {option}");
+        given.push(' ');
+        given.push_str(&option);
     }
     row("manifest", &format!("sha256:{}", bundle.sha256()))?;
     let check = format!("gambeson check {out} --all{given}");

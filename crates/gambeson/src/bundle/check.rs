@@ -2,8 +2,8 @@
 
 use super::content::Bundle;
 use super::make::claim_of;
-use super::manifest::{PAGE, RECORDS};
-use super::outcome::{BundleCheck, CheckedBundle, PageCheck, PartOrigin};
+use super::manifest::{LeftOut, PAGE, RECORDS};
+use super::outcome::{BundleCheck, CheckedBundle, NotChecked, PageCheck, PartOrigin};
 use super::page::page;
 use super::parts::{self, CheckBundleParams, Part};
 use crate::context::Context;
@@ -15,6 +15,9 @@ use gambeson_lowrank::projection::proven::ProvenProjection;
 use gambeson_smooth::record::{Record, Recorded, Run};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+
+/// What cannot be checked without the network.
+const NO_NETWORK: NotChecked = NotChecked { what: "draws", missing: LeftOut::Network };
 
 /// The evidence of a bundle, as far as it is there.
 struct Evidence<'a> {
@@ -91,24 +94,21 @@ fn check_evidence(
     params: &CheckBundleParams,
     evidence: Evidence<'_>,
     run: &Run,
-) -> Result<(RecordsCheck, Vec<String>), Error> {
+) -> Result<(RecordsCheck, Vec<NotChecked>), Error> {
     let Evidence { file, projection, data, network } = evidence;
     let (projection, how) = (projection.found, &params.records);
     let Some(data) = data.found else {
         let proven = projection.as_ref().map(|(proven, _)| proven);
-        let mut missing =
-            vec!["draws, labels and encoding errors: the data are not in the bundle".to_owned()];
-        if network.found.is_none() {
-            missing.push("draws: the network is not in the bundle".to_owned());
-        }
+        let no_data = NotChecked { what: "draws, labels and encoding errors", missing: LeftOut::Data };
+        let missing = [Some(no_data), network.found.is_none().then_some(NO_NETWORK)];
+        let missing = missing.into_iter().flatten().collect();
         return Ok((check_counts(context, &file, proven, how)?, missing));
     };
     let Some(source) = network.found else {
         let lengths = file.recorded().into_iter().flat_map(Recorded::entries);
         let classes = lengths.map(|record| record.estimation.len()).max().unwrap_or(0);
         let model = parts::unknown_network(projection.as_ref(), classes, &data, run)?;
-        let missing = "draws: the network is not in the bundle".to_owned();
-        return Ok((examine_records(context, &file, &model, &data, how)?, vec![missing]));
+        return Ok((examine_records(context, &file, &model, &data, how)?, vec![NO_NETWORK]));
     };
     let model = parts::model(context, bundle, params, (source, projection.as_ref(), &data), run)?;
     Ok((check_records(context, &file, &model, &data, how)?, Vec::new()))

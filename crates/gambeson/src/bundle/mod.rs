@@ -24,5 +24,5 @@ pub use check::check_bundle;
 pub use content::{Bundle, BundleRecord, is_archive_name, open_bundle, possible_files};
 pub use make::{BundleParams, bundle};
 pub use manifest::Manifest;
-pub use outcome::{BundleCheck, CheckedBundle, PageCheck, PartOrigin};
+pub use outcome::{BundleCheck, CheckedBundle, NotChecked, PageCheck, PartOrigin};
 pub use parts::CheckBundleParams;
