@@ -104,7 +104,7 @@ fn print(bundle: &Bundle, arguments: &BundleArguments, stdout: &mut impl Write) 
         given.push(' ');
         given.push_str(&option);
     }
-    row("manifest", &format!("sha256:{}", bundle.sha256()))?;
+    row("manifest", bundle.sha256())?;
     let check = format!("gambeson check {out} --all{given}");
     writeln!(stdout, "Check it:\n   {}", command(&check, 7))
 }

@@ -65,7 +65,7 @@ fn print(path: &Path, checked: &BundleCheck, stdout: &mut impl Write) -> io::Res
         shown(program)
     );
     records_text::row(stdout, "bundle", &about)?;
-    records_text::row(stdout, "manifest", &format!("sha256:{manifest_sha256}"))?;
+    records_text::row(stdout, "manifest", manifest_sha256)?;
     for name in &bundle.signatures {
         let text = format!("{}: not verified here; the tool that made it does", shown(name));
         records_text::row(stdout, "signature", &text)?;

@@ -19,24 +19,7 @@ pub(super) fn write(out: &mut String, subject: &Subject<'_>) -> fmt::Result {
             escape(name_of(&claim.data))
         ),
     )?;
-    let (certified, right) = counted(claim);
-    let answers = if claim.labelled {
-        format!("It gives {} the right answer, and each of these answers is certified", inputs(certified))
-    } else {
-        format!(
-            "It gives {} a certified answer; the data do not say which answers are right",
-            inputs(certified)
-        )
-    };
-    paragraph(
-        out,
-        &format!(
-            "{answers}: it is proven that no change of the input up to a certain size, its <i>radius</i>, can alter the \
-             answer, except for errors of chance that are stated below. On {} it gives no answer. The tables show on how \
-             many inputs the answer is {right} for at least a given radius.",
-            inputs(claim.abstained)
-        ),
-    )?;
+    paragraph(out, &answers(claim))?;
     size(out, subject)?;
     writeln!(out, "<h3>Changes measured by their length (ℓ2)</h3>")?;
     paragraph(
@@ -54,6 +37,27 @@ pub(super) fn write(out: &mut String, subject: &Subject<'_>) -> fmt::Result {
 /// The name of data without the hash behind it.
 pub(super) fn name_of(data: &str) -> &str {
     data.rsplit_once(" sha256:").map_or(data, |(name, _)| name)
+}
+
+/// How many inputs get an answer, and of which kind.
+fn answers(claim: &Claim) -> String {
+    let (certified, right) = counted(claim);
+    let wrong = claim.records.saturating_sub(certified + claim.abstained);
+    let first = if claim.labelled {
+        format!("It gives the right answer to {}, and each of these answers is certified", inputs(certified))
+    } else {
+        format!("It gives a certified answer to {}; which answers are right is not known", inputs(certified))
+    };
+    let others = match wrong {
+        wrong if claim.labelled && wrong > 0 => format!(" and to {} a wrong one", grouped(wrong)),
+        _ => String::new(),
+    };
+    format!(
+        "{first}: up to a certain size, its <i>radius</i>, no change of the input can alter the answer. (A certificate can be \
+         false by chance; how often is stated below.) To {} it gives no answer{others}. The tables show for how many inputs \
+         the answer is {right} with at least a given radius.",
+        inputs(claim.abstained)
+    )
 }
 
 /// How many inputs are certified at all, and what that is called.
@@ -123,7 +127,7 @@ fn shares(subject: &Subject<'_>, shares: &[CertifiedShare], l2: bool) -> String 
         }
         rows.push(row("td", &cells));
     }
-    table(&rows)
+    format!("<div class=\"fix\">{}</div>\n", table(&rows))
 }
 
 /// A change in ℓ2 that is the same in all values, rounded down.

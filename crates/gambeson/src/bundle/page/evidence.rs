@@ -21,9 +21,9 @@ fn check(out: &mut String, subject: &Subject<'_>) -> fmt::Result {
     let given = given(subject);
     writeln!(out, "<h2 id=\"check\">Check it yourself</h2>")?;
     let folder = if subject.manifest.left_out.is_empty() {
-        "No network connection is needed, and no other file"
+        "No internet connection is needed, and no other file"
     } else {
-        "No network connection is needed"
+        "No internet connection is needed"
     };
     paragraph(
         out,
@@ -60,12 +60,12 @@ fn check(out: &mut String, subject: &Subject<'_>) -> fmt::Result {
             ),
             format!(
                 "<code>gambeson check . --all --nonce NUMBER{given}</code> makes new draws from a number of your own, which \
-                 nobody could know beforehand, and compares them with the claim (NOT REFUTED). This excludes that the random \
-                 draws were chosen."
+                 nobody could know beforehand, and compares them with the claim (NOT REFUTED). So the random draws cannot \
+                 have been chosen to suit the claim."
             ),
             format!(
                 "<code>gambeson check . --all --plan DIGEST{given}</code> also demands the plan whose digest was published \
-                 before the run. This excludes that the best of several plans is shown."
+                 before the run. So it cannot be the best of several plans."
             ),
         ],
     )

@@ -13,8 +13,8 @@ pub(super) fn write(out: &mut String, subject: &Subject<'_>) -> fmt::Result {
         paragraph(
             out,
             &format!(
-                "Take the ℓ2 radius {}. Somebody may change an input as they like, knowing everything about the classifier \
-                 and with any computer: as long as the change is no larger than that, {} keep the {} answer.",
+                "Take the ℓ2 radius {}. Somebody may change an input as they like, with full knowledge of the classifier \
+                 and any amount of computing: as long as the change is no larger than that, {} keep the {} answer.",
                 share.radius,
                 inputs(share.certified),
                 if claim.labelled { "right" } else { "same" }
@@ -25,8 +25,8 @@ pub(super) fn write(out: &mut String, subject: &Subject<'_>) -> fmt::Result {
         out,
         &format!(
             "The answer is that of a <i>smoothed</i> classifier. It adds random noise to the input many times, asks a neural \
-             network about each noisy copy, and answers with the class that comes up most often. Noise averages small changes \
-             out, which is why something can be proven. For each input {}{} noisy copies were asked about; all counts are in \
+             network about each noisy copy, and answers with the class that comes up most often. Noise averages out \
+             small changes; this is why something can be proven. For each input {}{} noisy copies were asked about; all counts are in \
              the evidence, and every radius follows from them by a theorem.",
             if claim.sequential { "up to " } else { "" },
             grouped(claim.n)
@@ -45,13 +45,26 @@ pub(super) fn write(out: &mut String, subject: &Subject<'_>) -> fmt::Result {
         ],
     )?;
     chance(out, claim)?;
+    assumed(out, claim)
+}
+
+/// In plain words, then in those of the claim.
+fn assumed(out: &mut String, claim: &Claim) -> fmt::Result {
     writeln!(out, "<h3>What is assumed</h3>")?;
-    paragraph(out, "No computation can show these. Whoever relies on the claim relies on them:")?;
-    let mut assumed: Vec<String> = claim.assumed.iter().map(|sentence| escape(sentence)).collect();
-    assumed.push(
-        "The program that checks the evidence, and the computer that it runs on, work correctly.".to_owned(),
-    );
-    list(out, &assumed)
+    paragraph(out, "No computation can show the following. Whoever relies on the claim relies on it:")?;
+    list(
+        out,
+        &[
+            "The random numbers are as good as truly random ones. They come from a well-known generator, ChaCha8.",
+            "Network and data were chosen without knowing the random numbers, and the random numbers without knowing network \
+             and data. New draws with a number of your own need no such trust (see below).",
+            "This run was not picked because it came out well. Whoever tries ten plans and shows the best has up to ten \
+             times the probability of errors. A plan that was published before the run rules this out.",
+            "The program that checks the evidence, and the computer that it runs on, work correctly.",
+        ],
+    )?;
+    paragraph(out, "The claim itself says it like this:")?;
+    list(out, &claim.assumed.iter().map(|sentence| escape(sentence)).collect::<Vec<_>>())
 }
 
 /// The middle one of the radii at which some input is certified.
@@ -71,7 +84,7 @@ fn chance(out: &mut String, claim: &Claim) -> fmt::Result {
              of at most {}.",
             claim.alpha,
             grouped(claim.records),
-            up(claim.expected_false, 2),
+            up(claim.expected_false, 3),
             grouped(claim.most_false),
             claim.rho
         ),
