@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::model::ClassifierSource;
 use crate::replay::{RecordFile, RecordsCheck, check_counts, check_records, examine_records};
 use gambeson_data::dataset::Dataset;
+use gambeson_learn::inputs::data_parts;
 use gambeson_lowrank::projection::proven::ProvenProjection;
 use gambeson_smooth::record::{Record, Recorded, Run};
 use serde_json::Value;
@@ -128,7 +129,7 @@ fn compare_words(bundle: &Bundle, recorded: &Recorded<Record>) -> Result<(Vec<St
     // Of the data it may have another name, but no other hash.
     let of_records = &recorded.run().common.data;
     let name = manifest.claim.get("data").and_then(Value::as_str).unwrap_or_default();
-    if hash_of(name) != hash_of(of_records) {
+    if data_parts(name).1 != data_parts(of_records).1 {
         wrong.push(format!(
             "manifest.json: its claim is about {name}, but the records are about {of_records}"
         ));
@@ -149,10 +150,6 @@ fn compare_words(bundle: &Bundle, recorded: &Recorded<Record>) -> Result<(Vec<St
         wrong.push(format!("{PAGE}: is not the page that follows from the claim"));
     }
     Ok((wrong, if same { PageCheck::Same } else { PageCheck::Differs }))
-}
-
-fn hash_of(data: &str) -> &str {
-    data.rsplit("sha256:").next().unwrap_or_default()
 }
 
 /// The first key of a claim with another value than follows. Other versions of the program may know other keys.

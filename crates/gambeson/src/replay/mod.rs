@@ -23,7 +23,7 @@ use gambeson_smooth::classifier::{Classifier, ClassifierSpec};
 use gambeson_smooth::record::{Head, Record, RecordError, Recorded, Run};
 use gambeson_smooth::session::{Batch, BatchCallback, SessionParams};
 use gambeson_smooth::smoother::{Smoother, SmoothingParams, SmoothingPlan};
-pub use outcome::{FreshComparison, RecordFinding, RecordsCheck, RecordsVerdict};
+pub use outcome::{BrokenLine, FreshComparison, RecordFinding, RecordsCheck, RecordsVerdict};
 pub use plan::NO_PROJECTION;
 use plan::{compare_projection, compare_run, smoothing};
 pub use sample::{MissedForgery, RecordSample};
@@ -163,7 +163,12 @@ pub(crate) fn check_counts(
         checked.findings.extend(compare_projection(recorded.run(), projection).map(RecordFinding::whole_run));
         for (_, line, record) in recorded.numbered() {
             if let Err(problem) = record.check_claim() {
-                checked.findings.push(RecordFinding::of(line, record, problem.to_string()));
+                checked.findings.push(RecordFinding {
+                    file: None,
+                    line: Some(line),
+                    index: Some(record.index),
+                    reason: problem.to_string(),
+                });
             }
         }
         checked.conclude(recorded, recorded.run().common.data.clone())?;
@@ -186,7 +191,7 @@ fn begun(
         broken_off: recorded
             .broken_off()
             .iter()
-            .map(|(path, line)| (path.display().to_string(), *line))
+            .map(|(path, line)| BrokenLine { file: path.display().to_string(), line: *line })
             .collect(),
         inputs,
         plan,

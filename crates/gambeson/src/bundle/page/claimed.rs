@@ -2,6 +2,7 @@
 
 use super::{Subject, inputs, paragraph};
 use crate::bundle::manifest::StoredValues;
+use gambeson_learn::inputs::data_parts;
 use gambeson_report::decimal::{down, percent_down};
 use gambeson_report::page::{escape, row, table};
 use gambeson_smooth::claim::{CertifiedShare, Claim, grouped};
@@ -16,7 +17,7 @@ pub(super) fn write(out: &mut String, subject: &Subject<'_>) -> fmt::Result {
         &format!(
             "The classifier was tested on {}. The data are called <b>{}</b>.",
             escape(&claim.inputs()),
-            escape(name_of(&claim.data))
+            escape(data_parts(&claim.data).0)
         ),
     )?;
     paragraph(out, &answers(claim))?;
@@ -32,11 +33,6 @@ pub(super) fn write(out: &mut String, subject: &Subject<'_>) -> fmt::Result {
     paragraph(out, linf_words(subject.head))?;
     out.push_str(&shares(subject, &claim.linf, false));
     limits(out, claim)
-}
-
-/// The name of data without the hash behind it.
-pub(super) fn name_of(data: &str) -> &str {
-    data.rsplit_once(" sha256:").map_or(data, |(name, _)| name)
 }
 
 /// How many inputs get an answer, and of which kind.

@@ -1,10 +1,10 @@
 //! How to check everything, what is in the bundle and what is not, and the run in numbers.
 
-use super::claimed::name_of;
 use super::{Subject, list, paragraph};
 use crate::bundle::manifest::{
     CERTIFICATE, DATA, FileEntry, LeftOut, MANIFEST, PAGE, PROJECTION, PublicData, RECORDS,
 };
+use gambeson_learn::inputs::data_parts;
 use gambeson_report::decimal::up;
 use gambeson_report::page::{escape, row, table};
 use gambeson_smooth::claim::grouped;
@@ -92,7 +92,7 @@ fn left_out(out: &mut String, subject: &Subject<'_>) -> fmt::Result {
     if manifest.left_out.is_empty() {
         return paragraph(out, "Nothing: everything that is needed to check the claim is in the bundle.");
     }
-    let hash = claim.data.rsplit("sha256:").next().unwrap_or_default();
+    let (_, hash) = data_parts(&claim.data);
     let mut items = Vec::new();
     for part in &manifest.left_out {
         items.push(match (part, &manifest.data.public) {
@@ -110,7 +110,7 @@ fn left_out(out: &mut String, subject: &Subject<'_>) -> fmt::Result {
                 "<b>The data</b>, called {}. Without them neither the draws nor the labels can be checked. Ask their owner \
                  for the data whose content has the hash <code>{}</code> (<code>gambeson data info</code> shows it), and \
                  give their name in place of DATA.",
-                escape(name_of(&claim.data)),
+                escape(data_parts(&claim.data).0),
                 escape(hash)
             ),
         });
