@@ -4,6 +4,8 @@
 mod analyze;
 /// Attacks, stopped ones too.
 mod attacks;
+/// Bundles: made, checked, forged.
+mod bundle;
 /// Threads, memory, interruption.
 mod contexts;
 /// Data sets, projections and networks as files.
