@@ -6,6 +6,8 @@ mod analyze;
 mod attacks;
 /// Bundles: made, checked, forged.
 mod bundle;
+/// Records checked: verdicts, claims, limits of time.
+mod checks;
 /// Threads, memory, interruption.
 mod contexts;
 /// Data sets, projections and networks as files.
