@@ -8,8 +8,8 @@ use crate::input_codec::{InputCodec, InputCodecError};
 use crate::inputs::{data_name, quantum};
 use crate::onnx::{Normalisation, OnnxError, import::Unsupported};
 use crate::runtime::{
-    self, LoadParams, LoadedModel, NetworkModel, OwnModel, OwnModelError, Runtime, RuntimeChoice,
-    RuntimeError, network_name,
+    self, LoadParams, LoadedModel, NetworkContent, NetworkModel, OwnModel, OwnModelError, Runtime,
+    RuntimeChoice, RuntimeError, network_name,
 };
 use crate::weights::network::Network;
 use gambeson_checker::NoiseLevel;
@@ -199,7 +199,32 @@ pub enum SmoothedError {
 impl SmoothedModel<NetworkModel> {
     /// Loads a network and proves κ of its projection.
     pub fn open(params: &SmoothedParams<'_>) -> Result<OpenedModel, SmoothedError> {
-        let SmoothedParams { network, normalisation, runtime, noise, input, threads, memory } = params;
+        let content = NetworkContent::read(params.network, params.memory).map_err(Box::new)?;
+        let noise = params.noise;
+        Self::open_with(content, params, |named| {
+            SmoothedModel::new(named, params.input, &noise, params.memory, params.threads)
+        })
+    }
+
+    /// The same for a network that was read already, with a projection that is proven: the paths of `params` only name them.
+    pub fn of_content(
+        content: NetworkContent,
+        projection: Option<ProvenProjection>,
+        params: &SmoothedParams<'_>,
+    ) -> Result<OpenedModel, SmoothedError> {
+        let place = params.noise.projection.unwrap_or(Path::new("projection"));
+        let projection = projection.map(|proven| (proven, place));
+        Self::open_with(content, params, |named| {
+            SmoothedModel::with_noise(named, params.input, projection, params.noise.quantum)
+        })
+    }
+
+    fn open_with(
+        content: NetworkContent,
+        params: &SmoothedParams<'_>,
+        with_noise: impl FnOnce(NamedClassifier<NetworkModel>) -> Result<Self, SmoothedError>,
+    ) -> Result<OpenedModel, SmoothedError> {
+        let SmoothedParams { network, normalisation, runtime, input, threads, memory, .. } = params;
         let load = LoadParams {
             data: *input,
             normalisation: normalisation.clone(),
@@ -208,7 +233,7 @@ impl SmoothedModel<NetworkModel> {
             memory: *memory,
         };
         let LoadedModel { model, sha256, shape, unsupported, not_compared } =
-            runtime::load(network, &load).map_err(Box::new)?;
+            runtime::load_content(network, content, &load).map_err(Box::new)?;
         let named = NamedClassifier {
             name: network_name(&sha256, normalisation.as_ref()),
             runtime: Some(model.runtime()),
@@ -216,8 +241,7 @@ impl SmoothedModel<NetworkModel> {
             file: file_name(network),
             images: shape,
         };
-        let smoothed = Self::new(named, *input, noise, *memory, *threads)?;
-        Ok(OpenedModel { smoothed, unsupported, not_compared })
+        Ok(OpenedModel { smoothed: with_noise(named)?, unsupported, not_compared })
     }
 }
 
@@ -235,14 +259,29 @@ impl<C> SmoothedModel<C> {
         memory: MemoryLimit,
         threads: usize,
     ) -> Result<Self, SmoothedError> {
+        let open = |path| {
+            let proven = ProvenProjection::open(path, noise.certificate, noise.levels, memory, threads)
+                .map_err(Box::new)?;
+            Ok::<_, SmoothedError>((proven, path))
+        };
+        let projection = noise.projection.map(open).transpose()?;
+        Self::with_noise(named, input, projection, noise.quantum)
+    }
+
+    /// The same in the coordinates of a projection that is proven already; its path names it in errors and records.
+    pub fn with_noise(
+        named: NamedClassifier<C>,
+        input: Shape,
+        projection: Option<(ProvenProjection, &Path)>,
+        quantum: Quantum,
+    ) -> Result<Self, SmoothedError> {
         let NamedClassifier { classifier, name, runtime, file, images } = named;
-        let files = FileNames { network: file, projection: noise.projection.and_then(file_name) };
-        let (space, projection) = match noise.projection {
+        let projection_file = projection.as_ref().and_then(|(_, path)| file_name(path));
+        let files = FileNames { network: file, projection: projection_file };
+        let (space, projection) = match projection {
             None if images != input => return Err(SmoothedError::Images { images, given: input }),
             None => (Space::identity(input.len()), None),
-            Some(path) => {
-                let proven = ProvenProjection::open(path, noise.certificate, noise.levels, memory, threads)
-                    .map_err(Box::new)?;
+            Some((proven, path)) => {
                 let projection = proven.projection().shape();
                 if projection != input {
                     let path = path.to_path_buf();
@@ -257,7 +296,7 @@ impl<C> SmoothedModel<C> {
             }
         };
         // The smoothed classifier that certificates are about rounds to the grid of the inputs.
-        let space = Arc::new(space.with_quantum(noise.quantum));
+        let space = Arc::new(space.with_quantum(quantum));
         Ok(Self { classifier, name, runtime, space, projection, files })
     }
 

@@ -70,6 +70,12 @@ impl<'a> Checking<'a> {
         Self { context, data, sample, deadline, records, alpha, fresh, checked }
     }
 
+    /// What needs no draws, and nothing else.
+    pub(super) fn examine(mut self, plan: &SmoothingPlan) -> Result<RecordsCheck, Error> {
+        self.checked.stopped = !self.examine_all(plan)?;
+        Ok(self.checked)
+    }
+
     pub(super) fn run<S: DrawCounter>(mut self, mut counter: S) -> Result<RecordsCheck, Error>
     where
         S::Error: Send + Sync,

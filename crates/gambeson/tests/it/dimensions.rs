@@ -32,8 +32,12 @@ fn forged(records: &[Record], change: impl Fn(&mut Run)) -> Vec<Record> {
     let mut run: Run = (**records[0].run).clone();
     change(&mut run);
     let run = DigestedRun::new(run).expect("JSON");
-    let changed = |record: &Record| Record { run: Arc::clone(&run), ..record.clone() };
-    records.iter().map(|record| changed(record).with_derived().expect("valid")).collect()
+    let changed = |record: &Record| {
+        let mut record = record.clone();
+        record.run = Arc::clone(&run);
+        record.with_derived().expect("valid")
+    };
+    records.iter().map(changed).collect()
 }
 
 fn written(folder: &Path, records: &[Record]) -> PathBuf {

@@ -4,6 +4,8 @@
 mod analyze;
 /// Attacks, stopped ones too.
 mod attacks;
+/// Bundles: made, checked, forged.
+mod bundle;
 /// Records checked: verdicts, claims, limits of time.
 mod checks;
 /// Threads, memory, interruption.

@@ -11,6 +11,7 @@ use gambeson_learn::runtime::{Runtime, RuntimeChoice};
 use gambeson_learn::smoothed::{NoiseParams, SmoothedError, SmoothedModel, SmoothedParams, WhiteBoxModel};
 use gambeson_learn::weights::network::Network;
 use gambeson_smooth::noise::Quantum;
+use gambeson_smooth::seed::PlannedDraws;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::path::Path;
@@ -38,12 +39,13 @@ fn a_white_box_is_the_model_that_is_certified() {
         assert_eq!(opened.names(&data, Some(1)), white.names(&data, Some(1)));
         assert_eq!(opened.space.unit(), white.space.unit());
         let level = NoiseLevel::new(0.5).expect("a level");
+        let draws = PlannedDraws::Predict { draws: 100 };
         let seeds = [
-            opened.seed(&data, level, None, 1).expect("a seed"),
-            white.seed(&data, level, None, 1).expect("a seed"),
+            opened.seed(&data, level, None, draws, 1).expect("a seed"),
+            white.seed(&data, level, None, draws, 1).expect("a seed"),
         ];
         assert_eq!(seeds[0], seeds[1]);
-        assert_ne!(seeds[0], opened.seed(&data, level, None, 2).expect("a seed"));
+        assert_ne!(seeds[0], opened.seed(&data, level, None, draws, 2).expect("a seed"));
     }
 }
 

@@ -16,7 +16,7 @@ use gambeson_smooth::limit::LimitRule;
 use gambeson_smooth::sequential::Goal;
 pub(crate) use live::{Draws, LiveInputs};
 use setup::CertifySetup;
-pub(crate) use setup::{interruptible, noise_levels, open_for_check, reading_params};
+pub(crate) use setup::{data_params, interruptible, noise_levels, open_for_check, reading_params};
 use std::io::Write;
 use std::path::Path;
 

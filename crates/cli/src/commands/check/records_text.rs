@@ -52,6 +52,7 @@ fn verdict(check: &RecordsCheck, stdout: &mut impl Write) -> io::Result<()> {
                 check.first_missing.map_or(String::new(), |index| format!(", the first of them {index}"));
             format!("{name}: {} of the inputs planned have no record{first}", grouped(check.missing))
         }
+        RecordsVerdict::NotRedrawn => format!("{name}: no draw was made again"),
         RecordsVerdict::NotRefuted => format!(
             "{}: {checked} of {records} records certified afresh; their claims are not contradicted",
             good(name)
@@ -185,7 +186,7 @@ fn table(claim: &Claim, stdout: &mut impl Write) -> io::Result<()> {
     row(stdout, "limits", &text)
 }
 
-fn row(stdout: &mut impl Write, name: &str, text: &str) -> io::Result<()> {
+pub(super) fn row(stdout: &mut impl Write, name: &str, text: &str) -> io::Result<()> {
     writeln!(stdout, "{}", wrapped(&format!("{name:<INDENT$}{text}"), INDENT))
 }
 

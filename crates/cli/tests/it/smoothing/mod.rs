@@ -1,5 +1,7 @@
 //! `certify` and `predict`.
 
+/// Runs handed over.
+mod bundles;
 /// Records, resumption.
 mod certify;
 /// What they end with.
