@@ -10,6 +10,7 @@
 //! * [`binomial_exact`]: binomial tails between big integers; the judge of [`limits`], the confidence limits.
 //! * [`candidates`]: the prepared questions, with true and false answers put to them directly.
 //! * [`radii`]: quantiles, radii and the error of encoding.
+//! * [`vertices`]: values at vertices, exact where the entries have few digits.
 
 mod binomial_exact;
 mod blocks;
@@ -23,3 +24,4 @@ mod oracles;
 mod radii;
 mod rational;
 mod soundness;
+mod vertices;
