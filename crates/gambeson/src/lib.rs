@@ -26,7 +26,7 @@
 //! ```
 //!
 //! In the order to read: [`context`] and [`event`] (threads, memory, interruption, progress), [`error`], [`matrix`],
-//! [`bound`](mod@bound) and [`check`](mod@check), [`data`], [`fit`](mod@fit) and [`project`], [`model`] with [`toy`],
+//! [`bound`](mod@bound) and [`check`](mod@check) with [`evidence`], [`data`], [`fit`](mod@fit) and [`project`], [`model`] with [`toy`],
 //! [`smoothing`] and [`replay`], [`analyze`](mod@analyze), [`train`](mod@train), [`attack`](mod@attack), [`export`](mod@export).
 
 pub mod analyze;
@@ -38,6 +38,7 @@ pub mod context;
 pub mod data;
 pub mod error;
 pub mod event;
+pub mod evidence;
 pub mod export;
 pub mod fit;
 mod lossy;
@@ -65,6 +66,7 @@ pub use data::{
 pub use error::Error;
 pub use error::attack::AttackError;
 pub use event::{Event, Note};
+pub use evidence::{Evidence, Vertex, open_vertex};
 pub use export::{ExportParams, Exported, export};
 pub use fit::{Fit, FitParams, fit, open_projection, spectrum};
 pub use matrix::{MatrixInput, RandomInstance, RandomKind, open_matrix, random_matrix};

@@ -8,7 +8,7 @@ use gambeson_checker::Domain;
 use gambeson_lowrank::sdp::bracket::{BoundParams, Solver};
 use gambeson_lowrank::sdp::mwu::{MwuParams, Width};
 use gambeson_lowrank::sdp::problem::OperatorNorm;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub(super) const BOUND_HELP: &str = "\
@@ -25,12 +25,14 @@ Exit codes: 0 done (and the gap reached, if --gap was given); 1 the gap was not 
 
 pub(super) const CHECK_USAGE: &str = "\
 gambeson check [OPTIONS] <INPUT> <CERTIFICATE>
+       gambeson check [OPTIONS] <INPUT> [CERTIFICATE] --vertex <FILE.npy>
        gambeson check [OPTIONS] --random <KIND:N:SEED> <CERTIFICATE>
        gambeson check [OPTIONS] <RUN.jsonl> --model <MODEL> --data <NAME|PATH>";
 
 pub(super) const CHECK_HELP: &str = "\
 A certificate is not trusted to say what it proves: --norm, --gram and --domain ask the question, and a certificate for \
-another question is rejected.
+another question is rejected. A vertex x proves that the maximum is at least x'Mx; with a certificate that is a bracket. \
+For the inf->1 norm its entries are the signs of the rows of A, then those of its columns.
 
 Records of `certify` are drawn again with the network, the data and the projection that they name: counts must be equal, and \
 kappa, encoding errors and radii are proven again. What remains is an assumption: that ChaCha8's words are random, and that \
@@ -98,9 +100,12 @@ pub(crate) struct BoundArguments {
     /// Seed of the solver's start and of the rounding.
     #[arg(long, default_value_t = BoundParams::default().seed, help_heading = SOLVER)]
     pub(crate) seed: u64,
-    /// Write the certificate to this file.
+    /// Write the certificate, evidence for the upper end, to this file.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) certificate: Option<PathBuf>,
+    /// Write the vertex x, evidence for the lower end, to this file: a numpy array of 1 and -1 (f64).
+    #[arg(long, value_name = "FILE.npy", help_heading = OUTPUT)]
+    pub(crate) vertex: Option<PathBuf>,
     /// Print one JSON object instead of text.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
@@ -109,11 +114,14 @@ pub(crate) struct BoundArguments {
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
     /// Matrix or graph file, a projection, or records of `certify`; left out with --random.
-    #[arg(required_unless_present_any = ["random", "model"], conflicts_with = "random")]
+    #[arg(required_unless_present_any = ["random", "model", "vertex"], conflicts_with = "random")]
     pub(crate) input: Option<PathBuf>,
-    /// The certificate, as written by `bound` or `project fit`; records have none.
-    #[arg(required_unless_present = "model")]
+    /// The certificate, as written by `bound` or `project fit`; not needed with --vertex, and records have none.
+    #[arg(required_unless_present_any = ["model", "vertex"])]
     pub(crate) certificate: Option<PathBuf>,
+    /// A vertex, as written by `bound --vertex`: prove the value of the form there.
+    #[arg(long, value_name = "FILE.npy", conflicts_with = "model")]
+    pub(crate) vertex: Option<PathBuf>,
     /// Use a random matrix instead of a file, as in `bound`.
     #[arg(long, value_name = "KIND:N:SEED")]
     pub(crate) random: Option<RandomInstance>,
@@ -129,7 +137,8 @@ pub(crate) struct CheckArguments {
     /// Give up after about this many seconds.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     pub(crate) time_limit: Option<Duration>,
-    /// Reject unless the proven bound is at most this.
+    /// Reject unless the proven upper bound is at most this: the number printed, which for a projection is kappa, not its
+    /// square.
     #[arg(long, value_name = "B", allow_hyphen_values = true)]
     pub(crate) at_most: Option<f64>,
     /// Print one JSON object instead of text.
@@ -165,6 +174,17 @@ pub(crate) enum NormName {
     InfToOne,
     /// The square of the inf->2 norm of A
     InfToTwo,
+}
+
+impl CheckArguments {
+    /// The matrix or projection, unless it is random, and the certificate: a single position may be taken for either.
+    pub(crate) fn positions(&self) -> (Option<&Path>, Option<&Path>) {
+        match (self.input.as_deref(), self.certificate.as_deref()) {
+            (None, Some(path)) | (Some(path), None) if self.random.is_none() => (Some(path), None),
+            (Some(path), None) => (None, Some(path)),
+            both => both,
+        }
+    }
 }
 
 impl From<NormName> for OperatorNorm {

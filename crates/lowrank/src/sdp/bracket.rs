@@ -30,6 +30,7 @@ pub use crate::sdp::progress::Stop;
 use crate::sdp::progress::{Progress, StopReason, relative_gap};
 use crate::sdp::steps::attempt::{Solved, Totals, columns_within, solve};
 use crate::sdp::steps::budget::TimeBudget;
+pub use crate::sdp::steps::lower::prove_vertex;
 use crate::sdp::steps::lower::{lower_ends, rounded};
 use crate::sdp::steps::monitor::{ResultUnits, RunMonitor};
 use crate::sdp::steps::reduce::ReducedProblem;
@@ -332,6 +333,7 @@ impl<'a> Run<'a> {
             full_proof: self.plan.full,
             upper,
             lower,
+            vertex,
             sdp_lower,
             point,
             trivial,

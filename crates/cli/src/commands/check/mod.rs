@@ -1,5 +1,5 @@
-//! `gambeson check`: what a certificate proves about a matrix or a projection, by the checker alone; and records of a run,
-//! drawn again.
+//! `gambeson check`: what a certificate or a vertex proves about a matrix, and a certificate about a projection, by the
+//! checker alone; and records of a run, drawn again.
 
 mod records;
 mod records_text;
@@ -9,12 +9,12 @@ use crate::commands::matrix;
 use crate::ended::Ended;
 use crate::json;
 use crate::progress::catch_interrupts;
-use crate::report::decimal::up;
+use crate::report::decimal::{up, whole_or_down};
 use crate::screen::{proven, rejected, shown, wrapped};
 use anyhow::bail;
 use gambeson::bound::domain_name;
 use gambeson::check::{Question, Refusal, norm_name};
-use gambeson::{Check, CheckParams, Context, ProjectionCheck};
+use gambeson::{Check, CheckParams, Context, Evidence, ProjectionCheck, open_vertex};
 use gambeson_checker::Domain;
 use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::projection::Projection;
@@ -38,18 +38,24 @@ pub(crate) fn run(
     if arguments.replay.model.is_some() {
         return records::run(arguments, stdout, context);
     }
-    let Some(certificate) = arguments.certificate.as_deref() else {
-        bail!("a certificate is missing"); // clap asks for it
-    };
-    let of_projection = || ProjectionCertificate::read(certificate, memory).is_ok();
-    if let Some(path) = arguments.input.as_deref().filter(|path| is_projection(path) || of_projection()) {
+    let (input, certificate) = arguments.positions();
+    let of_projection = || certificate.is_some_and(|path| ProjectionCertificate::read(path, memory).is_ok());
+    if let Some(path) = input.filter(|path| is_projection(path) || of_projection()) {
+        let Some(certificate) = certificate else { bail!("{}: give its certificate", path.display()) };
         return check_projection(path, certificate, arguments, stdout, context);
     }
-    if let Some(path) = arguments.input.as_deref().filter(|path| is_records(path, memory)) {
+    if let Some(path) = input.filter(|path| is_records(path, memory)) {
         bail!("{}: records of a run; give the --model and the --data that they are about", path.display());
     }
-    let file = CertificateFile::read(certificate, memory)?;
-    let matrix = matrix::load(arguments.input.as_deref(), arguments.random, context)?;
+    let certificate = certificate.map(|path| CertificateFile::read(path, memory)).transpose()?;
+    let vertex = arguments.vertex.as_deref().map(|path| open_vertex(context, path)).transpose()?;
+    let evidence = match (certificate, vertex) {
+        (Some(certificate), Some(vertex)) => Evidence::Both(certificate, vertex),
+        (Some(certificate), None) => Evidence::Certificate(certificate),
+        (None, Some(vertex)) => Evidence::Vertex(vertex),
+        (None, None) => bail!("a certificate is missing"), // clap asks for it
+    };
+    let matrix = matrix::load(input, arguments.random, context)?;
     let params = CheckParams {
         domain: arguments.domain.map(Domain::from),
         norm: arguments.norm.map(OperatorNorm::from),
@@ -58,7 +64,7 @@ pub(crate) fn run(
         time_limit: arguments.time_limit,
     };
     catch_interrupts("stopping (press Ctrl-C again to quit)");
-    let check = gambeson::check(context, matrix, file, &params)?;
+    let check = gambeson::check(context, matrix, evidence, &params)?;
     json::print_or(arguments.json, &check, stdout, |stdout| print_matrix(&check, 0, stdout))?;
     Ok(if check.proven() { Ended::AsAsked } else { Ended::FellShort })
 }
@@ -89,9 +95,11 @@ fn check_projection(
     stdout: &mut impl Write,
     context: &Context,
 ) -> anyhow::Result<Ended> {
-    if arguments.domain.is_some() || arguments.norm.is_some() || arguments.gram {
+    if arguments.domain.is_some() || arguments.norm.is_some() || arguments.gram || arguments.vertex.is_some()
+    {
         bail!(
-            "--domain, --norm and --gram do not apply to a projection: the question is the inf->2 norm of its bases"
+            "--domain, --norm, --gram and --vertex do not apply to a projection: the question is the inf->2 norm of its \
+             bases"
         );
     }
     let projection = Projection::read(path, context.memory_limit())?;
@@ -124,32 +132,48 @@ fn print_projection(
 /// A verdict with `indent` spaces before each line.
 pub(crate) fn print_matrix(check: &Check, indent: usize, stdout: &mut impl Write) -> std::io::Result<()> {
     let before = " ".repeat(indent);
-    if let Some(refusal) = &check.refusal {
-        let text = format!("{before}{}: {}{}", rejected(), shown(&refusal.to_string()), way_out(refusal));
-        return writeln!(stdout, "{}", wrapped(&text, indent + 2));
-    }
-    let bound = up(check.upper.map_or(f64::INFINITY, Upper::value), 17);
-    writeln!(stdout, "{before}{}: {}", proven(), statement(check.question, &bound))?;
-    match check.upper.and_then(Upper::kappa) {
-        Some(kappa) => writeln!(stdout, "{before}  kappa <= {}", up(kappa.value(), 17)),
+    let lower = check.lower.map(|lower| whole_or_down(lower.value(), 17));
+    let Some(refusal) = &check.refusal else {
+        let upper = check.upper.map(|upper| up(upper.value(), 17));
+        let statement = statement(check.question, lower.as_deref(), upper.as_deref());
+        writeln!(stdout, "{before}{}: {statement}", proven())?;
+        return match check.upper.and_then(Upper::kappa) {
+            Some(kappa) => writeln!(stdout, "{before}  kappa <= {}", up(kappa.value(), 17)),
+            None => Ok(()),
+        };
+    };
+    let text = format!("{before}{}: {}{}", rejected(), shown(&refusal.to_string()), way_out(refusal));
+    writeln!(stdout, "{}", wrapped(&text, indent + 2))?;
+    match lower {
+        Some(lower) => {
+            let statement = statement(check.question, Some(&lower), None);
+            writeln!(stdout, "{before}  The vertex proves all the same: {statement}")
+        }
         None => Ok(()),
     }
 }
 
-/// The statement that some number bounds the quantity.
-fn statement(question: Question, bound: &str) -> String {
+/// The statement that the quantity lies between the numbers that there are.
+fn statement(question: Question, lower: Option<&str>, upper: Option<&str>) -> String {
+    let max = if lower.is_some() { "max " } else { "" }; // a form is below its bound everywhere
     let domain = domain_name(question.domain);
-    match (question.norm, question.reading) {
-        (OperatorNorm::Quadratic, MatrixRole::Plain) => format!("x'Mx <= {bound} on the {domain}"),
+    let (quantity, place) = match (question.norm, question.reading) {
+        (OperatorNorm::Quadratic, MatrixRole::Plain) => (format!("{max}x'Mx"), format!(" on the {domain}")),
         (OperatorNorm::Quadratic, MatrixRole::Gram) => {
-            format!("x'UU'x <= {bound} on the {domain}, U the matrix given")
+            (format!("{max}x'UU'x"), format!(" on the {domain}, U the matrix given"))
         }
-        (OperatorNorm::InfToOne, _) => format!("|A|_{{inf->1}} <= {bound}"),
-        (OperatorNorm::InfToTwo, MatrixRole::Plain) => format!("|A|_{{inf->2}}^2 <= {bound}"),
+        (OperatorNorm::InfToOne, _) => ("|A|_{inf->1}".to_owned(), String::new()),
+        (OperatorNorm::InfToTwo, MatrixRole::Plain) => ("|A|_{inf->2}^2".to_owned(), String::new()),
         (OperatorNorm::InfToTwo, MatrixRole::Gram) => {
-            format!("|U'|_{{inf->2}}^2 <= {bound}, U the matrix given")
+            ("|U'|_{inf->2}^2".to_owned(), ", U the matrix given".to_owned())
         }
-    }
+    };
+    let compared = match (lower, upper) {
+        (Some(lower), Some(upper)) => format!("{lower} <= {quantity} <= {upper}"),
+        (Some(lower), None) => format!("{quantity} >= {lower}"),
+        (None, upper) => format!("{quantity} <= {}", upper.unwrap_or("inf")),
+    };
+    compared + &place
 }
 
 /// The option that asks the certificate's own question.

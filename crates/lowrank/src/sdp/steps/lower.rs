@@ -35,16 +35,30 @@ pub(crate) fn lower_ends(
     threads: usize,
 ) -> Result<(VertexValue, RelaxationValue), CheckError> {
     let matrix = problem.quadratic();
-    let mut lower = vertex_value(matrix, vertex, threads)?;
+    let lower = vertex_value(matrix, vertex, threads)?;
     let mut sdp_lower = sdp_lower.or_vertex(lower);
     if let Some(rows) = problem.dilated_rows() {
-        lower = lower.of_dilation(matrix, rows)?;
         sdp_lower = sdp_lower.of_dilation(matrix, rows)?;
     }
     let error = problem.error();
-    Ok(if problem.is_factor() {
-        (lower.widened_factor(error), sdp_lower.widened_factor(error))
-    } else {
-        (lower.widened(error), sdp_lower.widened(error))
-    })
+    let sdp_lower =
+        if problem.is_factor() { sdp_lower.widened_factor(error) } else { sdp_lower.widened(error) };
+    Ok((in_units(problem, lower)?, sdp_lower))
+}
+
+/// What a vertex proves about a problem from below, in units of its norm (the square for ∞→2), whatever its entries are
+/// within their error. `vertex` has an entry of 1 or −1 for every row of the quadratic form; for ∞→1 these are the signs a
+/// of the rows of A, then the signs b of its columns, and the norm is at least aᵀAb.
+pub fn prove_vertex(problem: &Problem, vertex: &[f64], threads: usize) -> Result<VertexValue, CheckError> {
+    in_units(problem, vertex_value(problem.quadratic(), vertex, threads)?)
+}
+
+/// A value of the quadratic form as one of the norm, for all entries within their error.
+fn in_units(problem: &Problem, value: VertexValue) -> Result<VertexValue, CheckError> {
+    let value = match problem.dilated_rows() {
+        Some(rows) => value.of_dilation(problem.quadratic(), rows)?,
+        None => value,
+    };
+    let error = problem.error();
+    Ok(if problem.is_factor() { value.widened_factor(error) } else { value.widened(error) })
 }
