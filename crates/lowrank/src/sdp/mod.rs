@@ -18,6 +18,7 @@ pub mod primal;
 pub mod problem;
 pub mod progress;
 pub mod scale;
+mod speed;
 mod steps;
 pub mod vertex;
 pub mod vertex_file;

@@ -8,7 +8,8 @@ use crate::sdp::vertex::best_vertex;
 use gambeson_checker::{CheckError, RelaxationValue, VertexValue, vertex_value};
 use rand_chacha::ChaCha8Rng;
 
-/// A good vertex of the whole problem, rounded from a point in so many trials. `operator` is that of the reduced one.
+/// A good vertex of the whole problem, rounded from a point in so many trials. `operator` is that of the reduced one; `stop`
+/// ends the search.
 pub(crate) fn rounded(
     problem: &Problem,
     reduced: &ReducedProblem,
@@ -16,15 +17,16 @@ pub(crate) fn rounded(
     point: &UnitRows,
     trials: usize,
     rng: &mut ChaCha8Rng,
+    stop: &dyn Fn() -> bool,
 ) -> Vec<f64> {
     if !reduced.drops_entries {
-        let vertex = best_vertex(operator, &reduced.part_of(point), trials, rng);
+        let vertex = best_vertex(operator, &reduced.part_of(point), trials, rng, stop);
         return reduced.whole(vertex, 1.0);
     }
     // The solver did not see all entries, and the vertex should.
     let all = ReducedProblem::without_zero_rows(problem);
     let operator = Operator::new(all.problem(problem).quadratic(), problem.domain);
-    all.whole(best_vertex(&operator, &all.part_of(point), trials, rng), 1.0)
+    all.whole(best_vertex(&operator, &all.part_of(point), trials, rng, stop), 1.0)
 }
 
 /// The lower ends at a vertex and at a feasible point, in the units of the norm, for all entries within their error.
