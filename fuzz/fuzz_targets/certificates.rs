@@ -9,9 +9,10 @@ use gambeson_lowrank::matrix_file::parse;
 use gambeson_lowrank::projection::certificate::ProjectionCertificate;
 use gambeson_lowrank::projection::representation::Representation;
 use gambeson_lowrank::projection::{Channel, Origin, Projection};
-use gambeson_lowrank::sdp::bracket::{ProofPlan, prove_as_planned};
+use gambeson_lowrank::sdp::bracket::{ProofPlan, prove_as_planned, prove_vertex};
 use gambeson_lowrank::sdp::certificate::CertificateFile;
-use gambeson_lowrank::sdp::problem::Problem;
+use gambeson_lowrank::sdp::problem::{MatrixRole, OperatorNorm, Problem};
+use gambeson_lowrank::sdp::vertex_file::read_vertex;
 use gambeson_lowrank::{ProvenProjection, Shape};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -37,6 +38,22 @@ pub(super) fn certificate(bytes: &[u8]) -> Answer {
         proven
             .map(|_| format!("{:?} {:?} {paid}", problem.norm, problem.domain))
             .map_err(|error| error.to_string())
+    })
+}
+
+/// A vertex, and the cut of the graph that it is.
+pub(super) fn vertex(bytes: &[u8]) -> Answer {
+    as_file(bytes, "x.npy", |path| {
+        let vertex = read_vertex(path, MEMORY).map_err(|error| error.to_string())?;
+        assert!(vertex.iter().all(|x| x.abs() == 1.0), "read as a vertex: {vertex:?}");
+        let input = parse(GRAPH.as_bytes(), MEMORY).map_err(|error| error.to_string())?;
+        let (norm, reading) = (OperatorNorm::Quadratic, MatrixRole::Plain);
+        let problem =
+            Problem::enclosing(input.matrix, input.error, norm, reading, Domain::Vertices, MEMORY, 1)
+                .map_err(|error| error.to_string())?;
+        let proven = prove_vertex(&problem, &vertex, 1).map_err(|error| error.to_string())?;
+        assert!(proven.value() <= 6.0, "the largest cut: all edges of positive weight");
+        Ok(format!("{}", proven.value()))
     })
 }
 

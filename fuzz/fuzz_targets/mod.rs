@@ -61,6 +61,7 @@ pub const TARGETS: &[Target] = &[
     target!("safetensors", arrays::tensors, repair::safetensors, arrays::safetensors),
     target!("projection", certificates::projections, repair::safetensors, certificates::projection),
     target!("certificate", certificates::graphs, certificates::of_graph, certificates::certificate),
+    target!("vertex", numpy::vertices, as_it_is, certificates::vertex),
     target!("projection-cert", certificates::bases, certificates::of_basis, certificates::of_projection),
     target!("records", none, logs::with_digests, logs::records),
     target!("heads", logs::planned, logs::with_digests, logs::heads),

@@ -36,6 +36,15 @@ pub(super) fn matrices() -> Vec<Vec<u8>> {
     ]
 }
 
+/// Vertices of three coordinates.
+pub(super) fn vertices() -> Vec<Vec<u8>> {
+    vec![
+        npy("<f8", "False", "(3,)", &doubles(&[1.0, -1.0, 1.0])),
+        npy("|i1", "True", "(3,)", &[1, 255, 1]),
+        npy(">i8", "False", "(3,)", &longs(&[1, 1, 1].map(i64::swap_bytes))),
+    ]
+}
+
 /// The archives of scipy, one of each kind, as their members.
 pub(super) fn sparse() -> Vec<Vec<u8>> {
     let name = |format: &str| ("format.npy", npy("|S3", "False", "()", format.as_bytes()));

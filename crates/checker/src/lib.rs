@@ -35,7 +35,7 @@
 //! To be read in this order; each file states its theorem and proves it.
 //! * `rounding`: directed rounding, the only file that knows about units in the last place; `error`; `threads`;
 //! * `quadratic/`: `form` (the matrix), `prepared` and `gram` (what candidates are tried on), `definite` (the proof of
-//!   Diag(d) ⪰ M by a factorisation), `cholesky` and `sparse` (the factorisations), `lower` (lower ends), `check` (the
+//!   Diag(d) ⪰ M by a factorisation), `cholesky` and `sparse` (the factorisations), `lower` and `exact` (lower ends), `check` (the
 //!   proven numbers);
 //! * `statistics/`: `sampling`, `limit` and `tail`, `quantile`, `radius`, `counted`, and below them `special` and `double`;
 //! * `encoding/`: z = Uᵀu (`product`) and the cosine transform (`cosine`), with their errors, those of storing z (`grid`),

@@ -138,6 +138,32 @@ pub(crate) fn exponent(x: f64) -> i32 {
     biased - 1023 - shift
 }
 
+/// The exponent of the least positive number, 2⁻¹⁰⁷⁴.
+pub(crate) const LEAST_EXPONENT: i32 = -1074;
+
+/// Binary digits of a number.
+pub(crate) const DIGITS: i32 = 53;
+
+/// The exponent of the last one among the binary digits of a finite x that is not zero: x is an odd multiple of two to this
+/// power.
+pub(crate) fn lowest_bit(x: f64) -> i32 {
+    let bits = x.to_bits();
+    #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)] // eleven bits
+    let biased = ((bits >> 52) & 0x7ff) as i32;
+    // Numbers below the least normal one have its exponent, and no leading digit.
+    let leading = if biased == 0 { 0 } else { 1 << 52 };
+    let digits = bits & ((1 << 52) - 1) | leading;
+    #[allow(clippy::cast_possible_wrap)] // at most 64
+    let zeros = digits.trailing_zeros() as i32;
+    biased.max(1) - 1 + LEAST_EXPONENT + zeros
+}
+
+/// x/2, rounded down: exact but for a last digit lost below the least normal number.
+pub(crate) fn halved_down(x: f64) -> f64 {
+    let half = x / 2.0;
+    if half * 2.0 == x { half } else { below(half) }
+}
+
 /// In something prepared that must not leave the thread whose arithmetic was found to be that of IEEE 754. The test
 /// takes as long as a few per cent of a limit, so it is made once there.
 pub(crate) type CheckedThread = PhantomData<*const ()>;
@@ -228,6 +254,30 @@ mod tests {
         }
         assert_eq!(power_of_two(-1022), f64::MIN_POSITIVE);
         assert_eq!(power_of_two(1023), 2f64.powi(1023));
+    }
+
+    #[test]
+    fn lowest_bits_are_exact() {
+        for (x, expected) in [(1.0, 0), (-6.0, 1), (0.75, -2), (5e-324, -1074), (f64::MIN_POSITIVE, -1022)] {
+            assert_eq!(lowest_bit(x), expected, "{x}");
+        }
+        for x in [0.1, f64::MAX, 3e-310, -123.456, f64::MIN_POSITIVE.next_down()] {
+            // Two factors: the power itself may be out of range.
+            let exponent = lowest_bit(x);
+            let multiple = x * power_of_two(-(exponent / 2)) * power_of_two(-(exponent - exponent / 2));
+            assert!(
+                multiple.abs() < power_of_two(DIGITS) && (multiple % 2.0).abs() == 1.0,
+                "{x}: {multiple}"
+            );
+        }
+    }
+
+    #[test]
+    fn halves_are_exact_or_below() {
+        for (x, half) in [(3.0, 1.5), (-3.0, -1.5), (0.0, 0.0), (1e-323, 5e-324), (1.5e-323, 5e-324)] {
+            assert_eq!(halved_down(x), half, "{x}");
+        }
+        assert!(halved_down(-5e-324) <= -5e-324 && halved_down(5e-324) <= 0.0);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::error::Error;
 use crate::event::Event;
+use crate::evidence::Vertex;
 use crate::matrix::MatrixInput;
 use gambeson_checker::{Domain, InfToTwoBound};
 use gambeson_lowrank::linalg::unit_rows::UnitRows;
@@ -150,6 +151,11 @@ pub struct Bound {
 }
 
 impl Bound {
+    /// Evidence for the lower end, beside the certificate for the upper one.
+    pub fn vertex(&self) -> Vertex {
+        Vertex { entries: self.bracket.vertex.clone(), name: "the vertex of the bound".to_owned() }
+    }
+
     /// What it says, as data.
     pub fn record(&self) -> BoundRecord {
         let found = &self.bracket;

@@ -1,13 +1,15 @@
-//! What a certificate proves about a matrix, by the checker alone.
+//! What a certificate proves about a matrix from above, and a vertex from below, by the checker alone.
 
 use crate::bound::{domain_name, peak_memory};
 use crate::context::Context;
 use crate::error::Error;
+use crate::evidence::{Evidence, Vertex};
 use crate::matrix::MatrixInput;
-use gambeson_checker::{CheckError, Domain, InfToTwoBound};
+use gambeson_checker::{CheckError, Domain, InfToTwoBound, VertexValue};
 use gambeson_lowrank::linalg::matrix::Matrix;
-use gambeson_lowrank::matrix_file::{Input, InputKind};
-use gambeson_lowrank::sdp::bracket::{ProofPlan, Upper, prove_as_planned};
+use gambeson_lowrank::matrix_file::InputKind;
+use gambeson_lowrank::parameter::ParameterError;
+use gambeson_lowrank::sdp::bracket::{ProofPlan, Upper, prove_as_planned, prove_vertex};
 use gambeson_lowrank::sdp::certificate::CertificateFile;
 use gambeson_lowrank::sdp::problem::{MatrixRole, OperatorNorm, Problem};
 use serde::{Deserialize, Serialize};
@@ -16,13 +18,14 @@ use std::time::{Duration, Instant};
 /// Parameters of [`check`]: the question. A certificate is not trusted to say what it proves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CheckParams {
-    /// What is bounded: the quadratic form for a symmetric matrix, otherwise what the certificate says, if `None`.
+    /// What is bounded: the quadratic form for a symmetric matrix, otherwise what the certificate says, if `None`. Without a
+    /// certificate the quadratic form.
     pub norm: Option<OperatorNorm>,
     /// Whether the matrix is the factor U of M = UUᵀ. Not needed if it is not symmetric and no norm is given.
     pub gram: bool,
     /// Where x lies: the vertices for the quadratic form of a graph, the cube for everything else, if `None`.
     pub domain: Option<Domain>,
-    /// Reject unless the proven bound is at most this.
+    /// Reject unless the proven bound is at most this, in the units of the norm, the square for ∞→2. Needs a certificate.
     pub at_most: Option<f64>,
     /// Give up after about this time.
     pub time_limit: Option<Duration>,
@@ -42,16 +45,29 @@ pub struct Question {
 impl Question {
     /// A symmetric matrix is a quadratic form unless the caller says otherwise. For any other matrix, the certificate
     /// decides what the caller left open.
-    fn new(asked: &CheckParams, file: &CertificateFile, matrix: &Matrix, kind: InputKind) -> Self {
+    fn new(asked: &CheckParams, file: Option<&CertificateFile>, matrix: &Matrix, kind: InputKind) -> Self {
         let symmetric = matrix.is_symmetric();
-        let norm = asked.norm.unwrap_or(if symmetric { OperatorNorm::Quadratic } else { file.norm });
+        let deciding = file.filter(|_| !symmetric);
+        let norm = asked.norm.unwrap_or(deciding.map_or(OperatorNorm::Quadratic, |file| file.norm));
         // A norm asked for by name is that of the matrix itself: A and its transpose have different ones.
-        let open = !symmetric && asked.norm.is_none_or(|norm| norm == OperatorNorm::Quadratic);
-        let gram = asked.gram || open && file.gram;
+        let open = asked.norm.is_none_or(|norm| norm == OperatorNorm::Quadratic);
+        let gram = asked.gram || open && deciding.is_some_and(|file| file.gram);
         let reading = if gram { MatrixRole::Gram } else { MatrixRole::Plain };
         let graph = kind == InputKind::MaxCut && norm == OperatorNorm::Quadratic && !gram;
         let natural = if graph { Domain::Vertices } else { Domain::Cube };
         Self { norm, reading, domain: asked.domain.unwrap_or(natural) }
+    }
+
+    /// Why a certificate is not one for this question about this matrix, if it is not.
+    fn misfit(self, file: &CertificateFile, matrix: &Matrix) -> Option<Refusal> {
+        self.mismatch(file).or_else(|| {
+            let here = matrix.sha256();
+            if here != file.matrix_sha256 {
+                return Some(Refusal::Matrix { here });
+            }
+            let (n, weights) = (file.n, file.weights.len());
+            (n != weights).then_some(Refusal::Length { n, weights })
+        })
     }
 
     /// Why a certificate is about something else, if it is.
@@ -134,13 +150,48 @@ pub enum Refusal {
         reason: String,
     },
     /// Something smaller was asked for.
-    #[error("the proven bound {bound} is larger than {asked}")]
+    #[error("the proven bound on {}, {bound}, is larger than {asked}", quantity_name(*.quantity))]
     TooLarge {
+        /// What the bound is on, and `asked` with it.
+        quantity: BoundedQuantity,
         /// What is proven.
         bound: f64,
         /// What was asked for.
         asked: f64,
     },
+}
+
+/// What a number of [`Refusal::TooLarge`] bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BoundedQuantity {
+    /// max xᵀMx.
+    QuadraticForm,
+    /// ‖A‖_{∞→1}.
+    InfToOne,
+    /// ‖A‖²_{∞→2}, the square of κ.
+    InfToTwoSquared,
+    /// ‖Uᵀ‖_{∞→2} itself, κ.
+    Kappa,
+}
+
+impl From<OperatorNorm> for BoundedQuantity {
+    /// In the units of bounds.
+    fn from(norm: OperatorNorm) -> Self {
+        match norm {
+            OperatorNorm::Quadratic => Self::QuadraticForm,
+            OperatorNorm::InfToOne => Self::InfToOne,
+            OperatorNorm::InfToTwo => Self::InfToTwoSquared,
+        }
+    }
+}
+
+fn quantity_name(quantity: BoundedQuantity) -> &'static str {
+    match quantity {
+        BoundedQuantity::QuadraticForm => "max x'Mx",
+        BoundedQuantity::InfToOne => "the inf->1 norm",
+        BoundedQuantity::InfToTwoSquared => "the square of the inf->2 norm",
+        BoundedQuantity::Kappa => "kappa",
+    }
 }
 
 /// Rounded up to the second place.
@@ -153,8 +204,10 @@ fn gigabytes(bytes: u64) -> f64 {
 pub struct Check {
     /// What was asked.
     pub question: Question,
-    /// The proven bound, in the units of the norm, the square for ∞→2.
+    /// The proven bound, in the units of the norm, the square for ∞→2; `None` also without a certificate.
     pub upper: Option<Upper>,
+    /// The value proven at the vertex, in the same units, where one was given.
+    pub lower: Option<VertexValue>,
     /// Why the certificate is rejected; none if what was asked is proven.
     pub refusal: Option<Refusal>,
     /// Seconds for the proof, without reading and hashing the matrix.
@@ -176,6 +229,7 @@ impl Check {
             gram: self.question.reading == MatrixRole::Gram,
             domain: domain_name(self.question.domain).to_owned(),
             bound: self.upper.map(Upper::value),
+            lower: self.lower.map(VertexValue::value),
             kappa: self.upper.and_then(Upper::kappa).map(InfToTwoBound::value),
             reason: self.refusal.as_ref().map(ToString::to_string),
             seconds_read: self.seconds_read,
@@ -191,46 +245,57 @@ impl Serialize for Check {
     }
 }
 
-/// Checks a certificate. Errors are about the matrix; anything wrong with the certificate is a refusal.
+/// Checks a certificate, a vertex, or both: a bracket. Errors are about the matrix and the vertex; anything wrong with the
+/// certificate is a refusal.
 pub fn check(
     context: &Context,
     matrix: MatrixInput,
-    certificate: CertificateFile,
+    evidence: impl Into<Evidence>,
     params: &CheckParams,
 ) -> Result<Check, Error> {
-    if let Some(value) = params.at_most.filter(|bound| bound.is_nan()) {
-        return Err(Error::Parameter(gambeson_lowrank::parameter::ParameterError {
-            name: "at_most",
-            value,
-            range: "a number",
-        }));
+    let (certificate, vertex) = evidence.into().parts();
+    let comparable = |&asked: &f64| asked.is_nan() || certificate.is_none();
+    if let Some(value) = params.at_most.filter(comparable) {
+        let range = if value.is_nan() { "a number" } else { "left out without a certificate" };
+        return Err(Error::Parameter(ParameterError { name: "at_most", value, range }));
     }
     context.run(|| {
-        let MatrixInput { input, name, seconds } = matrix;
-        let question = Question::new(params, &certificate, &input.matrix, input.kind);
-        let mut spent = 0.0;
-        let outcome = answered(context, input, certificate, question, params, &mut spent);
-        let (upper, refusal) = match outcome {
-            Ok(upper) => {
-                let too_large = |&asked: &f64| upper.value() > asked;
-                let bound = upper.value();
-                (
-                    Some(upper),
-                    params.at_most.filter(too_large).map(|asked| Refusal::TooLarge { bound, asked }),
-                )
+        let MatrixInput { input, name, seconds: seconds_read } = matrix;
+        let question = Question::new(params, certificate.as_ref(), &input.matrix, input.kind);
+        let misfit = certificate.as_ref().and_then(|file| question.misfit(file, &input.matrix));
+        let (Question { norm, reading, domain }, threads) = (question, context.threads());
+        let mut found =
+            Check { question, upper: None, lower: None, refusal: misfit, seconds: 0.0, seconds_read };
+        if found.refusal.is_some() && vertex.is_none() {
+            return Ok(found);
+        }
+        let memory = context.memory_limit();
+        let problem = Problem::enclosing(input.matrix, input.error, norm, reading, domain, memory, threads)
+            .map_err(|reason| Error::Problem { name: name.clone(), reason })?;
+        let started = Instant::now();
+        if let Some(vertex) = &vertex {
+            found.lower = Some(value_at(&problem, vertex, &name, threads)?);
+        }
+        if let (Some(file), None) = (certificate, &found.refusal) {
+            match proven(context, &problem, file, params.time_limit) {
+                Ok(upper) => {
+                    let (quantity, bound) = (norm.into(), upper.value());
+                    let too_large = params.at_most.filter(|&asked| bound > asked);
+                    found.upper = Some(upper);
+                    found.refusal = too_large.map(|asked| Refusal::TooLarge { quantity, bound, asked });
+                }
+                Err(Unproven::Refused(refusal)) => found.refusal = Some(refusal),
+                Err(Unproven::Checker(reason)) => return Err(Error::Check { name, reason }),
             }
-            Err(Unproven::Refused(refusal)) => (None, Some(refusal)),
-            Err(Unproven::Problem(reason)) => return Err(Error::Problem { name, reason }),
-            Err(Unproven::Checker(reason)) => return Err(Error::Check { name, reason }),
-        };
-        Ok(Check { question, upper, refusal, seconds: spent, seconds_read: seconds })
+        }
+        found.seconds = started.elapsed().as_secs_f64();
+        Ok(found)
     })
 }
 
 /// Why there is no bound.
 enum Unproven {
     Refused(Refusal),
-    Problem(gambeson_lowrank::sdp::problem::ProblemError),
     Checker(CheckError),
 }
 
@@ -249,51 +314,37 @@ impl From<CheckError> for Unproven {
     }
 }
 
-/// The bound that a certificate proves in answer to a question; `seconds` becomes the time of the proof.
-fn answered(
+/// The value of the problem at a vertex.
+fn value_at(problem: &Problem, vertex: &Vertex, matrix: &str, threads: usize) -> Result<VertexValue, Error> {
+    let (expected, found) = (problem.quadratic().dim(), vertex.entries.len());
+    if expected != found {
+        return Err(Error::VertexLength { name: vertex.name.clone(), expected, found });
+    }
+    prove_vertex(problem, &vertex.entries, threads)
+        .map_err(|reason| Error::Check { name: matrix.to_owned(), reason })
+}
+
+/// The bound that a certificate for the problem proves.
+fn proven(
     context: &Context,
-    input: Input,
+    problem: &Problem,
     file: CertificateFile,
-    question: Question,
-    params: &CheckParams,
-    seconds: &mut f64,
+    time_limit: Option<Duration>,
 ) -> Result<Upper, Unproven> {
-    if let Some(refusal) = question.mismatch(&file) {
-        return Err(refusal.into());
-    }
-    let here = input.matrix.sha256();
-    if here != file.matrix_sha256 {
-        return Err(Refusal::Matrix { here }.into());
-    }
-    if file.n != file.weights.len() {
-        return Err(Refusal::Length { n: file.n, weights: file.weights.len() }.into());
-    }
-    let (Question { norm, reading, domain }, threads) = (question, context.threads());
-    let problem =
-        Problem::enclosing(input.matrix, input.error, norm, reading, domain, context.memory_limit(), threads)
-            .map_err(Unproven::Problem)?;
-    let started = Instant::now();
-    let late = || params.time_limit.is_some_and(|limit| started.elapsed() > limit);
+    let (started, threads) = (Instant::now(), context.threads());
+    let late = || time_limit.is_some_and(|limit| started.elapsed() > limit);
     let stop = || late() || context.is_interrupted();
-    let proof = || {
-        let plan = ProofPlan::paying(&problem, file.paid.clone(), threads, &stop)?;
-        let needed = plan.cost.bytes.saturating_add(problem.bytes());
-        let limit = context.memory_limit();
-        if !limit.allows(needed) {
-            return Err(Refusal::Memory { needed, limit: limit.limit() }.into());
-        }
-        // A factor is multiplied out before anything could be stopped.
-        if params
-            .time_limit
-            .is_some_and(|limit| problem.is_factor() && plan.cost.seconds > limit.as_secs_f64())
-        {
-            return Err(Refusal::Time { seconds: plan.cost.seconds }.into());
-        }
-        Ok(prove_as_planned(&problem, &file.into_certificate(), &plan, threads, &stop)?)
-    };
-    let proven = proof();
-    *seconds = started.elapsed().as_secs_f64();
-    proven
+    let plan = ProofPlan::paying(problem, file.paid.clone(), threads, &stop)?;
+    let needed = plan.cost.bytes.saturating_add(problem.bytes());
+    let limit = context.memory_limit();
+    if !limit.allows(needed) {
+        return Err(Refusal::Memory { needed, limit: limit.limit() }.into());
+    }
+    // A factor is multiplied out before anything could be stopped.
+    if time_limit.is_some_and(|limit| problem.is_factor() && plan.cost.seconds > limit.as_secs_f64()) {
+        return Err(Refusal::Time { seconds: plan.cost.seconds }.into());
+    }
+    Ok(prove_as_planned(problem, &file.into_certificate(), &plan, threads, &stop)?)
 }
 
 /// What `check --json` prints about a matrix.
@@ -309,6 +360,9 @@ pub struct CheckRecord {
     pub domain: String,
     /// The proven bound (the square for ∞→2), whether or not it is as small as asked for.
     pub bound: Option<f64>,
+    /// The value proven at the vertex (the square for ∞→2): the maximum is at least this. Null without a vertex.
+    #[serde(default)]
+    pub lower: Option<f64>,
     /// Proven bound on the norm ∞→2 itself; null for other norms.
     pub kappa: Option<f64>,
     /// Why the certificate was rejected.

@@ -1,10 +1,11 @@
 //! What a certificate proves about a projection, by the checker alone.
 
 use crate::bound::{domain_name, peak_memory};
-use crate::check::Refusal;
+use crate::check::{BoundedQuantity, Refusal};
 use crate::context::Context;
 use crate::error::Error;
 use gambeson_checker::Domain;
+use gambeson_lowrank::parameter::ParameterError;
 use gambeson_lowrank::projection::Projection;
 use gambeson_lowrank::projection::certificate::{ProjectionBound, ProjectionCertificate};
 use gambeson_lowrank::sdp::problem::OperatorNorm;
@@ -56,23 +57,26 @@ impl Serialize for ProjectionCheck {
     }
 }
 
-/// Checks the certificate of a projection: a bound on the norm ∞→2 of Uᵀ for the bases as stored. `at_most` is about its
-/// square.
+/// Checks the certificate of a projection: a bound κ on the norm ∞→2 of Uᵀ for the bases as stored. It is rejected unless κ
+/// itself, not its square, is at most `at_most`.
 pub fn check_projection(
     context: &Context,
     projection: &Projection,
     certificate: &ProjectionCertificate,
     at_most: Option<f64>,
 ) -> Result<ProjectionCheck, Error> {
+    if let Some(value) = at_most.filter(|asked| asked.is_nan()) {
+        return Err(Error::Parameter(ParameterError { name: "at_most", value, range: "a number" }));
+    }
     context.run(|| {
         let started = Instant::now();
         let checked = certificate.check(projection, context.threads());
         let seconds = started.elapsed().as_secs_f64();
         let reason = match &checked {
             Ok(proven) => {
-                let bound = proven.kappa.square().value();
+                let (quantity, bound) = (BoundedQuantity::Kappa, proven.kappa.value());
                 let too_large = at_most.filter(|&asked| bound > asked);
-                too_large.map(|asked| Refusal::TooLarge { bound, asked }.to_string())
+                too_large.map(|asked| Refusal::TooLarge { quantity, bound, asked }.to_string())
             }
             Err(rejected) => Some(rejected.to_string()),
         };

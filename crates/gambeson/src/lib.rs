@@ -34,7 +34,7 @@
 //! imported. Parameters and results own what they hold: they can be fields of foreign objects.
 //!
 //! In the order to read: [`context`] and [`event`] (threads, memory, interruption, progress), [`error`], [`matrix`],
-//! [`bound`](mod@bound) and [`check`](mod@check), [`data`], [`fit`](mod@fit) and [`project`], [`model`] with [`toy`],
+//! [`bound`](mod@bound) and [`check`](mod@check) with [`evidence`], [`data`], [`fit`](mod@fit) and [`project`], [`model`] with [`toy`],
 //! [`smoothing`] and [`replay`], [`bundle`](mod@bundle), [`analyze`](mod@analyze), [`train`](mod@train),
 //! [`attack`](mod@attack), [`export`](mod@export).
 
@@ -48,6 +48,7 @@ pub mod context;
 pub mod data;
 pub mod error;
 pub mod event;
+pub mod evidence;
 pub mod export;
 pub mod fit;
 mod lossy;
@@ -77,6 +78,7 @@ pub use error::Error;
 pub use error::attack::AttackError;
 pub use error::bundle::{BundleError, BundleProblem};
 pub use event::{Event, Note};
+pub use evidence::{Evidence, Vertex, open_vertex};
 pub use export::{ExportParams, Exported, export};
 pub use fit::{Fit, FitParams, fit, open_projection, spectrum};
 pub use matrix::{MatrixInput, RandomInstance, RandomKind, open_matrix, random_matrix};

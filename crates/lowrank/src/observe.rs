@@ -45,6 +45,11 @@ pub trait Observer<P> {
     fn drops_step(&self) -> bool {
         false
     }
+
+    /// Asked within long steps: whether the time for them is over, so that a rough result has to do.
+    fn is_late(&self) -> bool {
+        false
+    }
 }
 
 /// Watches nothing.

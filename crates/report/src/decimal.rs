@@ -42,6 +42,13 @@ pub fn share_down(count: u64, total: u64) -> String {
     format!("{}.{} %", tenths / 10, tenths % 10)
 }
 
+/// [`down`], but a whole number with all its digits and no others: `11537`, not `11537.000`. For lower ends, which are whole
+/// numbers where weights are.
+pub fn whole_or_down(value: f64, digits: usize) -> String {
+    const MOST: f64 = 9_007_199_254_740_992.0; // from here on all are whole
+    if value.fract() == 0.0 && value.abs() < MOST { format!("{}", value + 0.0) } else { down(value, digits) }
+}
+
 /// Cuts the exact decimal expansion, away from zero if asked and anything was cut off.
 fn directed(value: f64, digits: usize, away: bool) -> String {
     if value == 0.0 {
@@ -132,5 +139,9 @@ mod tests {
         let shares = [0.765, 2.0 / 3.0, 0.0, 1.0, 0.0999];
         assert_eq!(shares.map(percent_down), ["76.5", "66.6", "0.0", "100.0", "9.9"]);
         assert_eq!([up(0.0, 3), up(-0.0, 3), down(0.0, 3), down(-0.0, 3)], ["0"; 4]);
+        let lower = [11_537.0, -3.0, 123_456_789_012.0, 11_536.9999, -0.5, 1e16, 0.0, -0.0];
+        let printed = ["11537", "-3", "123456789012", "11536.9", "-0.500000", "1.00000e16", "0", "0"];
+        assert_eq!(lower.map(|value| whole_or_down(value, 6)), printed);
+        assert_eq!(whole_or_down(f64::NEG_INFINITY, 6), "-inf");
     }
 }

@@ -1,12 +1,14 @@
 //! Proven numbers about matrices: their types, and the few functions that make them.
 
 use crate::quadratic::definite::{dominates, dominates_with};
+use crate::quadratic::exact;
 use crate::quadratic::form::DilationRows;
 use crate::quadratic::gram::{PreparedBasis, PreparedFactor, WeightedGram, row_norms_up};
 use crate::quadratic::lower::{inner_product_down, row_squares};
 use crate::quadratic::prepared::PreparedForm;
 use crate::rounding::{
-    add_up, below, div_down, div_up, ensure_ieee, mul_down, mul_up, sqrt_up, sub_down, sum_down, sum_up,
+    add_up, below, div_down, div_up, ensure_ieee, halved_down, mul_down, mul_up, sqrt_up, sub_down, sum_down,
+    sum_up,
 };
 use crate::threads::Stop;
 use crate::{Certificate, CheckError, Domain, MatrixProblem, Quadratic, Rejected};
@@ -138,7 +140,7 @@ macro_rules! lower_ends {
             /// For a value of the dilation of A: ‖A‖_{∞→1} and its relaxation are at least half of it, rounded down. What is
             /// no longer known to be of a dilation is refused: see [`QuadraticBound::of_dilation`].
             pub fn of_dilation(self, rows: usize) -> Result<Self, MatrixProblem> {
-                self.1.check(rows).map(|()| Self(div_down(self.0, 2.0), DilationRows::NONE))
+                self.1.check(rows).map(|()| Self(halved_down(self.0), DilationRows::NONE))
             }
 
             /// See [`QuadraticBound::widened`].
@@ -282,14 +284,19 @@ pub fn verify(
     Ok(form.bound(&certificate.duals(matrix.dim(), form.kept())?)?)
 }
 
-/// xᵀMx at the vertex `x` (every entry 1 or −1), rounded down.
+/// xᵀMx at the vertex `x` (every entry 1 or −1), rounded down. Where integers or other numbers of few digits make all sums
+/// exact, it is the value itself.
 pub fn vertex_value(matrix: Quadratic<'_>, x: &[f64], threads: usize) -> Result<VertexValue, CheckError> {
     if let Some(index) = x.iter().position(|x| x.abs() != 1.0) {
         return Err(Rejected::BadWitness { index }.into());
     }
-    lower_end(&matrix, Domain::Vertices, x, 1, threads)
-        .map(|value| sum_down([value, sum_down(matrix.trace_terms())]))
-        .map(|value| VertexValue(value, DilationRows::of(&matrix)))
+    admit_witness(&matrix, Domain::Vertices, x, 1, threads)?;
+    let rows = DilationRows::of(&matrix);
+    if let Some(value) = exact::vertex_value(&matrix, x) {
+        return Ok(VertexValue(value, rows));
+    }
+    value_down(&matrix, Domain::Vertices, x, 1, threads)
+        .map(|value| VertexValue(sum_down([value, sum_down(matrix.trace_terms())]), rows))
 }
 
 /// ⟨M, X⟩ for the feasible X = VVᵀ/ρ, ρ the largest |v_i|², rounded down; V is n × `columns`, row-major.
@@ -302,7 +309,8 @@ pub fn relaxation_value(
     columns: usize,
     threads: usize,
 ) -> Result<RelaxationValue, CheckError> {
-    let value = lower_end(&matrix, domain, v, columns, threads)?;
+    admit_witness(&matrix, domain, v, columns, threads)?;
+    let value = value_down(&matrix, domain, v, columns, threads)?;
     let largest = row_squares(v, columns).fold(0.0, f64::max);
     let scaled = if value > 0.0 { div_down(value, largest).max(0.0) } else { 0.0 };
     let constant = match domain {
@@ -312,13 +320,14 @@ pub fn relaxation_value(
     Ok(RelaxationValue(sum_down([scaled, constant]), DilationRows::of(&matrix)))
 }
 
-fn lower_end(
+/// Whether there is a value: a sound matrix, and a witness of its size with finite entries.
+fn admit_witness(
     matrix: &Quadratic<'_>,
     domain: Domain,
     v: &[f64],
     columns: usize,
     threads: usize,
-) -> Result<f64, CheckError> {
+) -> Result<(), CheckError> {
     ensure_ieee()?;
     matrix.validate(domain, threads)?;
     if columns == 0 || Some(v.len()) != columns.checked_mul(matrix.dim()) {
@@ -327,6 +336,17 @@ fn lower_end(
     if let Some(index) = v.iter().position(|v| !v.is_finite()) {
         return Err(Rejected::BadWitness { index }.into());
     }
+    Ok(())
+}
+
+/// ⟨M, VVᵀ⟩ for an admitted witness, rounded down; on the vertices without the diagonal.
+fn value_down(
+    matrix: &Quadratic<'_>,
+    domain: Domain,
+    v: &[f64],
+    columns: usize,
+    threads: usize,
+) -> Result<f64, CheckError> {
     match inner_product_down(matrix, domain, v, columns, threads) {
         value if value.is_nan() => Err(Rejected::NothingProven.into()),
         value => Ok(value),

@@ -3,7 +3,8 @@
 //! Σ_ij M_ij⟨v_i, v_j⟩ is computed row by row in plain arithmetic. The inner sum of row i runs over blocks of 256
 //! columns, then over the blocks, then over the k coordinates of v_i, so no term meets more than
 //! K = 256 + n/256 + k + 4 roundings, and the row errs by at most γ_K·|v_i|·Σ_j |M_ij|·|v_j| (Cauchy–Schwarz).
-//! That is taken off before the rows are added, rounding down.
+//! That is taken off before the rows are added, rounding down. At a vertex, integers and other numbers of few digits leave
+//! nothing to round: [`exact`](crate::quadratic::exact) comes first there.
 
 use super::gram;
 use crate::Domain;

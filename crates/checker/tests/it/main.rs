@@ -11,6 +11,7 @@
 //! * [`candidates`]: the prepared questions, with true and false answers put to them directly.
 //! * [`compositions`]: public calls in any order, again and again, with values that do not belong together.
 //! * [`radii`]: quantiles, radii and the error of encoding; [`units`]: that of converting stored numbers.
+//! * [`vertices`]: values at vertices, exact where the entries have few digits.
 
 mod binomial_exact;
 mod blocks;
@@ -27,3 +28,4 @@ mod radii;
 mod rational;
 mod soundness;
 mod units;
+mod vertices;

@@ -22,13 +22,15 @@ Exit codes: 0 done (and the gap reached, if --gap was given); 1 the gap was not 
 
 pub(super) const CHECK_USAGE: &str = "\
 gambeson check [OPTIONS] <INPUT> <CERTIFICATE>
+       gambeson check [OPTIONS] <INPUT> [CERTIFICATE] --vertex <FILE.npy>
        gambeson check [OPTIONS] --random <KIND:N:SEED> <CERTIFICATE>
        gambeson check [OPTIONS] <RUN.jsonl>... --model <MODEL> --data <NAME|PATH>
        gambeson check [OPTIONS] <BUNDLE>";
 
 pub(super) const CHECK_HELP: &str = "\
 A certificate is not trusted to say what it proves: --norm, --gram and --domain ask the question, and a certificate for \
-another question is rejected.
+another question is rejected. A vertex x proves that the maximum is at least x'Mx; with a certificate that is a bracket. \
+For the inf->1 norm its entries are the signs of the rows of A, then those of its columns.
 
 Records of `certify` are drawn again with the network, the data and the projection that they name: counts must be equal, and \
 kappa, encoding errors and radii are proven again. What remains is an assumption: that ChaCha8's words are random, and that \
@@ -100,9 +102,12 @@ pub(crate) struct BoundArguments {
     /// Seed of the solver's start and of the rounding.
     #[arg(long, default_value_t = BoundParams::default().seed, help_heading = SOLVER)]
     pub(crate) seed: u64,
-    /// Write the certificate to this file.
+    /// Write the certificate, evidence for the upper end, to this file.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) certificate: Option<PathBuf>,
+    /// Write the vertex x, evidence for the lower end, to this file: a numpy array of 1 and -1 (f64).
+    #[arg(long, value_name = "FILE.npy", help_heading = OUTPUT)]
+    pub(crate) vertex: Option<PathBuf>,
     /// Print one JSON object instead of text.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
@@ -112,8 +117,11 @@ pub(crate) struct BoundArguments {
 pub(crate) struct CheckArguments {
     /// A matrix, a graph or a projection and its certificate, as written by `bound` or `project fit` (with --random the
     /// certificate alone); or records of `certify`; or a bundle.
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required_unless_present_all = ["random", "vertex"])]
     pub(crate) files: Vec<PathBuf>,
+    /// A vertex, as written by `bound --vertex`: prove the value of the form there. Then the certificate may be left out.
+    #[arg(long, value_name = "FILE.npy", conflicts_with = "model")]
+    pub(crate) vertex: Option<PathBuf>,
     /// Use a random matrix instead of a file, as in `bound`.
     #[arg(long, value_name = "KIND:N:SEED")]
     pub(crate) random: Option<RandomInstance>,
@@ -129,7 +137,8 @@ pub(crate) struct CheckArguments {
     /// Give up after about this many seconds.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     pub(crate) time_limit: Option<Duration>,
-    /// Reject unless the proven bound is at most this.
+    /// Reject unless the proven upper bound is at most this: the number printed, which for a projection is kappa, not its
+    /// square.
     #[arg(long, value_name = "B", allow_hyphen_values = true)]
     pub(crate) at_most: Option<f64>,
     /// Print one JSON object instead of text.

@@ -5,7 +5,7 @@ use crate::commands::matrix;
 use crate::ended::Ended;
 use crate::json;
 use crate::progress::{LiveBracket, catch_interrupts, duration};
-use crate::report::decimal::{down, up};
+use crate::report::decimal::{up, whole_or_down};
 use crate::screen::{shown, shown_path, wrapped};
 use gambeson::{Bound, BoundParams, Context};
 use gambeson_checker::Domain;
@@ -46,13 +46,19 @@ pub(crate) fn run(
     let found = gambeson::bound(&live.observed(context), matrix, &params);
     live.finish();
     let found = found?;
-    // If the result cannot be printed, the certificate is still written, and the other way round.
+    // If the result cannot be printed, its evidence is still written, and the other way round.
     let printed =
         json::print_or(arguments.json, &found, stdout, |stdout| print(&name, seconds, &found, stdout));
     if let (Some(path), Some(certificate)) = (&arguments.certificate, &found.certificate) {
         certificate.write(path)?;
         if !arguments.json {
             writeln!(stdout, "certificate  {}", shown_path(path))?;
+        }
+    }
+    if let Some(path) = &arguments.vertex {
+        found.vertex().write(path)?;
+        if !arguments.json {
+            writeln!(stdout, "vertex       {}", shown_path(path))?;
         }
     }
     printed?;
@@ -82,9 +88,10 @@ fn print(name: &str, seconds_read: f64, bound: &Bound, stdout: &mut impl Write) 
         )
     )?;
     writeln!(stdout, "{what}: proven bracket")?;
-    writeln!(stdout, "  maximum    {} .. {upper}", down(found.lower.value(), DIGITS))?;
+    writeln!(stdout, "  maximum    {} .. {upper}", whole_or_down(found.lower.value(), DIGITS))?;
     let gap = if gap.is_finite() { up(gap, 3) } else { "unknown".to_owned() };
-    writeln!(stdout, "  relaxation {} .. {upper}   gap {gap}", down(found.sdp_lower.value(), DIGITS))?;
+    let relaxed = whole_or_down(found.sdp_lower.value(), DIGITS);
+    writeln!(stdout, "  relaxation {relaxed} .. {upper}   gap {gap}")?;
     if let Some(kappa) = found.upper.kappa() {
         writeln!(stdout, "  kappa      {}", up(kappa.value(), DIGITS))?;
     }

@@ -57,6 +57,7 @@ impl Files {
             Command::Bound(bound) => {
                 files.read("the matrix", bound.matrix.input.as_ref());
                 files.write("--certificate", bound.certificate.as_ref(), Kind::Certificate);
+                files.write("--vertex", bound.vertex.as_ref(), Kind::Unmarked);
             }
             Command::Project(ProjectCommand::Fit(fit)) => files.of_fit(fit),
             Command::Project(ProjectCommand::Sweep(sweep)) => {

@@ -36,3 +36,5 @@ mod support;
 mod tampering;
 /// `train`, `attack` and `quickstart`.
 mod training;
+/// Lower ends with their evidence.
+mod vertices;

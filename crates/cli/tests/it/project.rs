@@ -57,9 +57,11 @@ fn a_fit_is_written_checked_and_inspected() {
     }
     let printed = bench.run("check p.safetensors p.cert.json");
     assert!(printed.stdout.starts_with("PROVEN: |U'|_{inf->2} <= 3.464"), "{printed:?}");
-    let square = bench.run("check p.safetensors p.cert.json --at-most 11.9");
-    assert_eq!(square.code, 1, "{square:?}");
-    assert_eq!(bench.run("check p.safetensors p.cert.json --at-most 12.1").code, 0);
+    // What is compared is kappa, the number printed, and not its square.
+    let printed = bench.run("check p.safetensors p.cert.json --at-most 3.4");
+    let said = "REJECTED: the proven bound on kappa, 3.464";
+    assert!(printed.code == 1 && printed.stdout.starts_with(said), "{printed:?}");
+    assert_eq!(bench.run("check p.safetensors p.cert.json --at-most 3.5").code, 0);
     assert_eq!(bench.run("check p.safetensors p.cert.json --gram").code, 2);
 }
 

@@ -124,11 +124,21 @@ impl Bench {
     pub(crate) fn save_npy(&self, name: &str, rows: usize, columns: usize, entries: &[f64]) {
         self.write(name, npy(rows, columns, entries));
     }
+
+    /// An array of one dimension.
+    pub(crate) fn save_vector(&self, name: &str, entries: &[f64]) {
+        self.write(name, npy_of_shape(&format!("({},)", entries.len()), entries));
+    }
 }
 
 /// The bytes of a version 1.0 `.npy` file.
 pub(crate) fn npy(rows: usize, columns: usize, entries: &[f64]) -> Vec<u8> {
-    let mut header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+    npy_of_shape(&format!("({rows}, {columns})"), entries)
+}
+
+/// The same for a shape as numpy writes it.
+fn npy_of_shape(shape: &str, entries: &[f64]) -> Vec<u8> {
+    let mut header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}");
     header.push_str(&" ".repeat(63 - (10 + header.len()) % 64));
     header.push('\n');
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();

@@ -29,6 +29,7 @@ use gambeson_lowrank::projection::proven::OpenError;
 use gambeson_lowrank::sdp::bracket::BoundError;
 use gambeson_lowrank::sdp::certificate::CertificateFileError;
 use gambeson_lowrank::sdp::problem::ProblemError;
+use gambeson_lowrank::sdp::vertex_file::VertexFileError;
 use gambeson_smooth::noise::GridError;
 use gambeson_smooth::record::{NotExtendable, RecordError};
 use gambeson_smooth::runs::RunError;
@@ -81,6 +82,19 @@ pub enum Error {
     /// A file is not a certificate.
     #[error(transparent)]
     Certificate(#[from] CertificateFileError),
+    /// A file is not a vertex.
+    #[error(transparent)]
+    Vertex(#[from] VertexFileError),
+    /// A vertex of another dimension.
+    #[error("{name}: {found} entries, but a vertex has {expected} here")]
+    VertexLength {
+        /// What the vertex is called.
+        name: String,
+        /// Rows of the quadratic form.
+        expected: usize,
+        /// Its entries.
+        found: usize,
+    },
     /// There is no folder for data sets.
     #[error("no data folder: name one, or set GAMBESON_DATA")]
     NoDataFolder,

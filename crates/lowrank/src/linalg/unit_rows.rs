@@ -21,6 +21,12 @@ impl UnitRows {
         &self.entries[i * self.columns..][..self.columns]
     }
 
+    /// The signs of the first column: a feasible point of one column.
+    pub(crate) fn signs(&self) -> UnitRows {
+        let sign = |row: &[f64]| if row[0] < 0.0 { -1.0 } else { 1.0 };
+        UnitRows { entries: self.entries.chunks_exact(self.columns).map(sign).collect(), columns: 1 }
+    }
+
     /// V turned to its principal axes, without those that hold less than the share `negligible` of it, but with a
     /// multiple of `step` columns; None where that makes it no narrower.
     pub(crate) fn narrowed(&self, negligible: f64, step: usize) -> Option<UnitRows> {

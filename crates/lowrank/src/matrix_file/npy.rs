@@ -1,7 +1,7 @@
 //! Arrays as `numpy.save` writes them, format versions 1 to 3.
 //!
 //! Read as a stream in chunks, each converted by one loop over one element type. [`Header`] and [`values`] are open to
-//! readers of arrays that are not matrices; [`read_vector`] reads the numbers of a file, whatever its shape.
+//! readers of arrays that are not matrices; [`read_array`] reads the numbers of a file, whatever its shape.
 
 use std::io::Read;
 use std::path::Path;
@@ -53,12 +53,18 @@ pub(super) fn matrix(
 
 /// Reads all numbers of a `.npy` file, in its order, whatever the shape of the array. Files beyond `memory` are refused.
 pub fn read_vector(path: &Path, memory: MemoryLimit) -> Result<Vec<f64>, InputError> {
+    read_array(path, memory).map(|(_, values)| values)
+}
+
+/// The same with the shape, the size of the first index first.
+pub fn read_array(path: &Path, memory: MemoryLimit) -> Result<(Vec<usize>, Vec<f64>), InputError> {
     let bytes =
         memory.read_file(path).map_err(|reason| InputError::Read { path: path.to_owned(), reason })?;
     let read = || {
         let (mut rest, length) = (&bytes[..], bytes.len() as u64);
         let header = Header::read(&mut rest, length)?;
-        values(&mut rest, &header, length, bytes.len(), memory)
+        let values = values(&mut rest, &header, length, bytes.len(), memory)?;
+        Ok((header.shape, values))
     };
     read().map_err(|reason| InputError::Parse { path: path.to_owned(), reason })
 }

@@ -11,7 +11,8 @@
 //! 5. *Repair* the weights, if a failed proof would take long (`steps/repair.rs`). Where the repaired weights are too
 //!    large for the gap, back to 4, from the point found and with a smaller fraction.
 //! 6. *Prove* the upper end (`steps/upper.rs`) and raise the point until its value reaches the gap. Where it does not,
-//!    back to 4 likewise.
+//!    back to 4 likewise; so too where a time limit ended the solver, and the proof took less than was kept for it
+//!    (`steps/budget.rs`).
 //! 7. *Lower ends*: the value at the point, and at a vertex rounded from it (`steps/lower.rs`).
 //!
 //! **Guarantee.** Solvers propose; every number in a [`Bracket`] was made by the checker.
@@ -23,24 +24,25 @@ use crate::observe::Observer;
 use crate::sdp::burer_monteiro::BurerMonteiroParams;
 pub use crate::sdp::outcome::{BoundError, Bracket};
 pub use crate::sdp::params::{BoundParams, Solver};
-use crate::sdp::plan::ProofLimits;
 pub use crate::sdp::plan::{Paid, ProofCost, ProofPlan};
+use crate::sdp::plan::{ProofLimits, speed_for};
 use crate::sdp::problem::{OperatorNorm, PowerOfTwoScale, Problem};
 pub use crate::sdp::progress::Stop;
 use crate::sdp::progress::{Progress, StopReason, relative_gap};
+use crate::sdp::speed::Timer;
 use crate::sdp::steps::attempt::{Solved, Totals, columns_within, solve};
 use crate::sdp::steps::budget::TimeBudget;
+pub use crate::sdp::steps::lower::prove_vertex;
 use crate::sdp::steps::lower::{lower_ends, rounded};
 use crate::sdp::steps::monitor::{ResultUnits, RunMonitor};
 use crate::sdp::steps::reduce::ReducedProblem;
 use crate::sdp::steps::repair::repaired;
 use crate::sdp::steps::trivial::is_trivial;
-use crate::sdp::steps::upper::{CertifiedUpper, certificate_with_proof};
+use crate::sdp::steps::upper::{CertifiedUpper, FeasibleWeights, UpperProof};
 pub use crate::sdp::steps::upper::{Upper, prove, prove_as_planned};
 use gambeson_checker::{RelaxationValue, relaxation_value};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use std::time::Instant;
 
 /// The most steps spent on raising the lower end of the relaxation to the requested gap.
 const ASCENT_STEPS: usize = 30;
@@ -68,21 +70,23 @@ pub fn bracket(
     params.validate()?;
     // As a task of the pool itself: from outside, each of the many short parallel steps would wait for a thread to
     // wake up twice.
-    rayon::scope(|_| solve_and_prove(problem, params, observer))
+    rayon::scope(|_| solve_and_prove(problem, params, Timer::of_machine(), observer))
 }
 
 /// The method, in the order of its stages.
-fn solve_and_prove(
+pub(crate) fn solve_and_prove(
     problem: &Problem,
     params: &BoundParams,
+    timer: Timer,
     observer: &mut dyn Observer<Progress>,
 ) -> Result<Bracket, BoundError> {
     // Plan.
-    let mut budget = TimeBudget::start(params);
-    let limits = ProofLimits { seconds: budget.for_proof(), bytes: bytes_beside(problem, params) };
-    let plan = ProofPlan::within(problem, &limits, params.threads, &|| budget.planning_is_over())?;
+    let budget = &TimeBudget::start(params, timer);
+    let speed = budget.speed(|timer| speed_for(problem, timer));
+    let (seconds, most_seconds) = budget.for_proof().unzip();
+    let limits = ProofLimits { seconds, most_seconds, bytes: bytes_beside(problem, params) };
+    let plan = ProofPlan::within(problem, &limits, &speed, params.threads, &|| budget.planning_is_over())?;
     budget.expect_proof(plan.cost.seconds);
-    let budget = &budget;
     // Reduce.
     let reduced = ReducedProblem::planned(problem, &plan);
     let solved_for = reduced.problem(problem);
@@ -100,7 +104,11 @@ fn solve_and_prove(
             run.start = Some(found.point);
             continue; // a proof would fall short as well, and take long
         }
-        let upper = run.prove(weights)?;
+        let upper = run.prove(weights, found.uncertainty)?;
+        if run.may_improve() {
+            run.start = Some(found.point);
+            continue; // the proof took less than was kept for it
+        }
         let ends = run.raise(found, upper)?;
         if run.reaches_gap(&ends) || !run.may_go_on() || ends.drops_entries() {
             break ends;
@@ -170,6 +178,8 @@ struct Run<'a> {
     rng: ChaCha8Rng,
     /// Fractions of the gap that are still to be tried.
     ambitions: std::slice::Iter<'static, f64>,
+    /// The best upper end so far.
+    upper: Option<CertifiedUpper>,
     /// Where the solver starts next.
     start: Option<UnitRows>,
     /// The best ends of earlier rounds.
@@ -199,6 +209,7 @@ impl<'a> Run<'a> {
             monitor: RunMonitor::new(observer, units, budget),
             rng: ChaCha8Rng::seed_from_u64(params.seed),
             ambitions: params.solver.ambitions().iter(),
+            upper: None,
             start: params.start.as_ref().map(|start| reduced.part_of(start)),
             earlier: None,
             total: Totals::default(),
@@ -208,9 +219,11 @@ impl<'a> Run<'a> {
     /// Runs the solver: to a smaller gap than asked, since a proof is a little wider than the estimate, and to a much
     /// smaller one if that was not enough.
     fn solve(&mut self) -> Result<Solved, BoundError> {
-        self.monitor.gap = self.ambitions.next().unwrap_or(&1.0) * self.params.gap;
+        if self.total.stop != Stop::TimeLimit {
+            self.monitor.gap = self.ambitions.next().unwrap_or(&1.0) * self.params.gap;
+        }
         self.monitor.earlier = self.total.iterations;
-        self.monitor.deadline = self.budget.solver_deadline();
+        self.budget.begin_solving();
         let found = if self.operator.is_zero() {
             Solved::zero(self.operator.dim())
         } else {
@@ -249,22 +262,37 @@ impl<'a> Run<'a> {
             && !self.budget.is_interrupted()
     }
 
+    /// Whether the time limit ended the solver so early, for fear of a long proof, that another round fits.
+    fn may_improve(&self) -> bool {
+        self.total.stop == Stop::TimeLimit
+            && self.params.solver == Solver::BurerMonteiro // the other one would begin anew
+            && self.total.iterations < self.params.burer_monteiro.max_iterations
+            && self.budget.allows_another_round()
+    }
+
     /// Proves what the weights can. What an earlier round proved stays, whatever this one comes to.
-    fn prove(&mut self, mut weights: Vec<f64>) -> Result<CertifiedUpper, BoundError> {
+    fn prove(&mut self, mut weights: Vec<f64>, uncertainty: f64) -> Result<CertifiedUpper, BoundError> {
         weights.iter_mut().for_each(|weight| *weight = self.monitor.units.scale.of(*weight));
         let weights = self.reduced.whole(weights, 0.0);
-        let started = Instant::now();
+        let started = self.budget.elapsed();
         // After an early stop a margin as small as the requested gap would be wasted effort.
         let gap = self.monitor.reached.clamp(self.params.gap.min(LARGEST_MARGIN), LARGEST_MARGIN);
-        let stop = || self.budget.ends_proof();
-        let nothing = ProofPlan { paid: Paid::All, ..ProofPlan::default() };
-        let plan = if self.budget.excludes_proof() { &nothing } else { self.plan };
-        let found = certificate_with_proof(self.problem, plan, &weights, gap, self.params.threads, &stop)?;
-        self.total.seconds_check += started.elapsed().as_secs_f64();
-        Ok(match &self.earlier {
-            Some(Ends { upper, .. }) if upper.upper.value() <= found.upper.value() => upper.clone(),
-            _ => found,
-        })
+        let uncertainty = (self.total.stop == Stop::TimeLimit).then_some(uncertainty);
+        let (problem, plan, threads, budget) = (self.problem, self.plan, self.params.threads, self.budget);
+        let proof = UpperProof { problem, plan, threads, budget };
+        let found = match budget.excludes_proof() {
+            true => None,
+            false => proof.of_weights(&FeasibleWeights { weights, gap, uncertainty }),
+        };
+        let best = match (self.upper.take(), found) {
+            (Some(earlier), Some(found)) if found.upper.value() < earlier.upper.value() => found,
+            (Some(earlier), _) => earlier,
+            (None, Some(found)) => found,
+            (None, None) => proof.without_factorisation()?,
+        };
+        self.total.seconds_check += budget.elapsed() - started;
+        self.upper = Some(best.clone());
+        Ok(best)
     }
 
     /// Raises the point found until its value reaches the gap, now that it is known what that takes, and proves the value.
@@ -272,12 +300,14 @@ impl<'a> Run<'a> {
         let Solved { mut point, weights, .. } = found;
         let enough = self.monitor.units.solver_value(upper.upper.value(), 1.0 + RAISED_TO * self.params.gap);
         if !self.is_in_a_hurry() && !self.reduced.drops_entries {
-            let stop = || self.budget.is_interrupted();
+            let stop = || self.budget.is_interrupted() || self.budget.is_late();
             point.ascend(self.operator, &weights, ASCENT_STEPS, enough, &stop);
         }
         let point = self.reduced.whole_point(point);
         let (matrix, domain) = (self.problem.quadratic(), self.problem.domain);
-        let lower = relaxation_value(matrix, domain, &point.entries, point.columns, self.params.threads)?;
+        let signs = self.budget.excludes_point().then(|| point.signs());
+        let UnitRows { entries, columns } = signs.as_ref().unwrap_or(&point);
+        let lower = relaxation_value(matrix, domain, entries, *columns, self.params.threads)?;
         Ok(match self.earlier.take() {
             Some(earlier) if earlier.lower.value() >= lower.value() => Ends { upper, ..earlier },
             _ => Ends { upper, point, lower },
@@ -310,7 +340,8 @@ impl<'a> Run<'a> {
         let (problem, threads) = (self.problem, self.params.threads);
         let stop = self.stop(&ends);
         let (zero, hurry) = (stop == Stop::Zero, self.is_in_a_hurry());
-        let trivial = !zero && !hurry && !ends.drops_entries() && {
+        let time_left = self.budget.allows_proof();
+        let trivial = !zero && !hurry && time_left && !ends.drops_entries() && {
             let working = (self.operator, self.monitor.units.scale);
             let stop = || self.budget.ends_proof();
             is_trivial(problem, working, &ends.point, &mut ends.upper, threads, &stop)
@@ -322,7 +353,10 @@ impl<'a> Run<'a> {
         } else {
             ROUNDING_TRIALS
         };
-        let vertex = rounded(problem, self.reduced, self.operator, &ends.point, trials, &mut self.rng);
+        let (operator, budget) = (self.operator, self.budget);
+        let ends_search = || budget.ends_proof();
+        let vertex =
+            rounded(problem, self.reduced, operator, &ends.point, trials, &mut self.rng, &ends_search);
         let (lower, sdp_lower) = lower_ends(problem, &vertex, ends.lower, threads)?;
         let Ends { upper: CertifiedUpper { certificate, upper, paid }, point, .. } = ends;
         Ok(Bracket {
@@ -332,6 +366,7 @@ impl<'a> Run<'a> {
             full_proof: self.plan.full,
             upper,
             lower,
+            vertex,
             sdp_lower,
             point,
             trivial,

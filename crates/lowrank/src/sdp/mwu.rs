@@ -182,6 +182,9 @@ pub struct MwuSolution {
     pub choice: DualChoice,
     /// Their estimated bound, (Σ y)·λ_max(D^−½MD^−½) with a Ritz value for λ_max: slightly low.
     pub estimate: f64,
+    /// By how much the weights, scaled to their estimate, may miss being feasible, relatively: the residual of the
+    /// eigenvalue.
+    pub uncertainty: f64,
     /// ŷ: the averaged dual of the box at the end.
     pub averaged_dual: Vec<f64>,
     /// X̂: the averaged primal of the box at the end.
@@ -232,7 +235,7 @@ pub fn multiplicative_weights(
     for round in 0..params.max_iterations {
         let smoothed: Vec<f64> = weights.iter().map(|alpha| (1.0 - delta) * alpha + delta).collect(); // α̃
         let (tolerance, most) = params.eigen_precision(round);
-        let drops = || observer.drops_step();
+        let drops = || observer.drops_step() || observer.is_late();
         let top = eigenspace.solve_until(operator, &smoothed, tolerance, most, &drops);
         let eigenvalue = top.value; // λ
         let v: Vec<f64> = top.vector.iter().map(|x| x * (n as f64).sqrt()).collect();
@@ -274,19 +277,31 @@ pub fn multiplicative_weights(
         }
     }
     let iterations = primal.len();
-    let drops = || observer.drops_step();
+    let drops = || observer.drops_step() || observer.is_late();
     judge.look(operator, &mut eigenspace, &dual_sum, iterations, rng, &mut best, &drops);
     // The value of the winner once more, and sharply: it decides at which scale the proof is attempted.
-    let warm = eigenspace.solve_until(operator, &best.weights, LAST_SHARP, LAST_PRODUCTS, &drops).value;
+    let warm = eigenspace.solve_until(operator, &best.weights, LAST_SHARP, LAST_PRODUCTS, &drops);
+    let uncertainty = warm.residual / warm.value.abs().max(f64::MIN_POSITIVE);
     let start = random_vector(n, rng);
     let fresh = eigenspace.solve_afresh(operator, &best.weights, LAST_SHARP, LAST_PRODUCTS, start, &drops);
-    best.estimate = warm.max(fresh) * best.weights.iter().sum::<f64>();
+    best.estimate = warm.value.max(fresh) * best.weights.iter().sum::<f64>();
     let (value, rows) = primal.quick_point(operator, &best.weights, &drops);
     let point = point.filter(|_| value < lower).unwrap_or(rows);
     let averaged_dual = dual_sum.iter().map(|sum| sum / iterations as f64).collect();
     let products = eigenspace.products;
     let Best { estimate, weights, choice } = best;
-    Ok(MwuSolution { weights, choice, estimate, averaged_dual, primal, point, iterations, products, stop })
+    Ok(MwuSolution {
+        weights,
+        choice,
+        estimate,
+        uncertainty,
+        averaged_dual,
+        primal,
+        point,
+        iterations,
+        products,
+        stop,
+    })
 }
 
 /// A start vector with standard normal entries.

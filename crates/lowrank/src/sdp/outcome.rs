@@ -49,6 +49,9 @@ pub struct Bracket {
     pub upper: Upper,
     /// Proven: the form takes this value at a vertex.
     pub lower: VertexValue,
+    /// The vertex that `lower` is proven from, as [`prove_vertex`](crate::sdp::bracket::prove_vertex) takes it: evidence for
+    /// `lower`.
+    pub vertex: Vec<f64>,
     /// Proven: the relaxation is at least this.
     pub sdp_lower: RelaxationValue,
     /// The feasible point V that `sdp_lower` is proven from; another run may start from it.

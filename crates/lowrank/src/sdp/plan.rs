@@ -13,16 +13,16 @@
 use crate::linalg::matrix::SparseMatrix;
 use crate::linalg::ordering::{Ordering, minimum_degree};
 use crate::sdp::problem::Problem;
+use crate::sdp::speed::{Speed, Timer};
 /// Of a factor the lengths of its rows are all that counts where all entries are dropped, and no weights are needed.
 pub use gambeson_checker::DroppedEntries as Paid;
 use gambeson_checker::rounding::add_up;
-use gambeson_checker::{CheckError, Domain, EliminationOrder, PreparedForm, Quadratic, Rejected};
-use std::time::Instant;
+use gambeson_checker::{CheckError, EliminationOrder, PreparedForm, Quadratic, Rejected};
 
 /// What a proof takes, about.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ProofCost {
-    /// Wall-clock seconds on this machine.
+    /// Wall-clock seconds on this machine where nothing else runs.
     pub seconds: f64,
     /// Bytes beyond the matrix itself.
     pub bytes: u64,
@@ -37,11 +37,14 @@ impl ProofCost {
 
 /// What a proof may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ProofLimits {
-    /// Wall-clock seconds.
-    pub seconds: Option<f64>,
+pub(crate) struct ProofLimits {
+    /// Seconds where nothing else runs: what takes longer is reduced until it does not.
+    pub(crate) seconds: Option<f64>,
+    /// The same for what cannot be reduced, only given up: a proof that ends too late costs nothing that would be of use
+    /// without it.
+    pub(crate) most_seconds: Option<f64>,
     /// Bytes beyond the matrix itself.
-    pub bytes: Option<u64>,
+    pub(crate) bytes: Option<u64>,
 }
 
 /// How a bound is to be proven.
@@ -59,8 +62,6 @@ pub struct ProofPlan {
 
 /// Multiplications per second in the sparse part of a factorisation, where every one goes to another place in memory.
 const SPARSE_RATE: f64 = 2.5e8;
-/// Multiplications per second that are assumed of a dense factorisation where it is not measured.
-const DENSE_RATE: f64 = 1e10;
 /// Rows from which on the machine is measured: fewer are factorised in a fraction of a second in any case.
 const MEASURED_FROM: usize = 2000;
 /// Orders of elimination tried at most.
@@ -69,7 +70,7 @@ const TRIALS: usize = 7;
 impl ProofPlan {
     /// For the whole matrix, whatever it takes.
     pub fn full(problem: &Problem, threads: usize) -> Result<Self, CheckError> {
-        Self::within(problem, &ProofLimits::default(), threads, &|| false)
+        Self::paying(problem, Paid::Nothing, threads, &|| false)
     }
 
     /// For what is left when these entries are paid for. `stop` ends the search for a good order.
@@ -79,43 +80,42 @@ impl ProofPlan {
         threads: usize,
         stop: &dyn Fn() -> bool,
     ) -> Result<Self, CheckError> {
+        let speed = || speed_for(problem, &Timer::of_machine());
         match (&paid, problem.quadratic()) {
             (Paid::Pairs(_), matrix @ Quadratic::Sparse { .. }) => {
                 let form = PreparedForm::without(matrix, problem.domain, &paid, threads)?;
                 let rows = Rows::of(&form);
-                let (order, cost) = rows.ordered(dense_rate(rows.kept.len(), threads), stop);
+                let (order, cost) = rows.ordered(&speed(), threads, stop);
                 Ok(Self { paid, cost, full: cost, order: Some(order) })
             }
             // Only a sparse matrix has single entries to pay for.
             (Paid::Pairs(_), _) => Err(Rejected::BadProposal { index: 0 }.into()),
-            (Paid::Nothing, _) => Self::within(problem, &ProofLimits::default(), threads, stop),
+            (Paid::Nothing, _) => Self::within(problem, &ProofLimits::default(), &speed(), threads, stop),
             (Paid::All, _) => Ok(Self { paid, ..Self::default() }),
         }
     }
 
     /// The best plan that fits. `stop` ends the search for a good order.
-    pub fn within(
+    pub(crate) fn within(
         problem: &Problem,
         limits: &ProofLimits,
+        speed: &Speed,
         threads: usize,
         stop: &dyn Fn() -> bool,
     ) -> Result<Self, CheckError> {
         match problem.quadratic() {
             Quadratic::Gram { dim, rank, .. } => {
-                Ok(Self::all_or_nothing(gram_cost(dim, rank, threads), limits))
+                Ok(Self::all_or_nothing(gram_cost(dim, rank, speed, threads), limits))
             }
-            Quadratic::Dense { dim, .. } => {
-                Ok(Self::all_or_nothing(dense_cost(dim, dense_rate(dim, threads)), limits))
-            }
+            Quadratic::Dense { dim, .. } => Ok(Self::all_or_nothing(dense_cost(dim, speed, threads), limits)),
             matrix @ Quadratic::Sparse { .. } => {
                 let form = PreparedForm::new(matrix, problem.domain, threads)?;
                 let rows = Rows::of(&form);
-                let rate = dense_rate(rows.kept.len(), threads);
-                let (order, full) = rows.ordered(rate, stop);
+                let (order, full) = rows.ordered(speed, threads, stop);
                 if full.fits(limits) {
                     return Ok(Self { paid: Paid::Nothing, cost: full, full, order: Some(order) });
                 }
-                Ok(rows.reduced(limits, rate, stop).map_or(
+                Ok(rows.reduced(limits, speed, threads, stop).map_or(
                     Self { paid: Paid::All, cost: ProofCost::default(), full, order: None },
                     |(paid, order, cost)| Self { paid, cost, full, order: Some(order) },
                 ))
@@ -125,8 +125,9 @@ impl ProofPlan {
 
     /// Where single entries cannot be given up.
     fn all_or_nothing(full: ProofCost, limits: &ProofLimits) -> Self {
+        let limits = ProofLimits { seconds: limits.most_seconds, ..*limits };
         let (paid, cost) =
-            if full.fits(limits) { (Paid::Nothing, full) } else { (Paid::All, ProofCost::default()) };
+            if full.fits(&limits) { (Paid::Nothing, full) } else { (Paid::All, ProofCost::default()) };
         Self { paid, cost, full, order: None }
     }
 
@@ -200,7 +201,8 @@ impl Rows {
     fn reduced(
         &self,
         limits: &ProofLimits,
-        rate: f64,
+        speed: &Speed,
+        threads: usize,
         stop: &dyn Fn() -> bool,
     ) -> Option<(Paid, EliminationOrder, ProofCost)> {
         let mut edges: Vec<(u32, u32, f64)> = Vec::new();
@@ -220,7 +222,7 @@ impl Rows {
                 entries[i as usize].push((j, size));
                 entries[j as usize].push((i, size));
             }
-            Self { kept: Vec::new(), entries }.ordered(rate, stop)
+            Self { kept: Vec::new(), entries }.ordered(speed, threads, stop)
         };
         let (mut fits, mut too_many): (Option<(usize, EliminationOrder, ProofCost)>, usize) =
             (None, others.len());
@@ -243,14 +245,18 @@ impl Rows {
         })
     }
 
-    /// A good order with the best place to go over to a dense block, and what it takes at `rate` multiplications per second
-    /// there.
-    fn ordered(&self, rate: f64, stop: &dyn Fn() -> bool) -> (EliminationOrder, ProofCost) {
+    /// A good order with the best place to go over to a dense block, and what it takes.
+    fn ordered(
+        &self,
+        speed: &Speed,
+        threads: usize,
+        stop: &dyn Fn() -> bool,
+    ) -> (EliminationOrder, ProofCost) {
         let neighbours: Vec<Vec<u32>> =
             self.entries.iter().map(|row| row.iter().map(|&(j, _)| j).collect()).collect();
         let Ordering { order, counts } = minimum_degree(&neighbours, stop);
         let n = order.len();
-        let seconds = |sparse: f64, dense: usize| sparse / SPARSE_RATE + (dense as f64).powi(3) / 6.0 / rate;
+        let seconds = |sparse: f64, dense: usize| sparse / SPARSE_RATE + speed.dense_seconds(dense, threads);
         let bytes = |entries: u64, dense: usize| 12 * entries + 4 * (dense as u64) * (dense as u64 + 400);
         let (mut sparse, mut entries) = (0.0, 0_u64);
         let mut best = (seconds(0.0, n), n, bytes(0, n));
@@ -294,35 +300,26 @@ impl Forest {
     }
 }
 
-fn dense_cost(n: usize, rate: f64) -> ProofCost {
+fn dense_cost(n: usize, speed: &Speed, threads: usize) -> ProofCost {
     let bytes = 4 * (n as u64) * (n as u64 + 400);
-    ProofCost { seconds: (n as f64).powi(3) / 6.0 / rate, bytes }
+    ProofCost { seconds: speed.dense_seconds(n, threads), bytes }
 }
 
 /// Of the smaller of UᵀU and UUᵀ: multiplied out, and factorised twice.
-fn gram_cost(dim: usize, rank: usize, threads: usize) -> ProofCost {
-    let (small, long) = (rank.min(dim), rank.max(dim) as f64);
-    let rate = dense_rate(small, threads);
-    let one = dense_cost(small, rate);
-    let product = (small as f64).powi(2) * long / 2.0 / rate;
+fn gram_cost(dim: usize, rank: usize, speed: &Speed, threads: usize) -> ProofCost {
+    let (small, long) = (rank.min(dim), rank.max(dim));
+    let one = dense_cost(small, speed, threads);
+    let product = speed.product_seconds((small as f64).powi(2) * long as f64 / 2.0, long, threads);
     ProofCost { seconds: product + 2.0 * one.seconds, bytes: one.bytes + 8 * (small as u64).pow(2) }
 }
 
-/// Multiplications per second in a dense factorisation of so many rows on this machine. Measured in some ten milliseconds,
-/// once per plan, where they are many.
-fn dense_rate(rows: usize, threads: usize) -> f64 {
-    const N: usize = 768;
-    if rows < MEASURED_FROM {
-        return DENSE_RATE;
-    }
-    let mut entries = vec![1e-6; N * N];
-    (0..N).for_each(|i| entries[i * N + i] = 1.0);
-    let matrix = Quadratic::Dense { entries: &entries, dim: N };
-    let Ok(form) = PreparedForm::new(matrix, Domain::Cube, threads) else { return DENSE_RATE };
-    let started = Instant::now();
-    let proven = form.bound(&vec![2.0; N]).is_ok();
-    let seconds = started.elapsed().as_secs_f64().max(1e-4);
-    if proven { (N as f64).powi(3) / 6.0 / seconds } else { DENSE_RATE }
+/// How fast the machine is, measured in some ten milliseconds where a proof may take long.
+pub(crate) fn speed_for(problem: &Problem, timer: &Timer) -> Speed {
+    let rows = match problem.quadratic() {
+        Quadratic::Gram { dim, rank, .. } => rank.min(dim),
+        Quadratic::Dense { dim, .. } | Quadratic::Sparse { dim, .. } => dim,
+    };
+    if rows < MEASURED_FROM { Speed::default() } else { Speed::measured(timer, 0.1) }
 }
 
 /// Rows are counted in 32 bits.

@@ -4,6 +4,7 @@ use crate::linalg::matrix::{DenseMatrix, Matrix, MatrixError, SparseMatrix, zero
 use crate::memory::MemoryLimit;
 use gambeson_checker::rounding::add_up;
 use gambeson_checker::{Domain, MatrixProblem, Quadratic};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use thiserror::Error;
@@ -295,7 +296,7 @@ impl Problem {
                         row.iter().enumerate().filter(|&(j, _)| counts(i, j)).map(|(_, m)| m.abs()).sum(),
                     )
                 };
-                matrix.iter_rows().enumerate().map(row).collect()
+                matrix.entries.par_chunks_exact(matrix.columns).enumerate().map(row).collect()
             }
             Storage::Sparse(matrix) => {
                 let row = |i: usize| {

@@ -21,8 +21,14 @@ const SWEEPS: usize = 30;
 const ASCENTS: usize = 60;
 
 /// The best of `trials` rounded vertices after local search by single flips; where a flip needs a
-/// row that must be computed, steps of many flips at once come first. Entries are ±1.
-pub fn best_vertex(operator: &Operator<'_>, rows: &UnitRows, trials: usize, rng: &mut impl Rng) -> Vec<f64> {
+/// row that must be computed, steps of many flips at once come first. Entries are ±1. `stop` ends the search.
+pub fn best_vertex(
+    operator: &Operator<'_>,
+    rows: &UnitRows,
+    trials: usize,
+    rng: &mut impl Rng,
+    stop: &dyn Fn() -> bool,
+) -> Vec<f64> {
     // All trials in one block product: one reading of the matrix.
     let (n, trials) = (operator.dim(), trials.max(1));
     let normals: Vec<Vec<f64>> =
@@ -41,9 +47,9 @@ pub fn best_vertex(operator: &Operator<'_>, rows: &UnitRows, trials: usize, rng:
     found.truncate(trials.div_ceil(4).min(IMPROVED));
     for vertex in &mut found {
         if !operator.stores_rows() {
-            vertex.flip_together(operator);
+            vertex.flip_together(operator, stop);
         }
-        vertex.value += flip_while_better(operator, &mut vertex.x, &mut vertex.image);
+        vertex.value += flip_while_better(operator, &mut vertex.x, &mut vertex.image, stop);
     }
     found.into_iter().max_by(|a, b| a.value.total_cmp(&b.value)).map(|vertex| vertex.x).unwrap_or_default()
 }
@@ -68,7 +74,7 @@ impl Vertex {
     }
 
     /// Flips the most promising coordinates together, fewer of them when that gains nothing: one product per try.
-    fn flip_together(&mut self, operator: &Operator<'_>) {
+    fn flip_together(&mut self, operator: &Operator<'_>, stop: &dyn Fn() -> bool) {
         let n = self.x.len();
         let mut together = n;
         for _ in 0..ASCENTS {
@@ -78,7 +84,7 @@ impl Vertex {
                 .collect();
             promising.sort_by(|a, b| b.0.total_cmp(&a.0));
             together = together.min(promising.len());
-            if together == 0 {
+            if together == 0 || stop() {
                 break;
             }
             let mut next = self.x.clone();
@@ -99,10 +105,15 @@ fn flip_gain(operator: &Operator<'_>, x: &[f64], image: &[f64], i: usize) -> f64
 }
 
 /// Flips the coordinate that gains most until none gains; `image` is Mx and is kept so. Returns the gain.
-fn flip_while_better(operator: &Operator<'_>, x: &mut [f64], image: &mut [f64]) -> f64 {
+fn flip_while_better(
+    operator: &Operator<'_>,
+    x: &mut [f64],
+    image: &mut [f64],
+    stop: &dyn Fn() -> bool,
+) -> f64 {
     let n = x.len();
     if n > SWEPT && operator.stores_rows() {
-        return sweep_while_better(operator, x, image);
+        return sweep_while_better(operator, x, image, stop);
     }
     let mut row = vec![0.0; n];
     let mut total = 0.0;
@@ -114,6 +125,9 @@ fn flip_while_better(operator: &Operator<'_>, x: &mut [f64], image: &mut [f64]) 
         let Some((gained, i)) = best.filter(|(gained, _)| *gained > 1e-12 * dot(x, image).abs()) else {
             break;
         };
+        if stop() {
+            break;
+        }
         operator.off_diagonal_row(i, &mut row);
         let change = -2.0 * x[i];
         image.iter_mut().zip(&row).for_each(|(image, entry)| *image += change * entry);
@@ -125,7 +139,12 @@ fn flip_while_better(operator: &Operator<'_>, x: &mut [f64], image: &mut [f64]) 
 }
 
 /// Flips every coordinate that gains, sweep after sweep: each flip costs one row.
-fn sweep_while_better(operator: &Operator<'_>, x: &mut [f64], image: &mut [f64]) -> f64 {
+fn sweep_while_better(
+    operator: &Operator<'_>,
+    x: &mut [f64],
+    image: &mut [f64],
+    stop: &dyn Fn() -> bool,
+) -> f64 {
     let mut total = 0.0;
     let least = 1e-12 * dot(x, image).abs() / x.len() as f64;
     for _ in 0..SWEEPS {
@@ -142,7 +161,7 @@ fn sweep_while_better(operator: &Operator<'_>, x: &mut [f64], image: &mut [f64])
             total += gained;
             flipped = true;
         }
-        if !flipped {
+        if !flipped || stop() {
             break;
         }
     }

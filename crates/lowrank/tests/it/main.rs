@@ -33,3 +33,5 @@ mod same_bits;
 mod sparse_pca;
 /// Oracles and generators for the others.
 mod support;
+/// Vertices as evidence for lower ends.
+mod vertex;

@@ -1,5 +1,5 @@
-//! `gambeson check`: what a certificate proves about a matrix or a projection, by the checker alone; and records of a run,
-//! drawn again, by themselves or in a bundle.
+//! `gambeson check`: what a certificate or a vertex proves about a matrix, and a certificate about a projection, by the
+//! checker alone; and records of a run, drawn again, by themselves or in a bundle.
 
 mod bundle;
 mod records;
@@ -10,12 +10,12 @@ use crate::commands::matrix;
 use crate::ended::Ended;
 use crate::json;
 use crate::progress::catch_interrupts;
-use crate::report::decimal::up;
+use crate::report::decimal::{up, whole_or_down};
 use crate::screen::{proven, rejected, shown, wrapped};
 use anyhow::bail;
 use gambeson::bound::domain_name;
 use gambeson::check::{Question, Refusal, norm_name};
-use gambeson::{Check, CheckParams, Context, ProjectionCheck};
+use gambeson::{Check, CheckParams, Context, Evidence, ProjectionCheck, open_vertex};
 use gambeson_checker::Domain;
 use gambeson_lowrank::projection::Projection;
 use gambeson_lowrank::projection::certificate::ProjectionCertificate;
@@ -52,18 +52,20 @@ pub(crate) fn run(
     if let Some(option) = arguments.replay.given() {
         bail!("{option} goes with the records of a run and their --model, or with a bundle");
     }
-    let (input, certificate) = match (&arguments.files[..], arguments.random) {
-        ([certificate], Some(_)) => (None, certificate),
-        ([input, certificate], None) => (Some(&**input), certificate),
-        ([path], None) => bail!("{}: its certificate is missing; give both", path.display()),
-        (_, Some(_)) => bail!("--random replaces the matrix: give its certificate and no other file"),
-        (_, None) => bail!("give a matrix or a projection, and one certificate"),
-    };
-    let of_projection = || ProjectionCertificate::read(certificate, memory).is_ok();
+    let (input, certificate) = positions(arguments)?;
+    let of_projection = || certificate.is_some_and(|path| ProjectionCertificate::read(path, memory).is_ok());
     if let Some(path) = input.filter(|path| is_projection(path) || of_projection()) {
+        let Some(certificate) = certificate else { bail!("{}: give its certificate", path.display()) };
         return check_projection(path, certificate, arguments, stdout, context);
     }
-    let file = CertificateFile::read(certificate, memory)?;
+    let certificate = certificate.map(|path| CertificateFile::read(path, memory)).transpose()?;
+    let vertex = arguments.vertex.as_deref().map(|path| open_vertex(context, path)).transpose()?;
+    let evidence = match (certificate, vertex) {
+        (Some(certificate), Some(vertex)) => Evidence::Both(certificate, vertex),
+        (Some(certificate), None) => Evidence::Certificate(certificate),
+        (None, Some(vertex)) => Evidence::Vertex(vertex),
+        (None, None) => bail!("a certificate is missing"), // `positions` asks for one
+    };
     let matrix = matrix::load(input, arguments.random, context)?;
     let params = CheckParams {
         domain: arguments.domain.map(Domain::from),
@@ -73,7 +75,7 @@ pub(crate) fn run(
         time_limit: arguments.time_limit,
     };
     catch_interrupts("stopping (press Ctrl-C again to quit)");
-    let check = gambeson::check(context, matrix, file, &params)?;
+    let check = gambeson::check(context, matrix, evidence, &params)?;
     json::print_or(arguments.json, &check, stdout, |stdout| print_matrix(&check, 0, stdout))?;
     Ok(if check.proven() { Ended::AsAsked } else { Ended::FellShort })
 }
@@ -83,6 +85,20 @@ fn is_bundle(path: &Path) -> bool {
     let mut head = [0; 2];
     let read = path.is_file() && File::open(path).is_ok_and(|mut file| file.read_exact(&mut head).is_ok());
     path.is_dir() || read && &head == b"PK"
+}
+
+/// The matrix or projection, unless it is random, and the certificate, which a vertex may replace.
+fn positions(arguments: &CheckArguments) -> anyhow::Result<(Option<&Path>, Option<&Path>)> {
+    let by_vertex = arguments.vertex.is_some();
+    Ok(match (&arguments.files[..], arguments.random) {
+        ([], Some(_)) if by_vertex => (None, None),
+        ([certificate], Some(_)) => (None, Some(&**certificate)),
+        ([input], None) if by_vertex => (Some(&**input), None),
+        ([input, certificate], None) => (Some(&**input), Some(&**certificate)),
+        ([path], None) => bail!("{}: its certificate is missing; give both", path.display()),
+        (_, Some(_)) => bail!("--random replaces the matrix: give its certificate and no other file"),
+        (_, None) => bail!("give a matrix or a projection, and one certificate"),
+    })
 }
 
 /// By content: whether a file can be a projection. What cannot be read is left to the reader.
@@ -99,9 +115,11 @@ fn check_projection(
     stdout: &mut impl Write,
     context: &Context,
 ) -> anyhow::Result<Ended> {
-    if arguments.domain.is_some() || arguments.norm.is_some() || arguments.gram {
+    if arguments.domain.is_some() || arguments.norm.is_some() || arguments.gram || arguments.vertex.is_some()
+    {
         bail!(
-            "--domain, --norm and --gram do not apply to a projection: the question is the inf->2 norm of its bases"
+            "--domain, --norm, --gram and --vertex do not apply to a projection: the question is the inf->2 norm of its \
+             bases"
         );
     }
     let projection = Projection::read(path, context.memory_limit())?;
@@ -134,32 +152,48 @@ fn print_projection(
 /// A verdict with `indent` spaces before each line.
 pub(crate) fn print_matrix(check: &Check, indent: usize, stdout: &mut impl Write) -> std::io::Result<()> {
     let before = " ".repeat(indent);
-    if let Some(refusal) = &check.refusal {
-        let text = format!("{before}{}: {}{}", rejected(), shown(&refusal.to_string()), way_out(refusal));
-        return writeln!(stdout, "{}", wrapped(&text, indent + 2));
-    }
-    let bound = up(check.upper.map_or(f64::INFINITY, Upper::value), 17);
-    writeln!(stdout, "{before}{}: {}", proven(), statement(check.question, &bound))?;
-    match check.upper.and_then(Upper::kappa) {
-        Some(kappa) => writeln!(stdout, "{before}  kappa <= {}", up(kappa.value(), 17)),
+    let lower = check.lower.map(|lower| whole_or_down(lower.value(), 17));
+    let Some(refusal) = &check.refusal else {
+        let upper = check.upper.map(|upper| up(upper.value(), 17));
+        let statement = statement(check.question, lower.as_deref(), upper.as_deref());
+        writeln!(stdout, "{before}{}: {statement}", proven())?;
+        return match check.upper.and_then(Upper::kappa) {
+            Some(kappa) => writeln!(stdout, "{before}  kappa <= {}", up(kappa.value(), 17)),
+            None => Ok(()),
+        };
+    };
+    let text = format!("{before}{}: {}{}", rejected(), shown(&refusal.to_string()), way_out(refusal));
+    writeln!(stdout, "{}", wrapped(&text, indent + 2))?;
+    match lower {
+        Some(lower) => {
+            let statement = statement(check.question, Some(&lower), None);
+            writeln!(stdout, "{before}  The vertex proves all the same: {statement}")
+        }
         None => Ok(()),
     }
 }
 
-/// The statement that some number bounds the quantity.
-fn statement(question: Question, bound: &str) -> String {
+/// The statement that the quantity lies between the numbers that there are.
+fn statement(question: Question, lower: Option<&str>, upper: Option<&str>) -> String {
+    let max = if lower.is_some() { "max " } else { "" }; // a form is below its bound everywhere
     let domain = domain_name(question.domain);
-    match (question.norm, question.reading) {
-        (OperatorNorm::Quadratic, MatrixRole::Plain) => format!("x'Mx <= {bound} on the {domain}"),
+    let (quantity, place) = match (question.norm, question.reading) {
+        (OperatorNorm::Quadratic, MatrixRole::Plain) => (format!("{max}x'Mx"), format!(" on the {domain}")),
         (OperatorNorm::Quadratic, MatrixRole::Gram) => {
-            format!("x'UU'x <= {bound} on the {domain}, U the matrix given")
+            (format!("{max}x'UU'x"), format!(" on the {domain}, U the matrix given"))
         }
-        (OperatorNorm::InfToOne, _) => format!("|A|_{{inf->1}} <= {bound}"),
-        (OperatorNorm::InfToTwo, MatrixRole::Plain) => format!("|A|_{{inf->2}}^2 <= {bound}"),
+        (OperatorNorm::InfToOne, _) => ("|A|_{inf->1}".to_owned(), String::new()),
+        (OperatorNorm::InfToTwo, MatrixRole::Plain) => ("|A|_{inf->2}^2".to_owned(), String::new()),
         (OperatorNorm::InfToTwo, MatrixRole::Gram) => {
-            format!("|U'|_{{inf->2}}^2 <= {bound}, U the matrix given")
+            ("|U'|_{inf->2}^2".to_owned(), ", U the matrix given".to_owned())
         }
-    }
+    };
+    let compared = match (lower, upper) {
+        (Some(lower), Some(upper)) => format!("{lower} <= {quantity} <= {upper}"),
+        (Some(lower), None) => format!("{quantity} >= {lower}"),
+        (None, upper) => format!("{quantity} <= {}", upper.unwrap_or("inf")),
+    };
+    compared + &place
 }
 
 /// The option that asks the certificate's own question.

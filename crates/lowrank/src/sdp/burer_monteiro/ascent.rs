@@ -42,12 +42,21 @@ pub(super) struct Dual {
     pub(super) theta: f64,
     /// Its vector, which violates Diag(y) ⪰ M where θ > 1.
     pub(super) violating: Vec<f64>,
+    /// The residual of the eigenpair, relative to θ: by as much θ may be too low.
+    pub(super) uncertainty: f64,
+    /// Whether the look was left unfinished.
+    pub(super) is_rough: bool,
 }
 
 impl Dual {
     /// (Σ y)·θ, the bound by estimate.
     pub(super) fn bound(&self) -> f64 {
         self.weights.iter().sum::<f64>() * self.theta
+    }
+
+    /// The same with what an unfinished look may have missed.
+    pub(super) fn cautious_bound(&self) -> f64 {
+        if self.is_rough { self.bound() * (1.0 + self.uncertainty) } else { self.bound() }
     }
 }
 
@@ -227,7 +236,9 @@ impl<'a> Ascent<'a> {
         space.include(self.probe.0.clone(), self.probe.1.clone());
         let top = space.solve_until(self.evaluator.operator, &weights, tolerance, 60, drops);
         self.evaluator.products += space.products;
-        Dual { weights, theta: top.value, violating: top.vector }
+        let uncertainty = top.residual / top.value.abs().max(f64::MIN_POSITIVE);
+        let is_rough = uncertainty > tolerance && drops();
+        Dual { weights, theta: top.value, violating: top.vector, uncertainty, is_rough }
     }
 
     /// Drops columns that die out: they vanish towards the optimum, so the value gains rather than loses.

@@ -110,6 +110,8 @@ pub struct BurerMonteiroSolution {
     pub weights: Vec<f64>,
     /// Their sum: the estimated bound, slightly low.
     pub estimate: f64,
+    /// By how much the weights may miss being feasible, relatively: the residual of the eigenvalue that scaled them.
+    pub uncertainty: f64,
     /// V.
     pub point: UnitRows,
     /// Steps done.
@@ -134,11 +136,14 @@ pub fn burer_monteiro(
     if operator.is_zero() {
         let point = UnitRows { entries: vec![1.0; n], columns: 1 };
         let (weights, stop) = (vec![0.0; n], StopReason::Converged);
-        return Ok(BurerMonteiroSolution { weights, estimate: 0.0, point, iterations: 0, products: 0, stop });
+        let (estimate, uncertainty, iterations, products) = (0.0, 0.0, 0, 0);
+        let solution =
+            BurerMonteiroSolution { weights, estimate, uncertainty, point, iterations, products, stop };
+        return Ok(solution);
     }
     check_start(start, n)?;
     let mut ascent = Ascent::new(operator, params.columns(n), start, rng, observer);
-    let mut best = BestDual { upper: f64::INFINITY, weights: None };
+    let mut best = BestDual { upper: f64::INFINITY, uncertainty: 0.0, weights: None };
     let mut looked = false; // at the dual, whatever was seen
     // Criticality at which the dual is looked at next.
     let mut target = ascent.first_target();
@@ -148,7 +153,8 @@ pub fn burer_monteiro(
         let ended = ascent.ascend(target, params.max_iterations, best.upper, observer);
         let in_vain = ascent.state.criticality() > 0.5 * before;
         let in_vain = in_vain && best.weights.is_some();
-        if ended == StageEnd::Interrupted && (in_vain || observer.drops_step()) {
+        let late = observer.is_late() && best.weights.is_some();
+        if ended == StageEnd::Interrupted && (in_vain || late || observer.drops_step()) {
             stop = StopReason::Interrupted; // another look would not find much more
             break;
         }
@@ -158,7 +164,8 @@ pub fn burer_monteiro(
         }
         ascent.settle();
         let slack = SLACK * ascent.state.criticality().max(params.gap);
-        let dual = ascent.dual(slack, 0.1 * target.min(1e-2), &|| observer.drops_step());
+        let ends_look = || observer.drops_step() || observer.is_late();
+        let dual = ascent.dual(slack, 0.1 * target.min(1e-2), &ends_look);
         looked = true;
         best.improve(&dual);
         let lower = ascent.highest();
@@ -187,6 +194,7 @@ pub fn burer_monteiro(
     Ok(BurerMonteiroSolution {
         weights: best.weights.unwrap_or_else(|| vec![1.0; n]),
         estimate: best.upper,
+        uncertainty: best.uncertainty,
         point: state.point,
         iterations,
         products: evaluator.products,
@@ -210,14 +218,16 @@ fn check_start(start: Option<&UnitRows>, n: usize) -> Result<(), ParameterError>
 /// The weights with the least bound so far, by estimate.
 struct BestDual {
     upper: f64,
+    uncertainty: f64,
     weights: Option<Vec<f64>>,
 }
 
 impl BestDual {
     fn improve(&mut self, dual: &Dual) {
-        let upper = dual.bound();
+        let upper = dual.cautious_bound();
         if upper < self.upper {
             self.upper = upper;
+            self.uncertainty = dual.uncertainty;
             self.weights = Some(dual.weights.iter().map(|y| y * dual.theta).collect());
         }
     }

@@ -52,6 +52,7 @@ pub(crate) fn solve(
             let scale = solution.estimate / solution.weights.iter().sum::<f64>();
             Solved {
                 weights: solution.weights.iter().map(|weight| weight * scale).collect(),
+                uncertainty: solution.uncertainty,
                 point: solution.point,
                 iterations: solution.iterations,
                 products: solution.products,
@@ -66,6 +67,7 @@ pub(crate) fn solve(
             let solution = burer_monteiro(operator, &own, start, rng, monitor)?;
             Solved {
                 weights: solution.weights,
+                uncertainty: solution.uncertainty,
                 point: solution.point,
                 iterations: solution.iterations,
                 products: solution.products,
@@ -78,6 +80,8 @@ pub(crate) fn solve(
 /// What a solver found.
 pub(crate) struct Solved {
     pub(crate) weights: Vec<f64>,
+    /// By how much they may miss being feasible, relatively.
+    pub(crate) uncertainty: f64,
     pub(crate) point: UnitRows,
     pub(crate) iterations: usize,
     pub(crate) products: usize,
@@ -87,7 +91,8 @@ pub(crate) struct Solved {
 impl Solved {
     pub(crate) fn zero(n: usize) -> Self {
         let point = UnitRows { entries: vec![1.0; n], columns: 1 };
-        Self { weights: vec![1.0; n], point, iterations: 0, products: 0, stop: Stop::Zero }
+        let weights = vec![1.0; n];
+        Self { weights, uncertainty: 0.0, point, iterations: 0, products: 0, stop: Stop::Zero }
     }
 }
 

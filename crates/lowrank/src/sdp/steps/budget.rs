@@ -1,84 +1,213 @@
 //! How a time limit is shared out: when planning, the solver and a proof are to end.
+//!
+//! **Problem.** A solver's weights are worth nothing until they are proven, and the proof cannot be cut short. How long it
+//! takes is a prediction until one has been made, and other processes may come and go meanwhile.
+//!
+//! **Method.** The solver is told to end when what is left is a reserve for the proof, for its own last step and for the
+//! lower ends. The reserve is the predicted time times a factor for the error of the prediction: the operations of the
+//! proof at the best speed that was measured, times the slowdown of the machine, which is measured again and again once the
+//! end is not far ([`speed`](crate::sdp::speed)). After the first proof its own time is the prediction; if that leaves enough
+//! for another round of solver and proof, there is one, and the better bound is kept.
 
 use crate::observe::Interrupt;
 use crate::sdp::params::BoundParams;
-use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use crate::sdp::speed::{Speed, Timer};
+use crate::sdp::steps::pace::Pace;
+use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::time::Duration;
 
-/// The part of a time limit that is reserved for the proof.
+/// The part of a time limit that a proof may take which could be reduced.
 const PROOF_PART: f64 = 0.35;
-/// What is kept for the proof, relative to its predicted time.
-const RESERVE: f64 = 1.3;
-/// The part of a time limit that the solver gets in any case, and with the proof. The rest is for the lower ends, which
-/// take about as long as a few steps of the solver.
+/// The largest slowdown believed for that: few measurements may say anything, and what is given up cannot be had again.
+const BELIEVED: f64 = 4.0;
+/// The part of a time limit that a proof which could only be given up may take where nothing else runs. Predictions err, and
+/// there is nothing to lose.
+const WHOLE_PROOF_PART: f64 = 1.4;
+/// What is kept for a proof, relative to its time.
+const RESERVE: f64 = 1.25;
+/// The same before the first proof, where the machine is as busy as this or more.
+const RESERVE_IN_DOUBT: f64 = 1.5;
+const BUSY: f64 = 1.3;
+/// The part of a time limit that the solver gets in any case, and with the proof.
 const SOLVER_PART: (f64, f64) = (0.2, 0.9);
-/// What a proof may take at most, relative to the time limit, before it is given up for a trivial one.
-const OVERRUN: f64 = 1.5;
+/// The part of a time limit that another round of the solver is worth beginning for.
+const ANOTHER_ROUND: f64 = 0.05;
+/// Seconds beyond the limit after which a proof is given up for one that needs no factorisation, and searches end.
+const OVERRUN: f64 = 0.1;
+/// The part of the time limit until which the value of a point is to be proven; later a vertex has to do.
+const LATEST_POINT: f64 = 1.1;
+/// The part of a time limit that a measurement of the machine may take.
+const MEASURING_PART: f64 = 0.02;
+/// The part of the time limit after which the machine is measured again, and how often: this many times as long as it took,
+/// or this part of the limit later.
+const WATCHED_FROM: f64 = 0.1;
+const SELDOM: (f64, f64) = (100.0, 0.1);
 
 /// The time limit of one run, and how much of it is used up.
 pub(crate) struct TimeBudget {
-    started: Instant,
-    limit: Option<Duration>,
+    timer: Timer,
+    started: f64,
+    limit: Option<f64>,
     interrupt: Interrupt,
     grace: Duration,
     /// When the interruption was first seen.
-    seen: OnceLock<Instant>,
-    /// Seconds that a proof takes, by prediction.
-    proof_seconds: f64,
+    seen: OnceLock<f64>,
+    learned: Mutex<Learned>,
+}
+
+/// What is learned on the way.
+#[derive(Default)]
+struct Learned {
+    speed: Speed,
+    pace: Pace,
+    /// Seconds of a proof where nothing else runs, by prediction.
+    predicted: f64,
+    /// Seconds that the last proof took.
+    measured: Option<f64>,
+    /// When the machine is measured next.
+    next_look: f64,
+}
+
+impl Learned {
+    /// Seconds that a proof takes now.
+    fn proof(&self) -> f64 {
+        self.measured.unwrap_or_else(|| self.predicted * self.speed.slowdown())
+    }
+
+    /// Seconds to keep for it.
+    fn reserve(&self) -> f64 {
+        let in_doubt = self.measured.is_none() && self.speed.slowdown() >= BUSY;
+        let factor = if in_doubt { RESERVE_IN_DOUBT } else { RESERVE };
+        factor * self.proof()
+    }
 }
 
 impl TimeBudget {
     /// The clock starts now.
-    pub(crate) fn start(params: &BoundParams) -> Self {
+    pub(crate) fn start(params: &BoundParams, timer: Timer) -> Self {
         Self {
-            started: Instant::now(),
-            limit: params.time_limit,
+            started: (timer.now)(),
+            timer,
+            limit: params.time_limit.map(|limit| limit.as_secs_f64()),
             interrupt: params.interrupt.clone(),
             grace: params.grace,
             seen: OnceLock::new(),
-            proof_seconds: 0.0,
+            learned: Mutex::default(),
         }
+    }
+
+    fn learned(&self) -> MutexGuard<'_, Learned> {
+        // Nothing that holds it can panic half-way.
+        self.learned.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// Seconds since the start.
     pub(crate) fn elapsed(&self) -> f64 {
-        self.started.elapsed().as_secs_f64()
+        (self.timer.now)() - self.started
     }
 
-    /// Seconds that a proof may take by plan.
-    pub(crate) fn for_proof(&self) -> Option<f64> {
-        self.limit.map(|limit| PROOF_PART * limit.as_secs_f64())
+    /// How fast the machine is; measured now, where the caller asks for it or a limit depends on it.
+    pub(crate) fn speed(&self, measured: impl FnOnce(&Timer) -> Speed) -> Speed {
+        let speed = match self.limit {
+            Some(limit) => Speed::measured(&self.timer, MEASURING_PART * limit),
+            None => measured(&self.timer),
+        };
+        self.learned().speed = speed.clone();
+        speed
+    }
+
+    /// Seconds, where nothing else runs, that a proof may take by plan: one that could be reduced, and one that could not.
+    pub(crate) fn for_proof(&self) -> Option<(f64, f64)> {
+        let slowdown = self.learned().speed.slowdown().min(BELIEVED);
+        self.limit.map(|limit| (PROOF_PART * limit / slowdown, WHOLE_PROOF_PART * limit))
     }
 
     /// Whether planning the proof has taken as long as the proof may.
     pub(crate) fn planning_is_over(&self) -> bool {
-        self.for_proof().is_some_and(|most| self.elapsed() > most)
+        self.limit.is_some_and(|limit| self.elapsed() > PROOF_PART * limit)
     }
 
-    /// Says how long a proof takes; the solver's deadline follows.
-    pub(crate) fn expect_proof(&mut self, seconds: f64) {
-        self.proof_seconds = seconds;
+    /// Says how long a proof takes where nothing else runs; the solver's end follows.
+    pub(crate) fn expect_proof(&self, seconds: f64) {
+        self.learned().predicted = seconds;
     }
 
-    /// When the solver is to end, so that the proof still fits.
-    pub(crate) fn solver_deadline(&self) -> Option<Instant> {
-        let limit = self.limit?.as_secs_f64();
+    /// Says how long a proof took. One that was given up took longer than that.
+    pub(crate) fn proof_took(&self, seconds: f64) {
+        self.learned().measured = Some(seconds);
+    }
+
+    /// A run of the solver begins.
+    pub(crate) fn begin_solving(&self) {
+        let now = self.elapsed();
+        self.learned().pace.resume(now);
+    }
+
+    /// A step of the solver has ended. Now and then the machine is measured again, where a limit is not far.
+    pub(crate) fn step(&self) {
+        let Some(limit) = self.limit else { return };
+        let now = self.elapsed();
+        let mut learned = self.learned();
+        learned.pace.step(now);
+        if now > WATCHED_FROM * limit && now >= learned.next_look && learned.measured.is_none() {
+            learned.speed.refresh(&self.timer, MEASURING_PART * limit);
+            let spent = self.elapsed() - now;
+            let (times, part) = SELDOM;
+            learned.next_look = now + spent + (times * spent).min(part * limit);
+            learned.pace.resume(now + spent); // that was no step of the solver
+        }
+    }
+
+    /// When the solver is to have ended, so that the proof and the lower ends still fit; `None` without a limit.
+    fn solver_end(&self) -> Option<f64> {
+        let limit = self.limit?;
+        let learned = self.learned();
         let (least, most) = SOLVER_PART;
-        let seconds = (most * limit - RESERVE * self.proof_seconds).max(least * limit);
-        self.started.checked_add(Duration::try_from_secs_f64(seconds).ok()?)
+        let before_lower_ends = limit - learned.pace.lower_ends();
+        Some(match learned.measured {
+            // What was measured leaves little doubt whether there is time.
+            Some(_) => before_lower_ends - learned.reserve(),
+            None => (before_lower_ends.min(most * limit) - learned.reserve()).max(least * limit),
+        })
     }
 
-    /// Whether nothing further is to be begun.
+    /// Whether the solver is to end: it may take a step and a last look at the dual to do so.
+    pub(crate) fn ends_solver(&self) -> bool {
+        self.solver_end().is_some_and(|end| self.elapsed() + self.learned().pace.to_end() >= end)
+    }
+
+    /// Whether the solver should have ended, and nothing further is to be begun.
+    pub(crate) fn is_late(&self) -> bool {
+        self.solver_end().is_some_and(|end| self.elapsed() >= end)
+    }
+
+    /// The same, or a proof is to be given up.
     pub(crate) fn is_over(&self) -> bool {
-        self.solver_deadline().is_some_and(has_passed) || self.ends_proof()
+        self.is_late() || self.ends_proof()
+    }
+
+    /// Whether there is time for another round of solver and proof, after a proof that the limit had been kept for.
+    pub(crate) fn allows_another_round(&self) -> bool {
+        let (Some(limit), Some(end)) = (self.limit, self.solver_end()) else { return false };
+        let begun = self.elapsed() + self.learned().pace.to_end();
+        !self.is_interrupted() && end - begun >= ANOTHER_ROUND * limit
+    }
+
+    /// Whether there is time for one more proof.
+    pub(crate) fn allows_proof(&self) -> bool {
+        let proof = self.learned().proof();
+        self.limit.is_none_or(|limit| self.elapsed() + proof <= limit)
+    }
+
+    /// Whether the value of a point of the relaxation would be too late.
+    pub(crate) fn excludes_point(&self) -> bool {
+        let taken = self.elapsed() + self.learned().pace.lower_ends();
+        self.limit.is_some_and(|limit| taken > LATEST_POINT * limit)
     }
 
     /// Whether a proof is to be given up for one that needs no factorisation.
     pub(crate) fn ends_proof(&self) -> bool {
-        let limit = self
-            .limit
-            .and_then(|limit| Duration::try_from_secs_f64(OVERRUN * limit.as_secs_f64() + 1.0).ok());
-        let late = limit.and_then(|limit| self.started.checked_add(limit)).is_some_and(has_passed);
+        let late = self.limit.is_some_and(|limit| self.elapsed() >= limit + OVERRUN);
         late || self.grace_is_over()
     }
 
@@ -86,24 +215,21 @@ impl TimeBudget {
     pub(crate) fn is_interrupted(&self) -> bool {
         let interrupted = self.interrupt.is_requested();
         if interrupted {
-            self.seen.get_or_init(Instant::now);
+            self.seen.get_or_init(|| self.elapsed());
         }
         interrupted
     }
 
     /// Whether the caller has interrupted and waited for long enough: what is under way is to be dropped.
     pub(crate) fn grace_is_over(&self) -> bool {
-        self.is_interrupted() && self.seen.get().is_some_and(|seen| seen.elapsed() >= self.grace)
+        let waited = |seen: &f64| self.elapsed() - seen >= self.grace.as_secs_f64();
+        self.is_interrupted() && self.seen.get().is_some_and(waited)
     }
 
     /// Whether a proof that takes as long as predicted is not worth beginning: the caller has interrupted, and what is left
     /// of the grace is far too short. A prediction may be wrong by a factor.
     pub(crate) fn excludes_proof(&self) -> bool {
         const WRONG_BY: f64 = 2.0;
-        self.is_interrupted() && self.proof_seconds > WRONG_BY * self.grace.as_secs_f64()
+        self.is_interrupted() && self.learned().proof() > WRONG_BY * self.grace.as_secs_f64()
     }
-}
-
-fn has_passed(deadline: Instant) -> bool {
-    Instant::now() >= deadline
 }

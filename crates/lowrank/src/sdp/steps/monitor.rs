@@ -5,7 +5,6 @@ use crate::sdp::problem::PowerOfTwoScale;
 use crate::sdp::progress::{Progress, Stop, relative_gap};
 use crate::sdp::steps::budget::TimeBudget;
 use std::ops::ControlFlow;
-use std::time::Instant;
 
 /// From the numbers of a solver to those of the result: the solver's problem leaves a constant out, may be a dilation,
 /// and may be divided by a power of two.
@@ -40,7 +39,6 @@ pub(crate) struct RunMonitor<'a> {
     /// The gap at which to stop, by estimates.
     pub(crate) gap: f64,
     pub(crate) units: ResultUnits,
-    pub(crate) deadline: Option<Instant>,
     pub(crate) stop: Option<Stop>,
     /// The gap by the latest estimates.
     pub(crate) reached: f64,
@@ -63,7 +61,6 @@ impl<'a> RunMonitor<'a> {
             budget,
             gap: 0.0,
             units,
-            deadline: None,
             stop: None,
             reached: f64::INFINITY,
             earlier: 0,
@@ -75,6 +72,7 @@ impl<'a> RunMonitor<'a> {
 
 impl Observer<Progress> for RunMonitor<'_> {
     fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
+        self.budget.step();
         let (upper, lower) = (self.units.unscaled(progress.upper), self.units.unscaled(progress.lower));
         self.reached = relative_gap(upper, lower);
         (self.upper, self.lower) = (self.upper.min(upper), self.lower.max(lower));
@@ -87,7 +85,7 @@ impl Observer<Progress> for RunMonitor<'_> {
             Some(Stop::Interrupted)
         } else if self.reached <= self.gap {
             Some(Stop::Gap)
-        } else if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        } else if self.budget.ends_solver() {
             Some(Stop::TimeLimit)
         } else {
             None
@@ -97,5 +95,9 @@ impl Observer<Progress> for RunMonitor<'_> {
 
     fn drops_step(&self) -> bool {
         self.budget.excludes_proof() || self.budget.grace_is_over()
+    }
+
+    fn is_late(&self) -> bool {
+        self.budget.is_late()
     }
 }
