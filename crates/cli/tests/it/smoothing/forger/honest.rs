@@ -250,8 +250,11 @@ impl Honest {
         let same = claim.network == own.network
             && claim.data == own.data
             && claim.projection == own.projection
-            // Of a seed that is given, noise of a unit in the last place more has the same draws.
-            && (claim.sigma / own.sigma - 1.0).abs() < 1e-15
+            // Of a seed that is given, noise that differs in its last places has the same draws.
+            && claim.sigma <= own.sigma * (1.0 + 1e-15)
+            && claim.sigma >= own.sigma * (1.0 - 1e-9)
+            // A seed said to be given is assumed to be the only one tried; none is said to be derived that is not.
+            && (claim.assumed == own.assumed || claim.assumed.concat().contains("was given by hand"))
             && claim.kappa.is_none_or(|kappa| own.kappa.is_some_and(|own| kappa >= own))
             && claim.kappa.is_some() == own.kappa.is_some()
             && (claim.n0, claim.dimension) == (own.n0, own.dimension)
