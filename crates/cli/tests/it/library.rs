@@ -110,7 +110,7 @@ fn smoothing_prints_what_the_library_returns() {
     params.inputs.stop = Some(9);
     let answers = classify(&context, &model, &data, &params).expect("a run").expect("not stopped");
     same(&bench, &format!("predict {line} --clean"), &answers);
-    let file = open_records(&context, &bench.path("own.jsonl")).expect("records");
+    let file = open_records(&context, &[bench.path("own.jsonl")]).expect("records");
     let params = CheckRecordsParams { sample: RecordSample::All, ..CheckRecordsParams::default() };
     let checked = check_records(&context, &file, &model, &data, &params).expect("checked");
     same(&bench, &format!("check run.jsonl --model {toy} --data fashion --all"), &checked);

@@ -133,7 +133,10 @@ pub fn plan_certification<C: Classifier>(
         let plan = SmoothingPlan::new(ClassifierSpec::of(&model.classifier), space, job.smoothing.clone())?;
         let head = certification_head(&plan, &job.run)?;
         if let Some(out) = &job.params.out {
-            RecordLog::open_to_append(out, &head, context.memory_limit())?;
+            let (log, _) = RecordLog::open_to_append(out, &head, context.memory_limit())?;
+            if let Some(line) = log.cut_off() {
+                let _ = context.tell_cut_off(out, line); // nothing is left to be ended
+            }
         }
         Ok(CertificationPlan {
             plan: plan_digest(&head)?,

@@ -8,6 +8,7 @@ mod setup;
 use crate::args::CertifyArguments;
 use crate::ended::Ended;
 use crate::json;
+use crate::progress::noted;
 use anyhow::bail;
 use gambeson::{CertifyParams, Context, plan_certification};
 use gambeson_lowrank::file::write_file;
@@ -38,7 +39,7 @@ pub(crate) fn run(
             extend: arguments.extend.clone(),
         };
         if arguments.plan_only {
-            let plan = plan_certification(context, &setup.model, &setup.data, &params)?;
+            let plan = plan_certification(&noted(context), &setup.model, &setup.data, &params)?;
             json::print_or(smooth.json, &plan, stdout, |stdout| print::planned(&plan, &setup, stdout))?;
             return Ok(Ended::AsAsked);
         }

@@ -164,12 +164,18 @@ fn print_claim(check: &RecordsCheck, claim: &Claim, stdout: &mut impl Write) -> 
 fn table(claim: &Claim, stdout: &mut impl Write) -> io::Result<()> {
     let what = if claim.labelled { "certified and correct" } else { "certified (no labels)" };
     let percent = |share: f64| format!("{} %", down(100.0 * share, 4));
+    // Three digits, however small: a column has room for eight letters.
+    let radius = |share: &CertifiedShare| {
+        Some(share.radius.to_string())
+            .filter(|text| text.len() <= 8)
+            .unwrap_or_else(|| format!("{:.2e}", share.radius))
+    };
     for (norm, shares) in [("l2", &claim.l2), ("l_inf", &claim.linf)] {
         let cells = |of: &dyn Fn(&CertifiedShare) -> String| -> String {
-            shares.iter().map(|share| format!("{:>9}", of(share))).collect()
+            shares.iter().fold(String::new(), |text, share| format!("{text}{:>9}", of(share)))
         };
         let heading = format!("{norm} radius");
-        writeln!(stdout, "{heading:<26}{}", cells(&|share| share.radius.to_string()))?;
+        writeln!(stdout, "{heading:<26}{}", cells(&radius))?;
         writeln!(stdout, "  {what:<24}{}", cells(&|share| percent(share.accuracy)))?;
         writeln!(stdout, "  {:<24}{}", "at least, here", cells(&|share| percent(share.at_least)))?;
         let population = |share: &CertifiedShare| percent(share.population_at_least);
