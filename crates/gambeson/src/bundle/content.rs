@@ -101,8 +101,11 @@ impl Bundle {
     }
 
     fn of_folder(path: &Path, memory: MemoryLimit) -> Result<Self, BundleError> {
-        let files = read_folder(path, memory)?;
-        Self::of_files(files).map_err(|problem| BundleError::Content { path: path.to_path_buf(), problem })
+        let content = |problem| BundleError::Content { path: path.to_path_buf(), problem };
+        if !path.join(MANIFEST).exists() {
+            return Err(content(BundleProblem::NoManifest)); // rather than a word on what else is there
+        }
+        Self::of_files(read_folder(path, memory)?).map_err(content)
     }
 
     /// What it is, as data.

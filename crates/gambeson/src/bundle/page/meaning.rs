@@ -60,6 +60,8 @@ fn assumed(out: &mut String, claim: &Claim) -> fmt::Result {
              and data. New draws with a number of your own need no such trust (see below).",
             "This run was not picked because it came out well. Whoever tries ten plans and shows the best has up to ten \
              times the probability of errors. A plan that was published before the run rules this out.",
+            "The data are what their name says, and their labels are right. The check compares their content with a hash, and \
+             cannot know where they come from.",
             "The program that checks the evidence, and the computer that it runs on, work correctly.",
         ],
     )?;

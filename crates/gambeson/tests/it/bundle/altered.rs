@@ -144,6 +144,13 @@ fn parts_of_other_runs_are_rejected() {
         files.insert("projection.cert.json".to_owned(), certificate.to_string().into_bytes());
     };
     rejected(&check(&|files, _| one(files)), "kappa is");
+    // Without the data too.
+    let without = bundle(&made.context, &made.params()).expect("a bundle");
+    let without = forged(&without, |files, manifest| {
+        manifest.program = "99.0.0".to_owned();
+        one(files);
+    });
+    rejected(&made.check(&without), "kappa is");
     let levels = |manifest: &mut Manifest| manifest.noise_levels = Some(vec![1.0; 80]);
     rejected(&check(&|_, manifest| levels(manifest)), "noise");
     let mean = |manifest: &mut Manifest| {

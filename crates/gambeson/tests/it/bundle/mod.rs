@@ -17,6 +17,7 @@ use gambeson::{
 };
 use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::record::{Head, Record, Run, read_records, to_line};
+use gambeson_smooth::selection::{Selection, Shard};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -140,8 +141,12 @@ fn the_same_run_gives_the_same_bytes() {
     assert_eq!(first, made.whole().to_zip().expect("an archive"));
     // As shards in another order, one line of them twice, the last one broken off.
     let (head, records) = made.records();
-    let front = made.write("front.jsonl", &head, &records[..6]);
-    let back = made.write("back.jsonl", &head, &records[5..]);
+    let shard = |index| {
+        let selection = Selection { shard: Shard { index, count: 2 }, ..head.selection };
+        Head { selection, ..head.clone() }
+    };
+    let front = made.write("front.jsonl", &shard(0), &records[..6]);
+    let back = made.write("back.jsonl", &shard(1), &records[5..]);
     let torn = std::fs::read_to_string(&back).expect("text") + "{\"run\":\"";
     std::fs::write(&back, torn).expect("written");
     let shards = BundleParams { records: vec![back, front], with_data: true, ..made.params() };
