@@ -24,7 +24,7 @@ pub(super) const CHECK_USAGE: &str = "\
 gambeson check [OPTIONS] <INPUT> <CERTIFICATE>
        gambeson check [OPTIONS] <INPUT> [CERTIFICATE] --vertex <FILE.npy>
        gambeson check [OPTIONS] --random <KIND:N:SEED> <CERTIFICATE>
-       gambeson check [OPTIONS] <RUN.jsonl>... --model <MODEL> --data <NAME|PATH>
+       gambeson check [OPTIONS] <RUN.jsonl>... --model <MODEL> --data <DATA>
        gambeson check [OPTIONS] <BUNDLE>";
 
 pub(super) const CHECK_HELP: &str = "\

@@ -123,7 +123,7 @@ fn errors_name_options() {
         ),
         (
             "certify --model toy:half-space --data fashion --sigma 1 --start 2000",
-            "error: --start, --stop, --every and",
+            "error: --start, --stop and --every select none",
         ),
         (
             "certify --model toy:half-space --data fashion --sigma 1 --sequential --tolerance -1",

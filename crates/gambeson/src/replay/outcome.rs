@@ -116,7 +116,7 @@ pub struct RecordsCheck {
     pub nonce: Option<u64>,
     /// What fresh draws say; null where the run's own were made again.
     pub fresh: Option<FreshComparison>,
-    /// What chose the order in which records were drawn again; null where none was.
+    /// What chose the order in which records were drawn again; null where none or all were.
     pub sample_seed: Option<u64>,
     /// What is wrong.
     pub findings: Vec<RecordFinding>,
@@ -159,6 +159,8 @@ impl RecordsCheck {
 
     /// The verdict that follows from what was found, and the claim unless the records are rejected.
     pub(super) fn conclude(&mut self, recorded: &Recorded<Record>, data: String) -> Result<(), Error> {
+        // In which order all were drawn says nothing.
+        self.sample_seed = self.sample_seed.filter(|_| self.checked < self.records);
         self.verdict = if !self.findings.is_empty() {
             RecordsVerdict::Rejected
         } else if self.missing > 0 {

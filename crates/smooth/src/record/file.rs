@@ -56,7 +56,7 @@ impl<E: Entry> RecordedFile<E> {
         if !begins_with_head(bytes) {
             return Err(RecordError::NoHead { path: own() });
         }
-        if is_broken_head(bytes) {
+        if is_broken_head::<E::Run>(bytes) {
             return Err(RecordError::BrokenHead { path: own() });
         }
         let (heads, lines) = (Vec::new(), Vec::new());

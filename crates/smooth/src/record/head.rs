@@ -158,12 +158,15 @@ pub(crate) fn begins_with_head(bytes: &[u8]) -> bool {
     without_mark(bytes).trim_ascii_start().starts_with(HEAD_START)
 }
 
-/// Whether a file holds no more than a head that a kill broke off. Fewer bytes than its first key could be the beginning of
-/// any file.
-pub(super) fn is_broken_head(bytes: &[u8]) -> bool {
-    begins_with_head(bytes)
-        && !bytes.contains(&b'\n')
-        && serde_json::from_slice::<IgnoredAny>(without_mark(bytes)).is_err()
+/// Whether a file holds no more than a head of this kind that a kill broke off. Fewer bytes than its first key could be
+/// the beginning of any file.
+pub(super) fn is_broken_head<R: RunContent>(bytes: &[u8]) -> bool {
+    let head = without_mark(bytes);
+    let start = [HEAD_START, R::KIND.as_bytes(), b"\""].concat();
+    head.starts_with(HEAD_START)
+        && (head.starts_with(&start) || start.starts_with(head))
+        && !head.contains(&b'\n')
+        && serde_json::from_slice::<IgnoredAny>(head).is_err()
 }
 
 /// Whether a file begins like one of certification records, of whatever version.

@@ -47,7 +47,7 @@ impl<E: Entry> Log<E> {
         }
         let bytes = memory.read_to_end(&mut file).map_err(failed)?;
         let mut log = Self { path: path.to_path_buf(), file, cut_off: None, entries: PhantomData };
-        if bytes.is_empty() || is_broken_head(&bytes) {
+        if bytes.is_empty() || is_broken_head::<E::Run>(&bytes) {
             log.cut_off = (!bytes.is_empty()).then_some(1);
             log.file.set_len(0).map_err(failed)?;
             log.write_line(head.to_line().map_err(|reason| failed(reason.into()))?)?;

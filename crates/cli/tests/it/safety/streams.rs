@@ -182,5 +182,5 @@ fn kappa_says_where_it_comes_from() {
     assert!(run.code == 0 && !run.stdout.contains("*:") && run.stdout.contains("Not compared"), "{run:?}");
     assert_eq!(bench.run("analyze plain.jsonl more.jsonl --envelope").code, 2);
     let run = bench.run("analyze plain.jsonl more.jsonl --envelope --mixed");
-    assert!(run.code == 0 && run.stdout.contains("*: the best log"), "{run:?}");
+    assert!(run.code == 0 && run.stdout.contains("*: the highest accuracy"), "{run:?}");
 }

@@ -173,12 +173,9 @@ fn nothing_that_is_no_file_of_this_plan_is_touched() {
         bench.write("file", "");
         ok(bench.run(line));
         let before = bench.read("file");
-        for (more, field) in [
-            ("--start 1", "start"),
-            ("--stop 900", "stop"),
-            ("--shard 1/2", "shard"),
-            ("--stop 400", "count"),
-        ] {
+        for (more, field) in
+            [("--start 1", "start"), ("--stop 900", "stop"), ("--shard 1/2", "shard"), ("--stop 400", "stop")]
+        {
             let run = bench.run(&format!("{line} {more}"));
             let words = format!("file, line 1: records of other inputs: their {field} is");
             assert!(run.code == 2 && unwrapped(&run.stderr).contains(&words), "{more}: {run:?}");
