@@ -354,7 +354,7 @@ impl<'a> Run<'a> {
             ROUNDING_TRIALS
         };
         let (operator, budget) = (self.operator, self.budget);
-        let ends_search = || budget.ends_proof();
+        let ends_search = || budget.ends_search();
         let vertex =
             rounded(problem, self.reduced, operator, &ends.point, trials, &mut self.rng, &ends_search);
         let (lower, sdp_lower) = lower_ends(problem, &vertex, ends.lower, threads)?;

@@ -22,7 +22,7 @@ const PROOF_PART: f64 = 0.35;
 const BELIEVED: f64 = 4.0;
 /// The part of a time limit that a proof which could only be given up may take where nothing else runs. Predictions err, and
 /// there is nothing to lose.
-const WHOLE_PROOF_PART: f64 = 1.4;
+const WHOLE_PROOF_PART: f64 = 2.5;
 /// What is kept for a proof, relative to its time.
 const RESERVE: f64 = 1.25;
 /// The same before the first proof, where the machine is as busy as this or more.
@@ -32,8 +32,11 @@ const BUSY: f64 = 1.3;
 const SOLVER_PART: (f64, f64) = (0.2, 0.9);
 /// The part of a time limit that another round of the solver is worth beginning for.
 const ANOTHER_ROUND: f64 = 0.05;
-/// Seconds beyond the limit after which a proof is given up for one that needs no factorisation, and searches end.
+/// Seconds beyond the limit that do not count.
 const OVERRUN: f64 = 0.1;
+/// What is kept at most for the lower ends, and for a bound that needs no factorisation, when a proof is under way: a part of
+/// the limit.
+const LAST_PART: f64 = 0.15;
 /// The part of the time limit until which the value of a point is to be proven; later a vertex has to do.
 const LATEST_POINT: f64 = 1.1;
 /// The part of a time limit that a measurement of the machine may take.
@@ -205,8 +208,17 @@ impl TimeBudget {
         self.limit.is_some_and(|limit| taken > LATEST_POINT * limit)
     }
 
-    /// Whether a proof is to be given up for one that needs no factorisation.
+    /// Whether a proof is to be given up for a bound that needs no factorisation.
     pub(crate) fn ends_proof(&self) -> bool {
+        let late = self.limit.is_some_and(|limit| {
+            let last = self.learned().pace.lower_ends().min(LAST_PART * limit);
+            self.elapsed() >= limit - last + OVERRUN
+        });
+        late || self.grace_is_over()
+    }
+
+    /// Whether searches for better lower ends are to end.
+    pub(crate) fn ends_search(&self) -> bool {
         let late = self.limit.is_some_and(|limit| self.elapsed() >= limit + OVERRUN);
         late || self.grace_is_over()
     }

@@ -100,6 +100,16 @@ fn a_prediction_does_not_cost_the_bound() {
     }
 }
 
+/// A proof that too much time was kept for is a beginning: its bound is kept, and improved with what is left.
+#[test]
+fn a_bound_proven_early_is_improved() {
+    let truth = truth();
+    let (limit, probe) = (3.0, probe_of(2.0, ROWS));
+    let (found, took) = run(&limited(limit), move |_| probe);
+    let excess = found.upper.value() / truth - 1.0;
+    assert!(excess < 1e-3 && took <= 1.1 * limit, "{excess} above the bound after {took} s");
+}
+
 /// A machine that looks fifty times slower at first, as under a load that goes away, or comes.
 #[test]
 fn a_load_that_comes_or_goes_does_not_cost_the_bound() {
@@ -217,8 +227,10 @@ fn a_proof_that_was_made_is_the_measure_of_the_next() {
             assert!(!budget.is_late() && budget.allows_proof());
             hand.pass(0.02);
             assert!(budget.is_late() && !budget.ends_proof());
-            hand.pass(0.9);
-            assert!(budget.ends_proof() && !budget.allows_proof());
+            hand.pass(0.72); // sixteen steps and a tenth of a second
+            assert!(budget.ends_proof() && !budget.allows_proof() && !budget.ends_search());
+            hand.pass(0.16);
+            assert!(budget.ends_search());
         }
     }
 }
