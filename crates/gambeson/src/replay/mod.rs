@@ -19,7 +19,7 @@ use gambeson_lowrank::observe::Observer;
 use gambeson_smooth::classifier::{Classifier, ClassifierSpec};
 use gambeson_smooth::noise::Grid;
 use gambeson_smooth::record::{ONNX_RUNTIME, Record, RecordError, Run, read_numbered_records};
-use gambeson_smooth::replay::{Finding, ReplayError, compare, examine, replay, tolerated};
+use gambeson_smooth::replay::{Contrast, Finding, ReplayError, compare, examine, replay, tolerated};
 use gambeson_smooth::session::{Batch, BatchCallback, SessionParams};
 use gambeson_smooth::smoother::{DrawCounter, Drawn, Smoother, SmoothingParams, SmoothingPlan};
 pub use outcome::{FreshComparison, RecordFinding, RecordsCheck, RecordsVerdict};
@@ -388,10 +388,7 @@ impl<C> Checking<'_, C> {
             };
             right += usize::from(correct(record));
             right_afresh += usize::from(correct(&compared.fresh));
-            let (claimed, at_most) = (compared.claimed.unwrap_or(0.0), compared.at_most.unwrap_or(0.0));
-            let reason = format!(
-                "it claims a probability of at least {claimed:.5}, but fresh draws prove at most {at_most:.5}"
-            );
+            let reason = compared.claim.map(contrasted).unwrap_or_default();
             if compared.impossible {
                 let chance = "; honest draws differ so much once in a million runs";
                 let finding = RecordFinding::of(*line, record, reason.clone() + chance);
@@ -437,6 +434,22 @@ impl<C> Checking<'_, C> {
             self.checked.stopped = true;
         }
         Ok(found)
+    }
+}
+
+/// What a record claims, and what fresh draws prove.
+fn contrasted(claim: Contrast) -> String {
+    let Contrast { claimed, at_most, others_claimed, others_at_least } = claim;
+    match others_claimed.zip(others_at_least).filter(|_| !claim.contradicts_class()) {
+        Some((claimed, at_least)) => format!(
+            "it claims a probability of at most {claimed:.5} for every other class, but fresh draws prove at least \
+             {at_least:.5} for one"
+        ),
+        None => {
+            format!(
+                "it claims a probability of at least {claimed:.5}, but fresh draws prove at most {at_most:.5}"
+            )
+        }
     }
 }
 

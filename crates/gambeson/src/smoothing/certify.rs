@@ -10,6 +10,7 @@ use gambeson_learn::smoothed::SmoothedModel;
 use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::analysis::RunAccuracy;
 use gambeson_smooth::classifier::{Classifier, ClassifierSpec};
+use gambeson_smooth::limit::LimitRule;
 use gambeson_smooth::record::{Derived, Record, merge_records};
 use gambeson_smooth::runs::{Finished, certify_inputs, extend_inputs};
 use gambeson_smooth::sequential::Goal;
@@ -63,6 +64,8 @@ pub struct CertifyRecord {
     pub draws: u64,
     /// Estimation draws per input, on average.
     pub mean_estimation: f64,
+    /// Limits on the probabilities of classes.
+    pub limits: LimitRule,
     /// How long it took.
     #[serde(flatten)]
     pub pace: PaceRecord,
@@ -180,6 +183,7 @@ impl<C> CertifyJob<'_, C> {
             median_linf: median(|derived| derived.linf),
             draws: finished.draws,
             mean_estimation: estimation as f64 / records.len().max(1) as f64,
+            limits: job.smoothing.limit_rule(),
             pace: PaceRecord::new(finished, job.params.out.as_deref()),
             accuracy,
         }

@@ -6,6 +6,8 @@ mod certify;
 mod ending;
 /// Records that were made up.
 mod forged;
+/// Limits of runs.
+mod limits;
 /// What computes a network, and what it answers without noise.
 mod networks;
 /// Certification inside a projection, and its proof again.

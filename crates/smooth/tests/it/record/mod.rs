@@ -2,6 +2,8 @@
 
 /// What stands beside counts, and whether all readers ask for its proof.
 mod claims;
+/// Limits of runs, one-sided, chosen and randomised.
+mod limits;
 /// What a line may say.
 mod lines;
 
