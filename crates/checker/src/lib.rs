@@ -50,8 +50,10 @@
 //! * Not trusted: certificates, candidates, orders of elimination, the logarithms of `std`. They can make a proof fail or
 //!   a bound loose, never wrong.
 //! * Taken on trust, because counts cannot show it: draws are independent, what is classified is an exact function of z
-//!   plus Gaussian noise (the sampler of `gambeson_smooth` proves that of itself, from random words), the class counted was
-//!   chosen without them, and the sampling rule is the one that was followed.
+//!   plus Gaussian noise (the sampler of `gambeson_smooth` proves that of itself, from random words), the class counted, the
+//!   number of limits and the share of a randomised one were chosen without them, and the sampling rule is the one that was
+//!   followed. Errors of encoding are plain numbers: that they are of the input, the basis and the grid of a radius is the
+//!   caller's to see to, as is that κ and σ_max are of the basis that z was computed with.
 //!
 //! # Proven numbers
 //! [`QuadraticBound`], [`InfToTwoBound`], [`InfToOneBound`], [`SpectralBound`] are upper bounds;

@@ -21,18 +21,22 @@
 //! distributed number with parameters m and α + [`REFUTED`] is refuted, however each of them was stopped; more than
 //! [`tolerated`] of them have a probability below 10⁻⁶.
 //!
+//! *Two limits.* A record with two limits claims p_c ≤ U of every other answer c as well, and both claims together are wrong
+//! with probability α at most. Fresh draws then have half of their failure probability for each: for the upper limit on p_A,
+//! and, in equal parts, for lower limits on all other answers, one of which must exceed U to refute it.
+//!
 //! **Networks that are computed elsewhere** may answer near-ties otherwise in another version of the program: then some
 //! draws differ ([`Replayed::differing`]). What a record claims is then proven only where the counts as drawn now prove as
 //! much ([`Replayed::proves`]).
 
 use crate::analysis::{AnalysisError, false_certificates};
-use crate::limit::upper_limit;
-use crate::record::{LimitChoice, Record, RecordProblem};
+use crate::limit::{lower_limit, upper_limit};
+use crate::record::{LimitChoice, Proven, Record, RecordProblem};
 use crate::runs::{Row, text};
 use crate::smoother::{
     Counts, DrawCounter, Drawn, Errors, InputError, Procedure, SmoothingError, SmoothingPlan,
 };
-use gambeson_checker::{FailureProbability, LowerLimit, SamplingRule, StatisticsError, Tally};
+use gambeson_checker::{FailureProbability, LowerLimit, SamplingRule, StatisticsError, Tally, UpperLimit};
 use gambeson_lowrank::observe::Observer;
 use thiserror::Error;
 
@@ -226,13 +230,41 @@ fn difference(series: &'static str, recorded: &Counts, drawn: &Counts) -> Option
     Some((Finding::Counts { series, class, recorded, drawn, differing }, differing))
 }
 
+/// A claim about probabilities, and what fresh draws prove of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contrast {
+    /// The record claims that its class has at least this probability,
+    pub claimed: f64,
+    /// and fresh draws prove that it has at most this.
+    pub at_most: f64,
+    /// With two limits, the record claims that every other answer has at most this probability,
+    pub others_claimed: Option<f64>,
+    /// and fresh draws prove that one has at least this.
+    pub others_at_least: Option<f64>,
+}
+
+impl Contrast {
+    /// Whether fresh draws contradict the claim about the class.
+    pub fn contradicts_class(&self) -> bool {
+        self.at_most < self.claimed
+    }
+
+    /// Whether they contradict the claim about the other answers.
+    pub fn contradicts_others(&self) -> bool {
+        self.others_claimed.zip(self.others_at_least).is_some_and(|(claimed, at_least)| at_least > claimed)
+    }
+
+    /// Whether they contradict either.
+    pub fn is_contradiction(&self) -> bool {
+        self.contradicts_class() || self.contradicts_others()
+    }
+}
+
 /// What fresh draws say of a record's claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
-    /// The lower limit on the probability of its class that the record claims; none where it abstained.
-    pub claimed: Option<f64>,
-    /// The upper limit on it from fresh draws, wrong with probability [`REFUTED`] at most.
-    pub at_most: Option<f64>,
+    /// The claim, and fresh limits that are wrong with probability [`REFUTED`] at most; none where the record abstained.
+    pub claim: Option<Contrast>,
     /// Whether the record's counts and the fresh ones exclude each other; see the head of this file.
     pub impossible: bool,
     /// A record of the fresh draws.
@@ -242,7 +274,7 @@ pub struct Compared {
 impl Compared {
     /// Whether the claim is refuted.
     pub fn refuted(&self) -> bool {
-        self.claimed.zip(self.at_most).is_some_and(|(claimed, at_most)| at_most < claimed)
+        self.claim.is_some_and(|claim| claim.is_contradiction())
     }
 }
 
@@ -259,25 +291,15 @@ pub fn compare<S: DrawCounter>(
     let Some((selection, estimation)) = counter.count(draws, observer)? else { return Ok(None) };
     let errors: Errors = counter.plan().errors(&row.values)?;
     let alpha = FailureProbability::new(record.run.common.alpha)?;
-    let proven = record.derive(alpha, LimitChoice::Natural)?;
     // What the counts prove is claimed, whatever stands beside them.
-    let class = proven.derived.class;
-    let claim = class.and(proven.lower_limit).map(LowerLimit::value);
-    let upper = |class: u32, failure: f64| -> Result<f64, StatisticsError> {
-        let tally = Tally::new(estimation.of(class) + estimation.undecided, estimation.draws())?;
-        let rule = SamplingRule::Fixed;
-        Ok(upper_limit(rule, tally, rule.method(), FailureProbability::new(failure)?)?.value())
-    };
-    let at_most = class.map(|class| upper(class, REFUTED)).transpose()?;
-    let rarely = REFUTED / (2.0 * records.max(1) as f64);
-    let impossible = match class {
-        None => false,
-        Some(class) => {
-            let at_least = record.derive(FailureProbability::new(rarely)?, LimitChoice::Natural)?.lower_limit;
-            let at_most = upper(class, rarely)?;
-            at_least.is_some_and(|at_least| at_least.value() > at_most)
-        }
-    };
+    let proven = record.derive(alpha, LimitChoice::Natural)?;
+    let (mut claim, mut impossible) = (None, false);
+    if let Some(class) = proven.derived.class {
+        claim = contrast(&proven, class, &estimation, FailureProbability::new(REFUTED)?)?;
+        let rarely = FailureProbability::new(REFUTED / (2.0 * records.max(1) as f64))?;
+        let proven = record.derive(rarely, LimitChoice::Natural)?;
+        impossible = contrast(&proven, class, &estimation, rarely)?.is_some_and(|it| it.is_contradiction());
+    }
     let fresh = Record {
         selection: selection.classes.clone(),
         estimation: estimation.classes.clone(),
@@ -292,7 +314,38 @@ pub fn compare<S: DrawCounter>(
     };
     // The number of draws was that of the record, chosen without these: a fixed number.
     let fresh = fresh.with_fixed_rule()?.with_derived()?;
-    Ok(Some(Compared { claimed: claim, at_most, impossible, fresh }))
+    Ok(Some(Compared { claim, impossible, fresh }))
+}
+
+/// What counts proved about a class, beside limits from fresh draws that are all wrong with this probability at most.
+fn contrast(
+    proven: &Proven,
+    class: u32,
+    fresh: &Counts,
+    failure: FailureProbability,
+) -> Result<Option<Contrast>, StatisticsError> {
+    let Some(claimed) = proven.lower_limit.map(LowerLimit::value) else { return Ok(None) };
+    let (rule, draws) = (SamplingRule::Fixed, fresh.draws());
+    let tally = Tally::new(fresh.of(class) + fresh.undecided, draws)?;
+    let at_most = |failure| Ok(upper_limit(rule, tally, rule.method(), failure)?.value());
+    let Some(others_claimed) = proven.upper_limit.map(UpperLimit::value) else {
+        let at_most = at_most(failure)?;
+        return Ok(Some(Contrast { claimed, at_most, others_claimed: None, others_at_least: None }));
+    };
+    // Every other class, and no class.
+    let others = fresh.classes.iter().enumerate().filter(|(other, _)| *other != class as usize);
+    let others: Vec<u64> = others.map(|(_, &count)| count).chain([fresh.none]).collect();
+    let share = FailureProbability::new(failure.half().value() / others.len() as f64)?;
+    // The limit rises with the count.
+    let most = Tally::new(others.into_iter().max().unwrap_or(0), draws)?;
+    let at_least = lower_limit(rule, most, rule.method(), share)?.value();
+    let at_most = at_most(failure.half())?;
+    Ok(Some(Contrast {
+        claimed,
+        at_most,
+        others_claimed: Some(others_claimed),
+        others_at_least: Some(at_least),
+    }))
 }
 
 /// How many of `records` honest claims may be refuted before that has a probability below 10⁻⁶.

@@ -11,7 +11,7 @@ use gambeson_checker::FailureProbability;
 use gambeson_data::dataset::Dataset;
 use gambeson_lowrank::observe::Observer;
 use gambeson_smooth::record::{ONNX_RUNTIME, Record, Recorded};
-use gambeson_smooth::replay::{Finding, ReplayError, compare, examine, replay, tolerated};
+use gambeson_smooth::replay::{Contrast, Finding, ReplayError, compare, examine, replay, tolerated};
 use gambeson_smooth::smoother::{DrawCounter, Drawn, SmoothingPlan};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -194,10 +194,7 @@ impl<'a> Checking<'a> {
             };
             right += usize::from(correct(record));
             right_afresh += usize::from(correct(&compared.fresh));
-            let (claimed, at_most) = (compared.claimed.unwrap_or(0.0), compared.at_most.unwrap_or(0.0));
-            let reason = format!(
-                "it claims a probability of at least {claimed:.5}, but fresh draws prove at most {at_most:.5}"
-            );
+            let reason = compared.claim.map(contrasted).unwrap_or_default();
             if compared.impossible {
                 let chance = "; honest draws differ so much once in a million runs";
                 self.checked.findings.push(numbered.finding(reason.clone() + chance));
@@ -241,6 +238,22 @@ impl<'a> Checking<'a> {
             self.checked.stopped = true;
         }
         Ok(found)
+    }
+}
+
+/// What a record claims, and what fresh draws prove.
+fn contrasted(claim: Contrast) -> String {
+    let Contrast { claimed, at_most, others_claimed, others_at_least } = claim;
+    match others_claimed.zip(others_at_least).filter(|_| !claim.contradicts_class()) {
+        Some((claimed, at_least)) => format!(
+            "it claims a probability of at most {claimed:.5} for every other class, but fresh draws prove at least \
+             {at_least:.5} for one"
+        ),
+        None => {
+            format!(
+                "it claims a probability of at least {claimed:.5}, but fresh draws prove at most {at_most:.5}"
+            )
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use gambeson_data::dataset::Dataset;
 use gambeson_learn::smoothed::SmoothedModel;
 use gambeson_smooth::analysis::RunAccuracy;
 use gambeson_smooth::classifier::{Classifier, ClassifierSpec};
+use gambeson_smooth::limit::LimitRule;
 use gambeson_smooth::record::{Derived, Head, Record, RecordLog, Run, read_records};
 use gambeson_smooth::runs::{Finished, certification_head, certify_inputs, extend_inputs};
 use gambeson_smooth::selection::{InputSelection, Selection};
@@ -62,6 +63,8 @@ pub struct CertifyRecord {
     pub draws: u64,
     /// Estimation draws per input, on average.
     pub mean_estimation: f64,
+    /// Limits on the probabilities of classes.
+    pub limits: LimitRule,
     /// How long it took.
     #[serde(flatten)]
     pub pace: PaceRecord,
@@ -240,6 +243,7 @@ impl<C> CertifyJob<'_, C> {
             median_linf: median(|derived| derived.linf),
             draws: finished.draws,
             mean_estimation: estimation as f64 / records.len().max(1) as f64,
+            limits: job.smoothing.limit_rule(),
             pace: PaceRecord::new(finished, job.params.out.as_deref()),
             accuracy,
             plan,

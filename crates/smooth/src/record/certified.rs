@@ -4,6 +4,7 @@ use super::entry::{Entry, Parts, Sealed};
 use super::error::RecordProblem;
 use super::head::DigestedRun;
 use super::run::{Rule, Run};
+use crate::limit::ClassDraws;
 use crate::smoother::{Certification, Certified, Counts, Errors};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -122,8 +123,7 @@ impl Record {
 
     /// Estimation draws made, with or without a class, undecided ones included.
     pub fn draws(&self) -> u64 {
-        let others = self.estimation_none.saturating_add(self.estimation_undecided);
-        self.estimation.iter().fold(others, |sum, &count| sum.saturating_add(count))
+        self.estimation_draws().total()
     }
 
     /// The counts of the draws that chose the class, and of those that were counted.
@@ -144,6 +144,18 @@ impl Record {
         Ok(self)
     }
 
+    /// The draws that chose the class.
+    pub(super) fn selection_draws(&self) -> ClassDraws<'_> {
+        let (none, undecided) = (self.selection_none, self.selection_undecided);
+        ClassDraws { classes: &self.selection, none, undecided }
+    }
+
+    /// The draws that were counted.
+    pub(super) fn estimation_draws(&self) -> ClassDraws<'_> {
+        let (none, undecided) = (self.estimation_none, self.estimation_undecided);
+        ClassDraws { classes: &self.estimation, none, undecided }
+    }
+
     /// What is taken off the radius in z.
     pub fn errors(&self) -> Errors {
         Errors { encoding: self.encoding_error, perturbed: self.perturbed_error }
@@ -152,12 +164,7 @@ impl Record {
     /// The class chosen on the selection draws: the most frequent one, the lowest of equals; none where draws without a
     /// class are more frequent than any.
     pub fn selected(&self) -> Option<u32> {
-        let (class, count) = self
-            .selection
-            .iter()
-            .enumerate()
-            .max_by_key(|&(class, &count)| (count, std::cmp::Reverse(class)))?;
-        (*count > 0 && *count >= self.selection_none).then(|| u32::try_from(class).ok()).flatten()
+        self.selection_draws().most()
     }
 }
 

@@ -10,7 +10,7 @@
 use super::certified::{Derived, Record};
 use super::error::RecordProblem;
 pub use crate::limit::LimitChoice;
-use crate::limit::{ClassDraws, Sample};
+use crate::limit::Sample;
 use crate::noise::limit_share;
 use gambeson_checker::rounding::root_above;
 use gambeson_checker::{
@@ -33,16 +33,8 @@ impl Record {
     pub fn derive(&self, alpha: FailureProbability, how: LimitChoice) -> Result<Proven, StatisticsError> {
         let run = &self.run;
         let sample = Sample {
-            selection: ClassDraws {
-                classes: &self.selection,
-                none: self.selection_none,
-                undecided: self.selection_undecided,
-            },
-            estimation: ClassDraws {
-                classes: &self.estimation,
-                none: self.estimation_none,
-                undecided: self.estimation_undecided,
-            },
+            selection: self.selection_draws(),
+            estimation: self.estimation_draws(),
             rule: run.rule.into(),
             planned: run.common.n,
             limits: run.limits,

@@ -10,6 +10,8 @@ mod ending;
 mod forged;
 /// Every field of head and records changed, and files taken apart.
 mod forger;
+/// Limits of runs.
+mod limits;
 /// What computes a network, and what it answers without noise.
 mod networks;
 /// Plans, published beforehand and demanded afterwards; heads, and limits of time.

@@ -6,6 +6,8 @@ mod claims;
 mod files;
 /// Heads: which runs and inputs a file is about, and several of them in one file.
 mod heads;
+/// Limits of runs, one-sided, chosen and randomised.
+mod limits;
 /// What a line may say.
 mod lines;
 /// What counts prove.
