@@ -2,6 +2,8 @@
 
 /// Records, resumption.
 mod certify;
+/// What l_inf radii rest on.
+mod dimension;
 /// What they end with.
 mod ending;
 /// Records that were made up.
