@@ -16,6 +16,7 @@ use gambeson_report::text::shown;
 use gambeson_smooth::analysis::{LoggedRun, Question, RadiusNorm, Scale};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// The number of coordinates that l_inf radii rest on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +91,10 @@ impl<'a> NamedData<'a> {
         let mut observer = self.context.watch(|step| Event::Load(step));
         for (source, split) in source::parts_named(name, folder.as_deref()) {
             let memory = self.context.memory_limit();
+            let fits = |path: &PathBuf| path.metadata().is_ok_and(|file| memory.allows(file.len()));
+            if !source.paths().iter().filter(|path| path.exists()).all(fits) {
+                continue;
+            }
             let options =
                 LoadOptions { split, memory, ..LoadOptions::new(folder.clone().unwrap_or_default()) };
             match source.load(&options, &mut observer) {

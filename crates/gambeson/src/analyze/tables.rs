@@ -137,7 +137,7 @@ impl Analysis {
             self.logs.first().and_then(|log| log.dimension.as_ref())
         {
             notes.push(format!(
-                "ℓ∞ radii are those in ℓ2 divided by √n for n = {value} coordinates as given, which nothing here proves."
+                "ℓ∞ radii are ℓ2 radii divided by √n; that inputs have n = {value} coordinates is given, and nothing here proves it."
             ));
         }
         if let Some(bound) = self.logs.iter().find_map(|log| log.high_probability.as_ref()) {
@@ -211,17 +211,20 @@ fn missing(log: &AnalysedLog) -> Option<String> {
     })
 }
 
-/// Whether the number of coordinates that ℓ∞ radii rest on is known to be right; nothing where it was given.
+/// Whether the number of coordinates that ℓ∞ radii rest on was compared with the data; nothing where it was given.
 fn dimension(Dimension { value, from }: &Dimension, source: &LoggedRun, advice: Advice) -> String {
-    let data = source.data.as_deref().map_or("the data", |data| data_parts(data).0);
-    let sure = match from {
-        DimensionSource::Given => return String::new(),
-        DimensionSource::Data => format!("as {} has", shown(data)),
-        DimensionSource::Recorded => {
-            format!("as recorded, which was not compared with {}: {} does", shown(data), advice.check)
+    let data = shown(source.data.as_deref().map_or("", |data| data_parts(data).0));
+    match from {
+        DimensionSource::Given => String::new(),
+        DimensionSource::Data => {
+            format!(" ℓ∞ radii are ℓ2 radii divided by √n; n = {value}, the coordinates of {data}.")
         }
-    };
-    format!(" ℓ∞ radii are those in ℓ2 divided by √n for n = {value} coordinates, {sure}.")
+        DimensionSource::Recorded => format!(
+            " ℓ∞ radii are ℓ2 radii divided by √n; that inputs have n = {value} coordinates is the record's word: {} compares \
+             it with the data.",
+            advice.check
+        ),
+    }
 }
 
 /// Radii in ℓ∞ are small.

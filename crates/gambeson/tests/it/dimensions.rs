@@ -81,7 +81,7 @@ fn the_number_of_coordinates_is_compared_with_the_data() {
         assert!(radius(&one[0]) > 27.9 * radius(&honest[0]), "28 times as large");
         let (record, notes) = analysed(&honest, home.path(), RadiusNorm::Linf).expect("an analysis");
         assert_eq!((record.dimension, record.dimension_from), (Some(784), Some(DimensionSource::Data)));
-        assert!(notes.contains(&format!("√n for n = 784 coordinates, as {shown} has.")), "{notes}");
+        assert!(notes.contains(&format!("divided by √n; n = 784, the coordinates of {shown}.")), "{notes}");
         let error = analysed(&one, home.path(), RadiusNorm::Linf).expect_err("contradicted");
         let Error::Analyze(error) = error else { panic!("{error}") };
         assert!(matches!(*error, AnalyzeError::Coordinates { recorded: 1, found: 784, .. }), "{error}");
@@ -95,8 +95,8 @@ fn the_number_of_coordinates_is_compared_with_the_data() {
         for (records, folder) in [(&other, &home), (&unnamed, &home), (&outside, &empty)] {
             let (record, notes) = analysed(records, folder.path(), RadiusNorm::Linf).expect("an analysis");
             assert_eq!((record.dimension, record.dimension_from), (Some(1), Some(DimensionSource::Recorded)));
-            let said = "for n = 1 coordinates, as recorded, which was not compared with ";
-            assert!(notes.contains(said) && notes.contains("check_records does"), "{notes}");
+            let said = "n = 1 coordinates is the record's word: check_records compares it with the data.";
+            assert!(notes.contains(said), "{notes}");
         }
     }
     // Imported data that are not there, or not whole.
@@ -121,7 +121,7 @@ fn a_given_number_of_coordinates_is_said_to_be_given() {
     let Some(AnalysisRecord::Log(record)) = found.records().pop() else { panic!("one log") };
     assert_eq!((record.dimension, record.dimension_from), (Some(1000), Some(DimensionSource::Given)));
     let notes = found.tables(3)[0].markdown();
-    assert!(notes.contains("n = 1000 coordinates as given, which nothing here proves"), "{notes}");
+    assert!(notes.contains("n = 1000 coordinates is given, and nothing here proves it"), "{notes}");
 }
 
 #[test]

@@ -4,6 +4,8 @@
 mod bundles;
 /// Records, resumption.
 mod certify;
+/// What l_inf radii rest on.
+mod dimension;
 /// What they end with.
 mod ending;
 /// Records that were made up.
