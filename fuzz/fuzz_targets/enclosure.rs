@@ -15,7 +15,7 @@ use super::kernel::{exponent, is_semidefinite, whole};
 use crate::answer::Answer;
 use crate::drive::MEMORY;
 use crate::mutate::Random;
-use gambeson_checker::{Domain, PreparedForm, Quadratic};
+use gambeson_checker::{Domain, DroppedEntries, PreparedForm, Quadratic};
 use gambeson_lowrank::Matrix;
 use gambeson_lowrank::matrix_file::parse;
 use num_bigint::BigInt;
@@ -123,14 +123,13 @@ fn paid(part: f64, random: &mut Random) -> Option<bool> {
         offsets.push(indices.len());
     }
     let matrix = Quadratic::Sparse { dim: n, offsets: &offsets, indices: &indices, values: &values };
-    let mut form = PreparedForm::new(matrix, Domain::Cube, 1).ok()?;
-    if whole_payment {
-        let pairs: Vec<(u32, u32)> = pairs
-            .iter()
-            .filter_map(|&(i, j)| Some((u32::try_from(i).ok()?, u32::try_from(j).ok()?)))
-            .collect();
-        form = form.paying(&pairs).ok()?;
-    }
+    let dropped = if whole_payment {
+        let pair = |&(i, j): &(usize, usize)| Some((u32::try_from(i).ok()?, u32::try_from(j).ok()?));
+        DroppedEntries::Pairs(pairs.iter().filter_map(pair).collect())
+    } else {
+        DroppedEntries::Nothing
+    };
+    let form = PreparedForm::without(matrix, Domain::Cube, &dropped, 1).ok()?;
     // Rows of zeros are no part of the form.
     let kept: Vec<f64> = form.kept().iter().map(|&i| duals[i]).collect();
     (form.completes_with_margin(&kept, 1.0) == Ok(true)).then_some(exact)

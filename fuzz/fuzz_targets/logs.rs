@@ -94,6 +94,14 @@ fn place_of_digits(line: &[u8], key: &str) -> Option<usize> {
     (at + DIGITS <= line.len()).then_some(at)
 }
 
+const HOW: [LimitChoice; 5] = [
+    LimitChoice::Natural,
+    LimitChoice::OneSided,
+    LimitChoice::Chosen,
+    LimitChoice::Mixture,
+    LimitChoice::TwoSided,
+];
+
 pub(super) fn records(bytes: &[u8]) -> Answer {
     as_file(bytes, "r.jsonl", |path| {
         let paths = [path.to_path_buf(), path.to_path_buf()];
@@ -105,7 +113,7 @@ pub(super) fn records(bytes: &[u8]) -> Answer {
         assert_eq!((again, unproven.is_ok()), (recorded.len(), true), "merged with itself");
         let mut known = String::new();
         for record in recorded.entries() {
-            for how in [LimitChoice::Natural, LimitChoice::Mixture, LimitChoice::TwoSided] {
+            for how in HOW {
                 let alpha =
                     FailureProbability::new(record.run.common.alpha).map_err(|error| error.to_string())?;
                 let _ = record.derive(alpha, how);

@@ -2,6 +2,7 @@
 
 mod archives;
 mod arrays;
+mod bundles;
 mod certificates;
 mod enclosure;
 mod kernel;
@@ -74,6 +75,8 @@ pub const TARGETS: &[Target] = &[
     target!("stored", sets::stored_sets, sets::with_checksum, sets::stored),
     target!("archive", archives::tars, repair::tar, archives::tar),
     target!("archive-zip", archives::zips, crate::bundle::zipped, archives::zip),
+    target!("bundle", bundles::files, bundles::sealed, bundles::checked),
+    target!("bundle-zip", bundles::archives, repair::zip, bundles::checked),
     target!("onnx", networks::networks, as_it_is, networks::onnx),
     target!("graph", networks::graphs, as_it_is, networks::graph),
     target!("state-dict", networks::state_dicts, repair::safetensors, networks::state_dict),

@@ -56,3 +56,29 @@ pub(super) fn tar(bytes: &[u8]) -> Vec<u8> {
     }
     bytes
 }
+
+/// A zip file of members that are stored as they are, with the checksums that they have: before each, and in the directory,
+/// which has them in the same order.
+pub(super) fn zip(bytes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    let places = |bytes: &[u8], signature: &[u8]| -> Vec<usize> {
+        let windows = bytes.windows(signature.len()).enumerate();
+        windows.filter(|(_, window)| *window == signature).map(|(at, _)| at).collect()
+    };
+    let number = |bytes: &[u8], at: usize, length: usize| {
+        let digits = bytes.get(at..at + length).unwrap_or_default().iter().rev();
+        digits.fold(0_usize, |number, &digit| number << 8 | usize::from(digit))
+    };
+    let directory = places(&bytes, b"PK\x01\x02");
+    for (at, entry) in places(&bytes, b"PK\x03\x04").into_iter().zip(directory) {
+        let start = at + 30 + number(&bytes, at + 26, 2) + number(&bytes, at + 28, 2);
+        let end = start.saturating_add(number(&bytes, at + 18, 4));
+        let Some(crc) = bytes.get(start..end).map(crc32) else { break };
+        for place in [at + 14, entry + 16] {
+            if let Some(place) = bytes.get_mut(place..place + 4) {
+                place.copy_from_slice(&crc.to_le_bytes());
+            }
+        }
+    }
+    bytes
+}

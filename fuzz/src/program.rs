@@ -52,6 +52,7 @@ pub const READERS: &[Reader] = &[
     reader!("array-npz", "x.npz", "data info {} --json"),
     reader!("audio", "sounds/x.wav", "data info ./sounds"),
     reader!("stored", "x.safetensors", "data info {}"),
+    reader!("bundle-zip", "b.zip", "check {} --all"),
     reader!("onnx", says_its_shape, "n.onnx", "export {} out.safetensors --force"),
     reader!("state-dict", "n.safetensors", "export {} out.onnx --force"),
     reader!("pickle", is_network, "n.pth", "export {} out.onnx --force"),

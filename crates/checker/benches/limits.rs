@@ -5,14 +5,17 @@
 #![allow(clippy::print_stdout, missing_docs)]
 
 use gambeson_checker::{
-    FailureProbability, LimitMethod, NoiseLevel, SamplingRule, StatisticsError, Tally, encode,
+    ClassCounts, FailureProbability, LimitMethod, NoiseLevel, RadiusQuestion, SamplingRule, Sides,
+    StatisticsError, Tally, encode,
 };
-use gambeson_smooth::limit::{lower_limit, smoothing_radius};
+use gambeson_smooth::limit::{lower_limit, radius_of_counts};
 use std::hint::black_box;
 use std::time::Instant;
 
 fn main() -> Result<(), StatisticsError> {
-    println!("           k of           n  alpha   clopper-pearson   mixture    radius   (microseconds)");
+    println!(
+        "           k of           n  alpha   clopper-pearson   mixture    radius  two-sided   (microseconds)"
+    );
     for (k, n) in [
         (90, 100),
         (900, 1000),
@@ -24,14 +27,22 @@ fn main() -> Result<(), StatisticsError> {
     ] {
         for alpha in [0.3, 0.05, 1e-3, 1e-6, 1e-12] {
             let (tally, failure) = (Tally::new(k, n)?, FailureProbability::new(alpha)?);
+            let (counts, noise) = (ClassCounts::new(k, n - k, n)?, NoiseLevel::new(0.25)?);
             let limit = |rule, method| lower_limit(rule, black_box(tally), method, failure);
-            let fixed = limit(SamplingRule::Fixed, LimitMethod::ClopperPearson)?;
-            let noise = NoiseLevel::new(0.25)?;
+            let question = |sides| RadiusQuestion {
+                counts,
+                rule: SamplingRule::Fixed,
+                method: LimitMethod::ClopperPearson,
+                sides,
+                failure,
+                noise,
+            };
             println!(
-                "{k:12} of {n:11} {alpha:6.0e}  {:16.2}  {:8.2}  {:8.2}",
+                "{k:12} of {n:11} {alpha:6.0e}  {:16.2}  {:8.2}  {:8.2}  {:9.2}",
                 best(|| limit(SamplingRule::Fixed, LimitMethod::ClopperPearson)),
                 best(|| limit(SamplingRule::Anytime, LimitMethod::Mixture)),
-                best(|| smoothing_radius(black_box(fixed), noise)),
+                best(|| radius_of_counts(black_box(&question(Sides::One)))),
+                best(|| radius_of_counts(black_box(&question(Sides::Two)))),
             );
         }
     }

@@ -15,16 +15,18 @@
 //! A smoothed classifier answers with the class that its base takes most often under Gaussian noise. A [`Tally`] of such
 //! draws proves a limit on the probability of that class which is wrong with probability α at most
 //! ([`FailureProbability`]), exactly: Clopper and Pearson's for a number of draws set beforehand, others for counts that
-//! were looked at in between ([`SamplingRule`]). A [`LatentRadius`] follows from the limit: around the coordinates
-//! z = Uᵀu, the answer is constant within it. κ and σ_max of U turn that into radii around u.
+//! were looked at in between ([`SamplingRule`]). A [`RadiusTrial`] asks for a [`LatentRadius`] with everything that it depends
+//! on, and is the only way to one: around the coordinates z = Uᵀu, the answer is constant within it. κ and σ_max of U turn
+//! that into radii around u.
 //!
 //! # Candidates
 //! The kernel searches for nothing. Others propose, and it verifies what they propose:
 //! * a [`Certificate`] with a shift t says that d = y + t dominates: [`verify`] tries that in one call. Without a shift it
 //!   says that some multiple of y does; a [`PreparedForm`] or [`PreparedFactor`] tries one multiple after the other;
-//! * an [`EliminationOrder`] for a sparse matrix, and entries to be paid for on the diagonal instead of being factorised;
+//! * an [`EliminationOrder`] for a sparse matrix, and [`DroppedEntries`], paid for on the diagonal instead of being factorised;
 //! * σ_max of a basis: [`PreparedBasis`];
-//! * a confidence limit: [`LimitTrial`]; a quantile of the normal distribution: [`QuantileTrial`].
+//! * a confidence limit: [`LimitTrial`]; a quantile of the normal distribution: [`QuantileTrial`]; both, for a radius:
+//!   [`RadiusTrial`].
 //!
 //! What is prepared is prepared once, however many candidates are tried on it. The searches are in `lowrank` (scales) and
 //! `smooth` (limits and quantiles); a faulty one proves less, never anything false.
@@ -35,7 +37,7 @@
 //! * `quadratic/`: `form` (the matrix), `prepared` and `gram` (what candidates are tried on), `definite` (the proof of
 //!   Diag(d) ⪰ M by a factorisation), `cholesky` and `sparse` (the factorisations), `lower` (lower ends), `check` (the
 //!   proven numbers);
-//! * `statistics/`: `sampling`, `limit` and `tail`, `quantile`, `radius`, and below them `special` and `double`;
+//! * `statistics/`: `sampling`, `limit` and `tail`, `quantile`, `radius`, `counted`, and below them `special` and `double`;
 //! * `encoding/`: z = Uᵀu (`product`) and the cosine transform (`cosine`), with their errors, those of storing z (`grid`),
 //!   and all of them for every input that a radius is about (`perturbed`);
 //! * [`kernel`]: the hot loops under the factorisations. Nothing there needs trust beyond its order of operations.
@@ -70,20 +72,29 @@
 //!
 //! ```
 //! use gambeson_checker::{
-//!     FailureProbability, LatentRadius, LimitCandidate, LimitMethod, LimitTrial, NoiseLevel, SamplingRule, Tally,
+//!     ClassCounts, FailureProbability, LimitCandidate, LimitMethod, NoiseLevel, ProposedLimit, RadiusCandidates,
+//!     RadiusQuestion, RadiusTrial, SamplingRule, Sides,
 //! };
 //! # fn main() -> Result<(), gambeson_checker::StatisticsError> {
-//! let (tally, failure) = (Tally::new(99_000, 100_000)?, FailureProbability::new(0.001)?);
-//! let trial = LimitTrial::new(SamplingRule::Fixed, tally, LimitMethod::ClopperPearson, failure)?.unwrap();
-//! // 1 − p is at most 1.103 %: proven, with 101 levels of a continued fraction. At most 1.1 %: not.
-//! assert!(trial.prove(LimitCandidate::Failure(0.011), 101).is_none());
-//! let limit = trial.prove(LimitCandidate::Failure(0.01103), 101).unwrap();
-//! // Φ⁻¹(0.98897) is at least 2.289.
-//! let quantile = limit.quantile().prove(2.289).expect("at least 2.289");
-//! let radius = LatentRadius::one_sided(limit, quantile, NoiseLevel::new(0.25)?).expect("a majority");
-//! assert!((0.5722..0.5726).contains(&radius.value()));
+//! let question = RadiusQuestion {
+//!     counts: ClassCounts::new(99_000, 1000, 100_000)?,
+//!     rule: SamplingRule::Fixed,
+//!     method: LimitMethod::ClopperPearson,
+//!     sides: Sides::One,
+//!     failure: FailureProbability::new(0.001)?,
+//!     noise: NoiseLevel::new(0.25)?,
+//! };
+//! let trial = RadiusTrial::new(&question)?;
+//! // 1 − p is at most 1.103 %: proven, with 101 levels of a continued fraction. Φ⁻¹(0.98897) is at least 2.289.
+//! let limit = LimitCandidate::Failure(0.01103);
+//! let class = ProposedLimit { limit, levels: 101, quantile: Some(2.289) };
+//! let proven = trial.prove(&RadiusCandidates { class: Some(class), runner_up: None });
+//! assert!((0.5722..0.5726).contains(&proven.radius().unwrap().value()));
+//! // At most 1.1 %: not proven.
+//! let class = ProposedLimit { limit: LimitCandidate::Failure(0.011), ..class };
+//! assert_eq!(trial.prove(&RadiusCandidates { class: Some(class), runner_up: None }).radius(), None);
 //! // Counts that were looked at in between prove less, and their rule says that they were.
-//! assert!(LimitTrial::new(SamplingRule::Anytime, tally, LimitMethod::ClopperPearson, failure).is_err());
+//! assert!(RadiusTrial::new(&RadiusQuestion { rule: SamplingRule::Anytime, ..question }).is_err());
 //! # Ok(())
 //! # }
 //! ```
@@ -114,6 +125,7 @@ pub use encoding::perturbed::{encoding_error_within, farthest_input, quotient_er
 pub use encoding::product::{
     Coordinates, encode, encoding_error_of_blocks, encoding_error_of_both, encoding_error_of_moved,
 };
+pub use encoding::unit::in_units;
 pub use error::{CheckError, MatrixProblem, Rejected};
 pub use quadratic::check::{
     InfToOneBound, InfToTwoBound, QuadraticBound, RelaxationValue, SpectralBound, VertexValue,
@@ -121,13 +133,17 @@ pub use quadratic::check::{
 };
 pub use quadratic::form::Quadratic;
 pub use quadratic::gram::{PreparedBasis, PreparedFactor, WeightedGram};
-pub use quadratic::prepared::PreparedForm;
+pub use quadratic::prepared::{DroppedEntries, PreparedForm};
 pub use quadratic::sparse::{EliminationOrder, FactorisationCost};
+pub use statistics::counted::{
+    ClassCounts, ProposedLimit, ProvenRadius, RadiusCandidates, RadiusQuestion, RadiusTrial, Sides,
+};
 pub use statistics::limit::{LimitAttempt, LimitCandidate, LimitTrial, LowerLimit, UpperLimit};
 pub use statistics::quantile::{NormalQuantile, QuantileTrial, Side};
 pub use statistics::radius::{L2Radius, LatentRadius, LinfRadius, MOST_DEVIATIONS};
 pub use statistics::sampling::{
-    FailureProbability, LimitMethod, MOST_TRIALS, NoiseLevel, SamplingRule, StatisticsError, Tally,
+    FailureProbability, LimitMethod, MOST_TRIALS, NoiseLevel, RandomShare, SamplingRule, StatisticsError,
+    Tally,
 };
 pub use statistics::special::{exponential, logarithm};
 

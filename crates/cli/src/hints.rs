@@ -1,7 +1,7 @@
 //! What to do about an error, by options of the command line: libraries, whose texts these are, know none.
 
-use gambeson::AttackError;
 use gambeson::analyze::AnalyzeError;
+use gambeson::{AttackError, BundleError, BundleProblem};
 use gambeson_checker::MatrixProblem;
 use gambeson_data::error::{DataError, DownloadProblem, NpmProblem};
 use gambeson_learn::convert::{ConvertError, ConvertProblem};
@@ -131,10 +131,22 @@ fn of_call(error: &gambeson::Error) -> Option<&'static str> {
         gambeson::Error::NotExtendable { reason, .. } => of_extension(reason),
         gambeson::Error::Analyze(reason) => of_analyze(reason),
         gambeson::Error::Convert(reason) => of_network(reason),
+        gambeson::Error::Bundle(error) => of_bundle(error),
         gambeson::Error::Attack(error) => match &**error {
             AttackError::Model(reason) => of_model(reason),
             _ => None,
         },
+        _ => None,
+    }
+}
+
+fn of_bundle(error: &BundleError) -> Option<&'static str> {
+    match error {
+        BundleError::NoRun { .. } => Some("see --model, --data and --projection"),
+        BundleError::Write { reason, .. } => {
+            let problem = reason.get_ref().and_then(|reason| reason.downcast_ref());
+            matches!(problem, Some(BundleProblem::TooLargeForZip { .. })).then_some("--out DIR writes one")
+        }
         _ => None,
     }
 }

@@ -274,6 +274,31 @@ pub fn find(name_or_path: impl AsRef<OsStr>, data_dir: &Path) -> Result<DataSour
     Err(DataError::UnknownName { name: name_or_path.to_owned(), data_dir: data_dir.to_owned() })
 }
 
+/// The parts of built-in, installed and imported sets whose [name](Dataset::name) is this: what data are, of which only their
+/// name is known. Nothing outside the data directory is looked at; without one, only what is built in. Whether they are the same data, their
+/// hash says.
+pub fn parts_named(name: &str, data_dir: Option<&Path>) -> Vec<(DataSource, Split)> {
+    let mut found = Vec::new();
+    for split in [Split::Train, Split::Test] {
+        let is_part_of =
+            |set: &str| name.strip_prefix(set).is_some_and(|it| it.strip_prefix('-') == Some(split.name()));
+        if is_part_of("fashion") {
+            found.push((DataSource::Fashion, split));
+        }
+        let Some(data_dir) = data_dir else { continue };
+        for set in [Cifar::Ten, Cifar::Hundred].into_iter().filter(|set| is_part_of(set.name())) {
+            let folder = data_dir.join(set.name());
+            if Cifar::in_folder(&folder) == Some(set) {
+                found.push((DataSource::Cifar(set, folder), split));
+            }
+        }
+        if store::is_name(name) && store::path(data_dir, name, split).is_file() {
+            found.push((DataSource::Imported(data_dir.to_owned(), name.to_owned()), split));
+        }
+    }
+    found
+}
+
 /// Loads the data of a name or path; see the module for the order in which a name is looked up.
 pub fn load(
     name_or_path: impl AsRef<OsStr>,

@@ -84,7 +84,7 @@ fn write(
     name: &str,
     observer: &mut dyn Observer<LoadProgress>,
 ) -> Result<(), DataError> {
-    let header = header(data, name);
+    let header = header(data, name, data.sources());
     let mut out = Pieces {
         file: part_of(path).map_err(write_error(path))?,
         path,
@@ -134,10 +134,23 @@ impl Pieces<'_> {
     }
 }
 
+/// The bytes of a stored set under its own name, without the files that its samples came from: always the same for the
+/// same content and name.
+pub fn to_bytes(data: &Dataset) -> Vec<u8> {
+    let mut bytes = header(data, data.name(), &[]);
+    match data.values() {
+        Values::U8(values) => bytes.extend_from_slice(values),
+        Values::I16(values) => Element::append(values, &mut bytes),
+        Values::F32(values) => Element::append(values, &mut bytes),
+    }
+    Element::append(data.labels().unwrap_or_default(), &mut bytes);
+    bytes
+}
+
 /// What comes before the values.
-fn header(data: &Dataset, name: &str) -> Vec<u8> {
+fn header(data: &Dataset, name: &str, sources: &[SourceFile]) -> Vec<u8> {
     let json = |value: serde_json::Value| value.to_string();
-    let sources: Vec<_> = data.sources().iter().map(|source| (&source.name, source.samples)).collect();
+    let sources: Vec<_> = sources.iter().map(|source| (&source.name, source.samples)).collect();
     let metadata = [
         ("format", FORMAT.to_owned()),
         ("name", name.to_owned()),
@@ -162,9 +175,13 @@ fn header(data: &Dataset, name: &str) -> Vec<u8> {
 
 /// Reads a stored set and verifies its checksum.
 pub fn load(path: &Path, observer: &mut dyn Observer<LoadProgress>) -> Result<Dataset, DataError> {
-    let bytes = read_whole(path, Stage::Read, observer)?;
+    parse(path, read_whole(path, Stage::Read, observer)?)
+}
+
+/// The same for the bytes of a file; `path` names it in errors.
+pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Dataset, DataError> {
     let at_path = |reason| DataError::Store { path: path.to_owned(), reason };
-    let (parts, expected) = parse(&bytes).map_err(at_path)?;
+    let (parts, expected) = parts_of(&bytes).map_err(at_path)?;
     drop(bytes);
     let data = Dataset::new(parts).map_err(|reason| DataError::Content { path: path.to_owned(), reason })?;
     if data.sha256() == expected {
@@ -174,7 +191,7 @@ pub fn load(path: &Path, observer: &mut dyn Observer<LoadProgress>) -> Result<Da
 }
 
 /// The content of a file, and its checksum according to the metadata.
-fn parse(bytes: &[u8]) -> Result<(DatasetParts, String), StoreProblem> {
+fn parts_of(bytes: &[u8]) -> Result<(DatasetParts, String), StoreProblem> {
     const SAMPLES: &str = "U8, I16 or F32 of shape [samples, channels, rows, columns]";
     const LABELS: &str = "U16, one per sample,";
     let Content { metadata, arrays } = Content::parse(bytes)?;

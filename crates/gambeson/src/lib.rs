@@ -35,11 +35,13 @@
 //!
 //! In the order to read: [`context`] and [`event`] (threads, memory, interruption, progress), [`error`], [`matrix`],
 //! [`bound`](mod@bound) and [`check`](mod@check), [`data`], [`fit`](mod@fit) and [`project`], [`model`] with [`toy`],
-//! [`smoothing`] and [`replay`], [`analyze`](mod@analyze), [`train`](mod@train), [`attack`](mod@attack), [`export`](mod@export).
+//! [`smoothing`] and [`replay`], [`bundle`](mod@bundle), [`analyze`](mod@analyze), [`train`](mod@train),
+//! [`attack`](mod@attack), [`export`](mod@export).
 
 pub mod analyze;
 pub mod attack;
 pub mod bound;
+pub mod bundle;
 pub mod check;
 pub mod check_projection;
 pub mod context;
@@ -64,6 +66,7 @@ pub use attack::{
     attack_figure, open_certified, open_white_box,
 };
 pub use bound::{Bound, BoundParams, Method, bound};
+pub use bundle::{Bundle, BundleCheck, BundleParams, CheckBundleParams, bundle, check_bundle, open_bundle};
 pub use check::{Check, CheckParams, check};
 pub use check_projection::{ProjectionCheck, check_projection};
 pub use context::{Context, ContextParams};
@@ -72,6 +75,7 @@ pub use data::{
 };
 pub use error::Error;
 pub use error::attack::AttackError;
+pub use error::bundle::{BundleError, BundleProblem};
 pub use event::{Event, Note};
 pub use export::{ExportParams, Exported, export};
 pub use fit::{Fit, FitParams, fit, open_projection, spectrum};
@@ -112,6 +116,7 @@ pub use gambeson_lowrank::{
 };
 pub use gambeson_smooth::analysis::Scale;
 pub use gambeson_smooth::classifier::{Classifier, ClassifierSpec, NONE};
+pub use gambeson_smooth::limit::LimitRule;
 pub use gambeson_smooth::noise::Quantum;
 pub use gambeson_smooth::record::{LimitChoice, PredictionRecord, Record};
 pub use gambeson_smooth::runs::RunProgress;

@@ -4,11 +4,15 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::event::{Event, Note};
 use crate::toy::{Toy, ToyText};
-use gambeson_data::dataset::Dataset;
+use gambeson_data::dataset::{Dataset, Shape};
 use gambeson_learn::inputs::quantum;
 use gambeson_learn::onnx::{Batching, Normalisation, OnnxError};
-use gambeson_learn::runtime::{NetworkModel, RuntimeChoice};
-use gambeson_learn::smoothed::{NamedClassifier, NoiseParams, OpenedModel, SmoothedModel, SmoothedParams};
+use gambeson_learn::runtime::{NetworkContent, NetworkModel, RuntimeChoice};
+use gambeson_learn::smoothed::{
+    NamedClassifier, NoiseParams, OpenedModel, SmoothedError, SmoothedModel, SmoothedParams,
+};
+use gambeson_lowrank::MemoryLimit;
+use gambeson_lowrank::projection::proven::ProvenProjection;
 use gambeson_smooth::classifier::Classifier;
 use gambeson_smooth::input_map::InputMap;
 use gambeson_smooth::noise::Quantum;
@@ -68,7 +72,7 @@ impl ModelParams {
         }
     }
 
-    fn normalisation(&self, channels: usize) -> Result<Option<Normalisation>, Error> {
+    pub(crate) fn normalisation(&self, channels: usize) -> Result<Option<Normalisation>, Error> {
         if self.mean.is_empty() && self.std.is_empty() {
             return Ok(None);
         }
@@ -84,6 +88,15 @@ pub enum BaseClassifier {
     HalfSpace(HalfSpace),
     /// A toy: whether an input lies in a ball.
     Ball(Ball),
+}
+
+impl From<Toy> for BaseClassifier {
+    fn from(toy: Toy) -> Self {
+        match toy {
+            Toy::HalfSpace(toy) => Self::HalfSpace(toy),
+            Toy::Ball(toy) => Self::Ball(toy),
+        }
+    }
 }
 
 /// A network or a toy with the space of its noise.
@@ -156,23 +169,84 @@ pub fn open_model(
         }
         Some(_) if normalisation.is_some() => Err(Error::NormalisedByCaller),
         Some(toy) => {
-            let text = name.to_string_lossy();
-            let named = toy
-                .classifier(&text, input, memory)
-                .map_err(|reason| Error::Toy { text: text.into_owned(), reason: Box::new(reason) })?;
-            let model = SmoothedModel::new(named, input, &noise, memory, threads)?;
-            Ok(model.map(|toy| match toy {
-                Toy::HalfSpace(toy) => BaseClassifier::HalfSpace(toy),
-                Toy::Ball(toy) => BaseClassifier::Ball(toy),
-            }))
+            let named = named_toy(&toy, name, input, memory)?;
+            Ok(SmoothedModel::new(named, input, &noise, memory, threads)?.map(BaseClassifier::from))
         }
     })?;
+    tell_about_classes(context, Path::new(name), &model, data);
+    Ok(model)
+}
+
+/// A classifier that need not be read any more.
+pub(crate) enum ClassifierSource<'a> {
+    /// The name of a network's file, and its content.
+    Network(&'a Path, NetworkContent),
+    /// A toy, and the text that describes it.
+    Toy(ToyText<'a>, &'a OsStr),
+}
+
+impl<'a> ClassifierSource<'a> {
+    /// What a text names, read.
+    pub(crate) fn read(context: &Context, name: &'a OsStr) -> Result<Self, Error> {
+        if let Some(toy) = ToyText::parse(name) {
+            return Ok(Self::Toy(toy, name));
+        }
+        let path = Path::new(name);
+        let content = NetworkContent::read(path, context.memory_limit());
+        let content = content.map_err(|reason| SmoothedError::Model(Box::new(reason)))?;
+        Ok(Self::Network(path, content))
+    }
+}
+
+/// The same as [`open_model`] with a network that was read and a projection that is proven already.
+pub(crate) fn open_proven(
+    context: &Context,
+    source: ClassifierSource<'_>,
+    projection: Option<(ProvenProjection, &Path)>,
+    data: &Dataset,
+    params: &ModelParams,
+) -> Result<Model, Error> {
+    let (input, threads, memory) = (data.shape(), context.threads(), context.memory_limit());
+    let quantum = params.quantum.unwrap_or_else(|| quantum(data));
+    let normalisation = params.normalisation(input.channels)?;
+    let (model, name) = context.run(|| match source {
+        ClassifierSource::Network(network, content) => {
+            let (projection, place) = projection.unzip();
+            let noise = NoiseParams { projection: place, quantum, ..NoiseParams::default() };
+            let runtime = params.runtime;
+            let params = SmoothedParams { network, normalisation, runtime, noise, input, threads, memory };
+            let opened = SmoothedModel::of_content(content, projection, &params)?;
+            tell_about(context, network, &opened);
+            Ok((opened.smoothed.map(BaseClassifier::Network), network))
+        }
+        ClassifierSource::Toy(..) if normalisation.is_some() => Err(Error::NormalisedByCaller),
+        ClassifierSource::Toy(toy, name) => {
+            let named = named_toy(&toy, name, input, memory)?;
+            let model = SmoothedModel::with_noise(named, input, projection, quantum)?;
+            Ok((model.map(BaseClassifier::from), Path::new(name)))
+        }
+    })?;
+    tell_about_classes(context, name, &model, data);
+    Ok(model)
+}
+
+fn named_toy(
+    toy: &ToyText<'_>,
+    name: &OsStr,
+    input: Shape,
+    memory: MemoryLimit,
+) -> Result<NamedClassifier<Toy>, Error> {
+    let text = name.to_string_lossy();
+    toy.classifier(&text, input, memory)
+        .map_err(|reason| Error::Toy { text: text.into_owned(), reason: Box::new(reason) })
+}
+
+fn tell_about_classes(context: &Context, name: &Path, model: &Model, data: &Dataset) {
     let (classes, in_data) = (model.classifier.classes(), data.classes().len());
     if in_data > classes {
-        let model = Path::new(name).display().to_string();
+        let model = name.display().to_string();
         let _ = context.tell(&Event::Note(&Note::FewerClasses { model, classes, in_data }));
     }
-    Ok(model)
 }
 
 /// Adds noise before a classifier that the caller has: one of its own type, or the [`ClassifierSpec`] of one that only the

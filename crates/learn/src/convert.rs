@@ -4,7 +4,7 @@
 use crate::network_format::{NetworkFormat, NetworkFormatError};
 use crate::onnx::export::{ExportError, export};
 use crate::onnx::import::{ImportError, declared_shape, import};
-use crate::onnx::{Normalisation, OnnxError, WholeGraph, whole_graph};
+use crate::onnx::{Normalisation, OnnxError, WholeGraph, external_content, whole_graph};
 use crate::weights::network::{Network, NetworkProblem};
 use gambeson_data::dataset::Shape;
 use gambeson_lowrank::MemoryLimit;
@@ -99,7 +99,8 @@ fn at(path: &Path) -> impl Fn(ConvertProblem) -> ConvertError {
 pub fn read(path: &Path, shape: Option<Shape>, memory: MemoryLimit) -> Result<Source, ConvertError> {
     let bytes = memory.read_file(path).map_err(|reason| at(path)(reason.into()))?;
     let source = match NetworkFormat::detect(path, &bytes) {
-        Ok(NetworkFormat::Onnx) => whole_graph(path, bytes, memory)
+        Ok(NetworkFormat::Onnx) => external_content(path, &bytes, memory)
+            .and_then(|external| whole_graph(path, bytes, &external))
             .map_err(|reason| ConvertProblem::Graph(Box::new(reason)))
             .and_then(|graph| from_graph(&graph, shape)),
         Ok(format) => from_weights(&bytes, format, shape),

@@ -3,7 +3,6 @@
 use gambeson_data::dataset::{Dataset, Values};
 use gambeson_smooth::noise::Quantum;
 use gambeson_smooth::runs::Row;
-use gambeson_smooth::space::Space;
 
 /// What a unit of the stored numbers means.
 pub fn quantum(data: &Dataset) -> Quantum {
@@ -24,7 +23,7 @@ pub fn data_parts(recorded: &str) -> (&str, &str) {
     recorded.rsplit_once(" sha256:").unwrap_or((recorded, recorded))
 }
 
-/// Sample `index` with its label.
+/// Sample `index` with its label, as stored: for a space of inputs [in that unit](gambeson_smooth::space::Space::stored_in).
 ///
 /// # Panics
 /// If there is no such sample.
@@ -32,18 +31,4 @@ pub fn row(data: &Dataset, index: usize) -> Row {
     let mut values = vec![0.0; data.shape().len()];
     data.sample_raw(index, &mut values);
     Row { values, label: data.labels().map(|labels| labels[index].into()) }
-}
-
-/// Sample `index` with its label, in the units of a space, which need not be those that the data are stored in.
-///
-/// # Panics
-/// If there is no such sample.
-pub fn row_for(data: &Dataset, index: usize, space: &Space) -> Row {
-    let row = row(data, index);
-    if space.quantum() == quantum(data) {
-        return row;
-    }
-    let mut values = vec![0.0; data.shape().len()];
-    data.sample_f64(index, &mut values);
-    Row { values: space.numbers(&values), ..row }
 }

@@ -5,11 +5,11 @@
 
 use crate::convert::{self, ConvertError};
 use crate::input_codec::{InputCodec, InputCodecError};
-use crate::inputs::data_name;
+use crate::inputs::{data_name, quantum};
 use crate::onnx::{Normalisation, OnnxError, import::Unsupported};
 use crate::runtime::{
-    self, LoadParams, LoadedModel, NetworkModel, OwnModel, OwnModelError, Runtime, RuntimeChoice,
-    RuntimeError, network_name,
+    self, LoadParams, LoadedModel, NetworkContent, NetworkModel, OwnModel, OwnModelError, Runtime,
+    RuntimeChoice, RuntimeError, network_name,
 };
 use crate::weights::network::Network;
 use gambeson_checker::NoiseLevel;
@@ -67,7 +67,8 @@ pub struct NoiseParams<'a> {
     pub certificate: Option<&'a Path>,
     /// Relative level of the noise in each coordinate of the projection. Default: the same in all.
     pub levels: Option<&'a [f64]>,
-    /// What a unit of the inputs means; [`quantum`](crate::inputs::quantum) tells it for a data set. Default: 1.
+    /// What a unit of the grid means that noisy inputs are rounded to, without a projection;
+    /// [`quantum`](crate::inputs::quantum) tells it for a data set. Default: 1.
     pub quantum: Quantum,
 }
 
@@ -100,7 +101,7 @@ pub struct SmoothedModel<C> {
     pub name: String,
     /// What computes it, if it is a network.
     pub runtime: Option<Runtime>,
-    /// Where noise is added.
+    /// Where noise is added; [`space_for`](Self::space_for) takes samples of a data set as they are stored.
     pub space: Arc<Space>,
     /// The projection whose coordinates these are, if it is one.
     pub projection: Option<ProvenProjection>,
@@ -198,7 +199,32 @@ pub enum SmoothedError {
 impl SmoothedModel<NetworkModel> {
     /// Loads a network and proves κ of its projection.
     pub fn open(params: &SmoothedParams<'_>) -> Result<OpenedModel, SmoothedError> {
-        let SmoothedParams { network, normalisation, runtime, noise, input, threads, memory } = params;
+        let content = NetworkContent::read(params.network, params.memory).map_err(Box::new)?;
+        let noise = params.noise;
+        Self::open_with(content, params, |named| {
+            SmoothedModel::new(named, params.input, &noise, params.memory, params.threads)
+        })
+    }
+
+    /// The same for a network that was read already, with a projection that is proven: the paths of `params` only name them.
+    pub fn of_content(
+        content: NetworkContent,
+        projection: Option<ProvenProjection>,
+        params: &SmoothedParams<'_>,
+    ) -> Result<OpenedModel, SmoothedError> {
+        let place = params.noise.projection.unwrap_or(Path::new("projection"));
+        let projection = projection.map(|proven| (proven, place));
+        Self::open_with(content, params, |named| {
+            SmoothedModel::with_noise(named, params.input, projection, params.noise.quantum)
+        })
+    }
+
+    fn open_with(
+        content: NetworkContent,
+        params: &SmoothedParams<'_>,
+        with_noise: impl FnOnce(NamedClassifier<NetworkModel>) -> Result<Self, SmoothedError>,
+    ) -> Result<OpenedModel, SmoothedError> {
+        let SmoothedParams { network, normalisation, runtime, input, threads, memory, .. } = params;
         let load = LoadParams {
             data: *input,
             normalisation: normalisation.clone(),
@@ -207,7 +233,7 @@ impl SmoothedModel<NetworkModel> {
             memory: *memory,
         };
         let LoadedModel { model, sha256, shape, unsupported, not_compared } =
-            runtime::load(network, &load).map_err(Box::new)?;
+            runtime::load_content(network, content, &load).map_err(Box::new)?;
         let named = NamedClassifier {
             name: network_name(&sha256, normalisation.as_ref()),
             runtime: Some(model.runtime()),
@@ -215,8 +241,7 @@ impl SmoothedModel<NetworkModel> {
             file: file_name(network),
             images: shape,
         };
-        let smoothed = Self::new(named, *input, noise, *memory, *threads)?;
-        Ok(OpenedModel { smoothed, unsupported, not_compared })
+        Ok(OpenedModel { smoothed: with_noise(named)?, unsupported, not_compared })
     }
 }
 
@@ -234,14 +259,29 @@ impl<C> SmoothedModel<C> {
         memory: MemoryLimit,
         threads: usize,
     ) -> Result<Self, SmoothedError> {
+        let open = |path| {
+            let proven = ProvenProjection::open(path, noise.certificate, noise.levels, memory, threads)
+                .map_err(Box::new)?;
+            Ok::<_, SmoothedError>((proven, path))
+        };
+        let projection = noise.projection.map(open).transpose()?;
+        Self::with_noise(named, input, projection, noise.quantum)
+    }
+
+    /// The same in the coordinates of a projection that is proven already; its path names it in errors and records.
+    pub fn with_noise(
+        named: NamedClassifier<C>,
+        input: Shape,
+        projection: Option<(ProvenProjection, &Path)>,
+        quantum: Quantum,
+    ) -> Result<Self, SmoothedError> {
         let NamedClassifier { classifier, name, runtime, file, images } = named;
-        let files = FileNames { network: file, projection: noise.projection.and_then(file_name) };
-        let (space, projection) = match noise.projection {
+        let projection_file = projection.as_ref().and_then(|(_, path)| file_name(path));
+        let files = FileNames { network: file, projection: projection_file };
+        let (space, projection) = match projection {
             None if images != input => return Err(SmoothedError::Images { images, given: input }),
             None => (Space::identity(input.len()), None),
-            Some(path) => {
-                let proven = ProvenProjection::open(path, noise.certificate, noise.levels, memory, threads)
-                    .map_err(Box::new)?;
+            Some((proven, path)) => {
                 let projection = proven.projection().shape();
                 if projection != input {
                     let path = path.to_path_buf();
@@ -256,7 +296,7 @@ impl<C> SmoothedModel<C> {
             }
         };
         // The smoothed classifier that certificates are about rounds to the grid of the inputs.
-        let space = Arc::new(space.with_quantum(noise.quantum));
+        let space = Arc::new(space.with_quantum(quantum));
         Ok(Self { classifier, name, runtime, space, projection, files })
     }
 
@@ -264,6 +304,15 @@ impl<C> SmoothedModel<C> {
     pub fn map<D>(self, change: impl FnOnce(C) -> D) -> SmoothedModel<D> {
         let Self { classifier, name, runtime, space, projection, files } = self;
         SmoothedModel { classifier: change(classifier), name, runtime, space, projection, files }
+    }
+
+    /// Where noise is added, for samples of a data set as they are stored.
+    pub fn space_for(&self, data: &Dataset) -> Arc<Space> {
+        let stored = quantum(data);
+        if self.space.stored() == stored {
+            return Arc::clone(&self.space);
+        }
+        Arc::new(Space::clone(&self.space).stored_in(stored))
     }
 
     /// What records of a run over a data set call everything.

@@ -16,7 +16,18 @@ pub fn up_to_places(value: f64, places: usize) -> String {
             let unit = 10_f64.powi(-i32::try_from(places).unwrap_or(i32::MAX));
             format!("{:.places$}", below + unit)
         }
+        Ok(0.0) => format!("{:.places$}", 0.0), // of either sign
         _ => nearest,
+    }
+}
+
+/// The same, rounded down.
+pub fn down_to_places(value: f64, places: usize) -> String {
+    let text = up_to_places(-value, places);
+    match text.strip_prefix('-') {
+        Some(size) => size.to_owned(),
+        None if text.bytes().all(|byte| matches!(byte, b'0' | b'.')) => text,
+        None => format!("-{text}"),
     }
 }
 
@@ -109,6 +120,15 @@ mod tests {
             ["0.13", "0.00", "2"]
         );
         assert_eq!([up_to_places(1e-9, 2), up_to_places(9.999, 2)], ["0.01", "10.00"]);
+        assert_eq!(
+            [0.5976, 0.5, 0.0009, 0.0].map(|value| down_to_places(value, 3)),
+            ["0.597", "0.500", "0.000", "0.000"]
+        );
+        assert_eq!(
+            [-0.0, -1e-9, -0.5, -9.9991].map(|value| down_to_places(value, 3)),
+            ["0.000", "-0.001", "-0.500", "-10.000"]
+        );
+        assert_eq!([-0.0, -1e-9, -0.5009].map(|value| up_to_places(value, 3)), ["0.000", "0.000", "-0.500"]);
         let shares = [0.765, 2.0 / 3.0, 0.0, 1.0, 0.0999];
         assert_eq!(shares.map(percent_down), ["76.5", "66.6", "0.0", "100.0", "9.9"]);
         assert_eq!([up(0.0, 3), up(-0.0, 3), down(0.0, 3), down(-0.0, 3)], ["0"; 4]);

@@ -8,10 +8,6 @@ pub const LATEX: &str = "% made by gambeson";
 pub const MANUAL: &str = ".\\\" made by gambeson";
 /// A line in the head of an HTML page.
 pub const PAGE: &str = "<meta name=\"generator\" content=\"gambeson\">";
-/// The first line of a table of certificates, in a form that other programs read and that has no room for a mark.
-pub const CERTIFIED: &str = "idx\tlabel\tpredict\tradius\tcorrect\ttime";
-/// The same of predictions.
-pub const PREDICTED: &str = "idx\tlabel\tpredict\tcorrect\ttime";
 /// How a CSV of certified accuracies begins.
 pub const SCORES: &str = "source,images,acr,abstained,";
 /// How a graph begins: the version of the format, then who made it.

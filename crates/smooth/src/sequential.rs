@@ -22,9 +22,10 @@
 //! **Deviation.** Decisions can differ from those of n draws and the whole of α: by the smaller α of a look near a
 //! target, and by a refutation that n draws would have contradicted (some 0.1 % of inputs near a target).
 
-use crate::limit::{CountedClass, LimitChoice, radius_of_counts};
+use crate::limit::radius_of_counts;
 use gambeson_checker::{
-    FailureProbability, LatentRadius, LowerLimit, NoiseLevel, SamplingRule, StatisticsError,
+    ClassCounts, FailureProbability, LatentRadius, NoiseLevel, ProvenRadius, RadiusQuestion, SamplingRule,
+    Sides, StatisticsError,
 };
 use serde::{Deserialize, Serialize};
 
@@ -130,7 +131,7 @@ impl Sequential {
                 None
             };
             // What a count too few proves is less than the target needs.
-            let floor = plan.limit(fails, n)?.0.value();
+            let floor = plan.limit(fails, n)?.lower().value();
             plan.targets.push(Target { radius: target, needed, floor });
         }
         Ok(plan)
@@ -155,18 +156,19 @@ impl Sequential {
 
     /// The radius in z that a count proves at a look.
     pub fn radius(&self, count: u64, trials: u64) -> Result<Option<LatentRadius>, StatisticsError> {
-        self.limit(count, trials).map(|(_, radius)| radius)
+        self.limit(count, trials).map(ProvenRadius::radius)
     }
 
-    fn limit(&self, count: u64, trials: u64) -> Result<(LowerLimit, Option<LatentRadius>), StatisticsError> {
-        let counts = CountedClass {
-            rule: self.rule(),
-            count,
-            runner_up: trials.saturating_sub(count),
-            trials,
+    fn limit(&self, count: u64, trials: u64) -> Result<ProvenRadius, StatisticsError> {
+        let rule = self.rule();
+        radius_of_counts(&RadiusQuestion {
+            counts: ClassCounts::new(count, trials.saturating_sub(count), trials)?,
+            rule,
+            method: rule.method(),
+            sides: Sides::One,
+            failure: self.failure,
             noise: self.noise,
-        };
-        radius_of_counts(counts, self.failure, LimitChoice::Natural)
+        })
     }
 
     /// Whether the answer is settled, with `count` of `trials` draws for the class chosen.

@@ -11,8 +11,9 @@
 //! pixels; radii in ℓ2 are the same for both (Prop. B.3).
 //!
 //! **Inputs** are given as stored: whole numbers of bytes or 16-bit samples, or real numbers, and [`Quantum`] says what their
-//! unit means. Without a projection nothing is done to them, so that they lie exactly where the grid of the noise has them;
-//! with one, they are divided first, and the rounding of that is taken off as well.
+//! unit means ([`Space::stored_in`]). Where the grid of the noise has the same unit and there is no projection, nothing is
+//! done to them, so that bytes and samples lie exactly on it; else they are converted, and the rounding of that is taken
+//! off as well.
 //!
 //! **Perturbed inputs.** A program that is given another input u' computes coordinates with an error of their own, so that
 //! a bound on it, for every u' that a radius can be about, is taken off too ([`Space::perturbed_error`]).
@@ -27,7 +28,8 @@ use gambeson_checker::rounding::{add_up, mul_up};
 use gambeson_checker::{
     CheckError, Coordinates, CosineTransform, InfToTwoBound, L2Radius, LatentRadius, LinfRadius,
     MOST_DEVIATIONS, NoiseLevel, SpectralBound, encode, encoding_error_of_blocks, encoding_error_of_both,
-    encoding_error_of_moved, encoding_error_within, farthest_input, grid_error_everywhere, quotient_error,
+    encoding_error_of_moved, encoding_error_within, farthest_input, grid_error_everywhere, in_units,
+    quotient_error,
 };
 use gambeson_lowrank::linalg::kernel::Isa;
 use gambeson_lowrank::linalg::matrix::DenseMatrix;
@@ -53,7 +55,10 @@ pub struct WrongLength {
 #[derive(Clone, Debug)]
 pub struct Space {
     kind: Kind,
+    /// Of codes that are not those of a projection.
     quantum: Quantum,
+    /// Of inputs.
+    stored: Quantum,
 }
 
 #[derive(Clone, Debug)]
@@ -115,28 +120,35 @@ pub enum SpaceError {
 impl Space {
     /// Noise on the input itself, `dim` numbers.
     pub fn identity(dim: usize) -> Self {
-        Self { kind: Kind::Identity { dim }, quantum: Quantum::One }
+        Self { kind: Kind::Identity { dim }, quantum: Quantum::One, stored: Quantum::One }
     }
 
-    /// The same for inputs whose numbers are in units of a quantum.
+    /// The same with a grid in units of a quantum, for inputs whose numbers are in these units too.
     #[must_use]
     pub fn with_quantum(mut self, quantum: Quantum) -> Self {
-        self.quantum = quantum;
+        (self.quantum, self.stored) = (quantum, quantum);
         self
     }
 
-    /// Values, in units of 1, as the numbers that it takes for inputs; off by a rounding each where its quantum is no power
-    /// of two.
+    /// The same for inputs whose numbers are in other units than those of the grid.
+    #[must_use]
+    pub fn stored_in(mut self, stored: Quantum) -> Self {
+        self.stored = stored;
+        self
+    }
+
+    /// Values, in units of 1, as the numbers that it takes for inputs; off by a rounding each where the unit of these is no
+    /// power of two.
     pub fn numbers(&self, values: &[f64]) -> Vec<f64> {
-        values.iter().map(|value| value * self.quantum.inverse()).collect()
+        values.iter().map(|value| value * self.stored.inverse()).collect()
     }
 
     /// What a unit of the numbers of inputs means.
-    pub fn quantum(&self) -> Quantum {
-        self.quantum
+    pub fn stored(&self) -> Quantum {
+        self.stored
     }
 
-    /// What a unit of codes means: that of the inputs where they are codes themselves, else 1.
+    /// What a unit of codes means: that of the grid without a projection, else 1.
     pub fn unit(&self) -> Quantum {
         if self.is_identity() { self.quantum } else { Quantum::One }
     }
@@ -176,7 +188,8 @@ impl Space {
             sha256: proven.sha256().to_owned(),
             levels_sha256: proven.levels_sha256().map(ToOwned::to_owned),
         };
-        Ok(Self { kind: Kind::Projected(Box::new(space)), quantum: Quantum::One })
+        let (quantum, stored) = (Quantum::One, Quantum::One);
+        Ok(Self { kind: Kind::Projected(Box::new(space)), quantum, stored })
     }
 
     fn as_projected(&self) -> Option<&Projected> {
@@ -258,13 +271,17 @@ impl Space {
     pub fn encode(&self, input: &[f64]) -> Result<Encoded, CheckError> {
         assert_eq!(input.len(), self.input_dim(), "one input");
         let space = match &self.kind {
-            Kind::Identity { .. } => return Ok(Encoded { code: input.to_vec(), error: 0.0 }),
+            Kind::Identity { .. } => {
+                let Coordinates { values: code, error } =
+                    in_units(input, self.stored.per_one(), self.quantum.per_one())?;
+                return Ok(Encoded { code, error });
+            }
             Kind::Projected(space) => space,
         };
         let mut code = Vec::with_capacity(space.rank);
         let mut errors = Vec::with_capacity(space.channels.len());
         for (coder, input) in space.channels.iter().zip(input.chunks_exact(space.transform.dim())) {
-            let (values, divided) = self.values(input);
+            let Coordinates { values, error: divided } = self.values(input)?;
             let Coordinates { values: u, error: moved } = match &space.cosines {
                 None => Coordinates { values, error: 0.0 },
                 Some(cosines) => cosines.forward(&values)?,
@@ -277,13 +294,9 @@ impl Space {
         Ok(Encoded { code, error: encoding_error_of_blocks(errors) })
     }
 
-    /// The values of a channel, and how far they may be from the true ones, in ℓ2.
-    fn values(&self, input: &[f64]) -> (Vec<f64>, f64) {
-        let unit = self.quantum.inverse();
-        let values: Vec<f64> = input.iter().map(|number| number / unit).collect();
-        let error =
-            if self.quantum.is_dyadic() { 0.0 } else { quotient_error(values.len(), length(&values)) };
-        (values, error)
+    /// Numbers of inputs as values, in units of 1.
+    fn values(&self, input: &[f64]) -> Result<Coordinates, CheckError> {
+        in_units(input, self.stored.per_one(), Quantum::One.per_one())
     }
 
     /// Proven: for every input that a radius around this one can be about, whatever numbers it consists of, what noise of
@@ -291,37 +304,46 @@ impl Space {
     /// makes them of real ones; those that were bytes or samples to begin with lose less, or nothing.
     ///
     /// Panics unless there are [`input_dim`](Self::input_dim) numbers.
-    pub fn perturbed_error(&self, input: &[f64], noise: NoiseLevel, grid: Grid) -> f64 {
+    pub fn perturbed_error(&self, input: &[f64], noise: NoiseLevel, grid: Grid) -> Result<f64, CheckError> {
         assert_eq!(input.len(), self.input_dim(), "one input");
         let stored = mul_up(grid.step_above(), grid_error_everywhere(self.rank()));
-        // A rounding where a value becomes a number, in the units of values.
-        let counted = |dim: usize, within: f64| {
-            if self.quantum.is_dyadic() { 0.0 } else { quotient_error(dim, within) }
-        };
         let space = match &self.kind {
             Kind::Identity { .. } => {
-                let (values, own) = self.values(input);
                 let farthest = mul_up(MOST_DEVIATIONS, noise.value());
-                let within = add_up(add_up(length(&values), own), farthest);
-                return add_up(stored, counted(input.len(), within));
+                let within = add_up(self.length(input)?, farthest);
+                let (_, rounded) = self.rounded(input.len(), within, self.quantum);
+                return Ok(add_up(stored, rounded));
             }
             Kind::Projected(space) => space,
         };
         let farthest = farthest_input(input.len(), noise, space.kappa, space.spectral);
         let errors =
-            space.channels.iter().zip(input.chunks_exact(space.transform.dim())).map(|(coder, input)| {
-                let (values, own) = self.values(input);
-                let within = add_up(add_up(length(&values), own), farthest);
-                // One rounding to the number, and one when it is divided again.
-                let number = counted(input.len(), within);
-                let divided = add_up(number, counted(input.len(), add_up(within, number)));
-                let transformed = add_up(within, divided);
-                let moved = space.cosines.as_ref().map_or(0.0, |cosines| cosines.error_within(transformed));
+            space.channels.iter().zip(input.chunks_exact(space.transform.dim())).map(|(coder, part)| {
+                let within = add_up(self.length(part)?, farthest);
+                let (within, divided) = self.rounded(part.len(), within, Quantum::One);
+                let moved = space.cosines.as_ref().map_or(0.0, |cosines| cosines.error_within(within));
                 let DenseMatrix { rows, columns, .. } = coder.basis;
-                let error = encoding_error_within(rows, columns, space.spectral, add_up(transformed, moved));
-                encoding_error_of_moved(error, add_up(moved, divided), space.spectral)
+                let error = encoding_error_within(rows, columns, space.spectral, add_up(within, moved));
+                Ok(encoding_error_of_moved(error, add_up(moved, divided), space.spectral))
             });
-        encoding_error_of_both(encoding_error_of_blocks(errors), stored)
+        let errors = errors.collect::<Result<Vec<f64>, CheckError>>()?;
+        Ok(encoding_error_of_both(encoding_error_of_blocks(errors), stored))
+    }
+
+    /// |x|₂ of the values of an input, rounded up.
+    fn length(&self, input: &[f64]) -> Result<f64, CheckError> {
+        let Coordinates { values, error } = self.values(input)?;
+        Ok(add_up(encoding_error_of_blocks(values.iter().map(|value| value.abs())), error))
+    }
+
+    /// What roundings may cost `dim` values of length at most `within` on their way to another unit: a rounding where a
+    /// value becomes a number, and one where that is converted. The length that they may have then, and the cost.
+    fn rounded(&self, dim: usize, within: f64, to: Quantum) -> (f64, f64) {
+        let once = |inexact: bool, within| if inexact { quotient_error(dim, within) } else { 0.0 };
+        let number = once(!self.stored.is_dyadic(), within);
+        let kept = self.stored == to || self.stored.is_dyadic() && to.is_dyadic();
+        let cost = add_up(number, once(!kept, add_up(within, number)));
+        (add_up(within, cost), cost)
     }
 
     /// Whether the classifier is given codes as they are, with nothing to decode.
@@ -342,11 +364,6 @@ impl Space {
             first += decoder.depth();
         }
     }
-}
-
-/// |x|₂, rounded up.
-fn length(values: &[f64]) -> f64 {
-    encoding_error_of_blocks(values.iter().map(|value| value.abs()))
 }
 
 impl Coder {

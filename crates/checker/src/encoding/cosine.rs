@@ -80,8 +80,12 @@ impl CosineTransform {
         Ok(Coordinates { values: coordinates, error })
     }
 
-    /// At least the error of [`forward`](Self::forward) for every x with |x|₂ ≤ `length`.
+    /// At least the error of [`forward`](Self::forward) for every x with |x|₂ ≤ `length`; infinite where that is not a number
+    /// from 0 on.
     pub fn error_within(&self, length: f64) -> f64 {
+        if !(length >= 0.0) {
+            return f64::INFINITY;
+        }
         let (height, width) = (self.along_columns.n, self.along_rows.n);
         let first = self.along_rows.error_within(height, length);
         add_up(first, self.along_columns.error_within(width, add_up(length, first)))

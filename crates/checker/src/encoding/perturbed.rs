@@ -35,8 +35,12 @@ pub fn encoding_error_within(dim: usize, rank: usize, spectral: SpectralBound, l
     add_up(mul_up(gamma(dim), mul_up(norm, length)), lost)
 }
 
-/// At least the distance of `dim` quotients, each rounded once, from the true ones, of length at most `length`.
+/// At least the distance of `dim` quotients, each rounded once, from the true ones, of length at most `length`; infinite
+/// where that is not a number from 0 on.
 pub fn quotient_error(dim: usize, length: f64) -> f64 {
+    if !(length >= 0.0) {
+        return f64::INFINITY;
+    }
     // Of what was computed, or of what was meant: a unit more covers either.
     add_up(mul_up(UNIT, above(length)), mul_up(root_above(dim as u64), UNDERFLOW))
 }

@@ -58,9 +58,9 @@ pub fn encode(basis: &[f64], dim: usize, rank: usize, input: &[f64]) -> Result<C
 }
 
 /// The error of coordinates that were computed from ũ where u was meant: |Uᵀ(ũ − u)|₂ ≤ σ_max(U)·|ũ − u|₂ comes to
-/// what [`encode`] says for ũ. `moved` is at least |ũ − u|₂.
+/// what [`encode`] says for ũ. `moved` is at least |ũ − u|₂. Infinite where one of them is not a number from 0 on.
 pub fn encoding_error_of_moved(error: f64, moved: f64, spectral: SpectralBound) -> f64 {
-    add_up(error, mul_up(spectral.value(), moved))
+    if moved >= 0.0 { encoding_error_of_both(error, mul_up(spectral.value(), moved)) } else { f64::INFINITY }
 }
 
 /// Two errors that come one after the other, rounded up.

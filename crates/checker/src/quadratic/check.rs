@@ -1,6 +1,7 @@
 //! Proven numbers about matrices: their types, and the few functions that make them.
 
 use crate::quadratic::definite::{dominates, dominates_with};
+use crate::quadratic::form::DilationRows;
 use crate::quadratic::gram::{PreparedBasis, PreparedFactor, WeightedGram, row_norms_up};
 use crate::quadratic::lower::{inner_product_down, row_squares};
 use crate::quadratic::prepared::PreparedForm;
@@ -11,8 +12,8 @@ use crate::threads::Stop;
 use crate::{Certificate, CheckError, Domain, MatrixProblem, Quadratic, Rejected};
 
 /// Proven: xᵀMx is at most this on the certificate's domain.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub struct QuadraticBound(f64);
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QuadraticBound(f64, DilationRows);
 
 /// Proven: ‖A‖_{∞→2}, written κ in the paper, is at most this.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -27,12 +28,12 @@ pub struct InfToOneBound(f64);
 pub struct SpectralBound(f64);
 
 /// Proven: xᵀMx is at least this at some vertex, so the true maximum is too.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub struct VertexValue(f64);
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VertexValue(f64, DilationRows);
 
 /// Proven: the semidefinite relaxation is at least this.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub struct RelaxationValue(f64);
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RelaxationValue(f64, DilationRows);
 
 proven_numbers!(QuadraticBound, InfToTwoBound, InfToOneBound, SpectralBound, VertexValue, RelaxationValue);
 
@@ -43,37 +44,37 @@ impl QuadraticBound {
     }
 
     /// For a bound on the dilation [0 A; Aᵀ 0], whose first diagonal block has `rows` rows: xᵀ·dilation·x = 2·aᵀAb for
-    /// x = (a, b), so ‖A‖_{∞→1} is at most half of it, rounded up. The matrix must be the one the bound was proven for,
-    /// and is checked to be a dilation.
-    pub fn of_dilation(self, dilated: Quadratic<'_>, rows: usize) -> Result<InfToOneBound, MatrixProblem> {
-        ensure_dilation(&dilated, rows).map(|()| InfToOneBound(div_up(self.0, 2.0)))
+    /// x = (a, b), so ‖A‖_{∞→1} is at most half of it, rounded up. Whether its matrix is such a dilation is a part of what was
+    /// proven; of a factor, and of a bound that was widened or squared, it is not known, and refused.
+    pub fn of_dilation(self, rows: usize) -> Result<InfToOneBound, MatrixProblem> {
+        self.1.check(rows).map(|()| InfToOneBound(div_up(self.0, 2.0)))
     }
 }
 
 impl InfToTwoBound {
     /// κ², rounded up: a bound on the quadratic form again.
     pub fn square(self) -> QuadraticBound {
-        QuadraticBound(mul_up(self.0, self.0))
+        QuadraticBound(mul_up(self.0, self.0), DilationRows::NONE)
     }
 
-    /// κ of a block-diagonal map (image channels, say): the squares of its blocks add up.
+    /// κ of a block-diagonal map (image channels, say): the squares of its blocks add up. Infinite without any.
     pub fn of_blocks(blocks: impl IntoIterator<Item = QuadraticBound>) -> Self {
-        InfToTwoBound(sqrt_up(sum_up(blocks.into_iter().map(|block| block.0.max(0.0)))))
+        let squares: Vec<f64> = blocks.into_iter().map(|block| block.0.max(0.0)).collect();
+        InfToTwoBound(if squares.is_empty() { f64::INFINITY } else { sqrt_up(sum_up(squares)) })
     }
 }
 
 impl SpectralBound {
-    /// Of a block-diagonal map (image channels, say): the largest of its blocks; 0 without any.
+    /// Of a block-diagonal map (image channels, say): the largest of its blocks. Infinite without any.
     pub fn of_blocks(blocks: impl IntoIterator<Item = SpectralBound>) -> Self {
-        SpectralBound(blocks.into_iter().fold(0.0, |most, block| most.max(block.0)))
+        SpectralBound(blocks.into_iter().map(|block| block.0).reduce(f64::max).unwrap_or(f64::INFINITY))
     }
 }
 
-impl RelaxationValue {
-    /// A vertex is a feasible point of the relaxation too: the larger of the two values.
-    #[must_use]
-    pub fn or_vertex(self, vertex: VertexValue) -> Self {
-        RelaxationValue(self.0.max(vertex.0))
+/// A vertex is a feasible point of the relaxation too.
+impl From<VertexValue> for RelaxationValue {
+    fn from(vertex: VertexValue) -> Self {
+        RelaxationValue(vertex.0, vertex.1)
     }
 }
 
@@ -85,7 +86,7 @@ impl RelaxationValue {
 impl QuadraticBound {
     /// For every symmetric matrix whose entries are off those the bound was proven for by `error` at most, all together.
     pub fn widened(self, error: f64) -> Result<Self, Rejected> {
-        widened_up(self.0, error).map(Self)
+        widened_up(self.0, error).map(Self::of_no_dilation)
     }
 
     /// The same where the matrix is UUᵀ and `error` is of the entries of U.
@@ -94,7 +95,11 @@ impl QuadraticBound {
             return Ok(self);
         }
         let root = widened_up(sqrt_up(self.0.max(0.0)), error)?;
-        finite(mul_up(root, root)).map(Self)
+        finite(mul_up(root, root)).map(Self::of_no_dilation)
+    }
+
+    fn of_no_dilation(value: f64) -> Self {
+        Self(value, DilationRows::NONE)
     }
 }
 
@@ -130,35 +135,27 @@ fn widened_square_down(value: f64, error: f64) -> f64 {
 macro_rules! lower_ends {
     ($($name:ident),*) => {$(
         impl $name {
-            /// For a value of the dilation of A: ‖A‖_{∞→1} and its relaxation are at least half of it, rounded down. For
-            /// the matrix see [`QuadraticBound::of_dilation`].
-            pub fn of_dilation(self, dilated: Quadratic<'_>, rows: usize) -> Result<Self, MatrixProblem> {
-                ensure_dilation(&dilated, rows).map(|()| Self(div_down(self.0, 2.0)))
+            /// For a value of the dilation of A: ‖A‖_{∞→1} and its relaxation are at least half of it, rounded down. What is
+            /// no longer known to be of a dilation is refused: see [`QuadraticBound::of_dilation`].
+            pub fn of_dilation(self, rows: usize) -> Result<Self, MatrixProblem> {
+                self.1.check(rows).map(|()| Self(div_down(self.0, 2.0), DilationRows::NONE))
             }
 
             /// See [`QuadraticBound::widened`].
             #[must_use]
             pub fn widened(self, error: f64) -> Self {
-                Self(widened_down(self.0, error))
+                Self(widened_down(self.0, error), DilationRows::NONE)
             }
 
             /// See [`QuadraticBound::widened_factor`].
             #[must_use]
             pub fn widened_factor(self, error: f64) -> Self {
-                Self(widened_square_down(self.0, error))
+                Self(widened_square_down(self.0, error), DilationRows::NONE)
             }
         }
     )*};
 }
 lower_ends!(VertexValue, RelaxationValue);
-
-/// The diagonal blocks of [0 A; Aᵀ 0] are zero.
-fn ensure_dilation(dilated: &Quadratic<'_>, rows: usize) -> Result<(), MatrixProblem> {
-    match dilated.first_nonzero(|i, j| (i < rows) == (j < rows)) {
-        Some((row, column)) => Err(MatrixProblem::NotDilation { row, column }),
-        None => Ok(()),
-    }
-}
 
 impl Certificate {
     /// y + t in the rows `kept` of a matrix of dimension `dim`, if positive and finite there.
@@ -195,7 +192,8 @@ impl PreparedForm<'_> {
         if !dominates(self, duals)? {
             return Err(Rejected::NotDominating);
         }
-        finite(add_up(self.constant, sum_up(duals.iter().copied()))).map(QuadraticBound)
+        let bound = finite(add_up(self.constant, sum_up(duals.iter().copied())))?;
+        Ok(QuadraticBound(bound, self.dilation))
     }
 
     /// Whether the factorisation completes with a part of the margin. Proves nothing, and makes no proven number: it is
@@ -210,7 +208,8 @@ impl PreparedForm<'_> {
 impl PreparedFactor<'_> {
     /// Tries s: where λ_max(Uᵀ·Diag(q)²·U) ≤ s is proven, the bound is s·Σ 1/q_i².
     pub fn bound(&self, scale: f64) -> Result<QuadraticBound, Rejected> {
-        proven_of_gram(self.gram(), scale, self.stop, |gram| mul_up(scale, gram.sum)).map(QuadraticBound)
+        proven_of_gram(self.gram(), scale, self.stop, |gram| mul_up(scale, gram.sum))
+            .map(QuadraticBound::of_no_dilation)
     }
 }
 
@@ -225,7 +224,7 @@ pub fn triangle_bound(
     ensure_ieee()?;
     Quadratic::Gram { factor, dim, rank }.validate(Domain::Cube, threads)?;
     let sum = row_norms_up(factor, rank);
-    Ok(finite(mul_up(sum, sum)).map(QuadraticBound)?)
+    Ok(finite(mul_up(sum, sum)).map(QuadraticBound::of_no_dilation)?)
 }
 
 impl PreparedBasis {
@@ -289,7 +288,8 @@ pub fn vertex_value(matrix: Quadratic<'_>, x: &[f64], threads: usize) -> Result<
         return Err(Rejected::BadWitness { index }.into());
     }
     lower_end(&matrix, Domain::Vertices, x, 1, threads)
-        .map(|value| VertexValue(sum_down([value, sum_down(matrix.trace_terms())])))
+        .map(|value| sum_down([value, sum_down(matrix.trace_terms())]))
+        .map(|value| VertexValue(value, DilationRows::of(&matrix)))
 }
 
 /// ⟨M, X⟩ for the feasible X = VVᵀ/ρ, ρ the largest |v_i|², rounded down; V is n × `columns`, row-major.
@@ -309,7 +309,7 @@ pub fn relaxation_value(
         Domain::Cube => 0.0,
         Domain::Vertices => sum_down(matrix.trace_terms()),
     };
-    Ok(RelaxationValue(sum_down([scaled, constant])))
+    Ok(RelaxationValue(sum_down([scaled, constant]), DilationRows::of(&matrix)))
 }
 
 fn lower_end(

@@ -83,7 +83,7 @@ pub(crate) fn dominates_with(form: &PreparedForm<'_>, duals: &[f64], part: f64) 
     };
     let mut diagonal: Vec<f64> =
         (0..n).map(|i| sub_down(scaled(duals[i], i, i), scaled(form.diagonal(i), i, i))).collect();
-    if let Some(payments) = &form.payments {
+    if let Some(payments) = form.reduction.payments() {
         // A product of powers of two and a payment may lose bits below the least number: the next one is no smaller.
         let paid = |i: usize| mul_up(mul_up(payments[i], scale[i]), scale[i]);
         diagonal.iter_mut().enumerate().for_each(|(i, z)| *z = sub_down(*z, paid(i)));
@@ -91,7 +91,7 @@ pub(crate) fn dominates_with(form: &PreparedForm<'_>, duals: &[f64], part: f64) 
     let perturbation = form.error.as_ref().map_or(0.0, |error| {
         sum_up(error.iter().enumerate().map(|(i, &e)| mul_up(mul_up(e, scale[i]), scale[i])))
     });
-    if form.all_paid {
+    if form.is_diagonal() {
         return Ok(diagonal.iter().all(|&z| z >= perturbation)); // E ⪰ −‖E‖₂·I
     }
     match form.stored() {

@@ -100,16 +100,6 @@ impl<'a> Quadratic<'a> {
         values.iter().enumerate().map(move |(at, &value)| (columns.map_or(at, |columns| columns[at]), value))
     }
 
-    /// The first entry in row order that is not zero among the places asked for, of a validated matrix.
-    /// Gram forms store no entries and answer with the first place.
-    pub(crate) fn first_nonzero(&self, asked: impl Fn(usize, usize) -> bool) -> Option<(usize, usize)> {
-        if matches!(self, Quadratic::Gram { .. }) {
-            return Some((0, 0));
-        }
-        let first = |i| self.row(i).find(|&(j, value)| value != 0.0 && asked(i, j)).map(|(j, _)| (i, j));
-        (0..self.dim()).find_map(first)
-    }
-
     /// True where no entry of row i counts: on the vertices the diagonal of a stored matrix does not.
     pub(crate) fn is_zero_row(&self, i: usize, domain: Domain) -> bool {
         let all = domain == Domain::Cube || matches!(self, Quadratic::Gram { .. });
@@ -121,6 +111,48 @@ impl<'a> Quadratic<'a> {
         let this = *self;
         let count = if matches!(this, Quadratic::Gram { .. }) { 0 } else { this.dim() };
         (0..count).map(move |i| this.stored_diagonal(i))
+    }
+}
+
+/// Of which numbers of rows a matrix is a dilation [0 A; Aᵀ 0], A with so many rows.
+///
+/// It is one of k rows if no entry (i, j) that is not zero has both or neither of i and j below k: if min(i, j) < k ≤
+/// max(i, j) for all of them. So two entries say it all: those with the largest minimum and with the least maximum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DilationRows(Option<[(usize, usize); 2]>);
+
+impl DilationRows {
+    /// Of no number of rows: the bound is not, or no longer, one on a form that is known.
+    pub(crate) const NONE: Self = Self(Some([(0, 0); 2]));
+
+    /// Of a validated matrix. A factor is none, whatever it multiplies out to.
+    pub(crate) fn of(matrix: &Quadratic<'_>) -> Self {
+        if matches!(matrix, Quadratic::Gram { .. }) {
+            return Self::NONE;
+        }
+        let mut ends: Option<[(usize, usize); 2]> = None;
+        for i in 0..matrix.dim() {
+            // Symmetric, so the lower triangle will do.
+            for (j, _) in matrix.row(i).filter(|&(j, value)| j <= i && value != 0.0) {
+                let [innermost, outermost] = ends.get_or_insert([(i, j); 2]);
+                if j > innermost.1 {
+                    *innermost = (i, j);
+                }
+                if i < outermost.0 {
+                    *outermost = (i, j);
+                }
+            }
+        }
+        Self(ends)
+    }
+
+    /// Refuses another number of rows, with an entry in one of the blocks that must be zero.
+    pub(crate) fn check(self, rows: usize) -> Result<(), MatrixProblem> {
+        let refused = self.0.and_then(|[innermost, outermost]| {
+            let below = (innermost.1 >= rows).then_some(innermost);
+            below.or((outermost.0 < rows).then_some(outermost))
+        });
+        refused.map_or(Ok(()), |(row, column)| Err(MatrixProblem::NotDilation { row, column }))
     }
 }
 

@@ -2,12 +2,55 @@
 //!
 //! Preparing is done once, however many candidates are then tried. A row of zeros leaves x_i free and costs nothing. On
 //! [`Domain::Vertices`] the diagonal of a stored matrix is left out as well: it adds tr M, whatever x is.
+//!
+//! Which entries are dropped is said when a form is made and never again: what is left of the matrix and what is paid for
+//! the rest are one value ([`Reduction`]), so that no later call can change one of them alone.
 
 use crate::kernel::self_product::self_product;
+use crate::quadratic::form::DilationRows;
 use crate::quadratic::sparse::{EliminationOrder, FactorisationCost, OrderedRows};
 use crate::rounding::{add_up, ensure_ieee, gamma, mul_up, sum_up};
 use crate::threads::Stop;
 use crate::{CheckError, Domain, Quadratic, Rejected};
+
+/// Entries beside the diagonal that are left out of a factorisation, each paid for with |m_ij| on the diagonal at i and at
+/// j. A proposal: whatever is dropped, what is proven is about the whole matrix.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum DroppedEntries {
+    /// None: the whole matrix is factorised.
+    #[default]
+    Nothing,
+    /// These (i, j), i ≠ j, of a sparse matrix, and their mirror images.
+    Pairs(Vec<(u32, u32)>),
+    /// All beside the diagonal: what is left needs no factorisation.
+    All,
+}
+
+impl DroppedEntries {
+    /// Whether every entry stays.
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::Nothing
+    }
+}
+
+/// What is factorised, and what is paid on the diagonal for the rest, rounded up, by kept row.
+pub(crate) enum Reduction {
+    /// The whole matrix.
+    Whole,
+    /// The values of a sparse matrix without the pairs dropped.
+    Pairs { values: Vec<f64>, payments: Vec<f64> },
+    /// The diagonal alone.
+    Diagonal { payments: Vec<f64> },
+}
+
+impl Reduction {
+    pub(crate) fn payments(&self) -> Option<&[f64]> {
+        match self {
+            Self::Whole => None,
+            Self::Pairs { payments, .. } | Self::Diagonal { payments } => Some(payments),
+        }
+    }
+}
 
 /// A form that numbers d can be tried on: see [`PreparedForm::bound`].
 pub struct PreparedForm<'a> {
@@ -21,11 +64,8 @@ pub struct PreparedForm<'a> {
     /// What the diagonal left out adds to every value, rounded up.
     pub(crate) constant: f64,
     pub(crate) threads: usize,
-    /// The values of a sparse matrix without the entries that are paid for.
-    values: Option<Vec<f64>>,
-    /// What is paid on the diagonal, by kept row.
-    pub(crate) payments: Option<Vec<f64>>,
-    pub(crate) all_paid: bool,
+    pub(crate) reduction: Reduction,
+    pub(crate) dilation: DilationRows,
     order: Option<EliminationOrder>,
     pub(crate) stop: Stop<'a>,
 }
@@ -33,6 +73,16 @@ pub struct PreparedForm<'a> {
 impl<'a> PreparedForm<'a> {
     /// Validates a matrix and prepares it, with up to `threads` threads. Factors are multiplied out.
     pub fn new(matrix: Quadratic<'a>, domain: Domain, threads: usize) -> Result<Self, CheckError> {
+        Self::without(matrix, domain, &DroppedEntries::Nothing, threads)
+    }
+
+    /// The same without the entries that are dropped. Refuses single entries of a matrix that is not sparse.
+    pub fn without(
+        matrix: Quadratic<'a>,
+        domain: Domain,
+        dropped: &DroppedEntries,
+        threads: usize,
+    ) -> Result<Self, CheckError> {
         ensure_ieee()?;
         matrix.validate(domain, threads)?;
         let kept: Vec<usize> = (0..matrix.dim()).filter(|&i| !matrix.is_zero_row(i, domain)).collect();
@@ -52,6 +102,15 @@ impl<'a> PreparedForm<'a> {
             };
             error = Some(kept.iter().map(of_row).collect());
         }
+        let whole =
+            product.as_ref().map_or(matrix, |entries| Quadratic::Dense { entries, dim: matrix.dim() });
+        let reduction = match dropped {
+            DroppedEntries::Nothing => Reduction::Whole,
+            DroppedEntries::Pairs(pairs) => without_pairs(whole, &kept, pairs)?,
+            DroppedEntries::All => diagonal_alone(whole, &kept),
+        };
+        let dilation = DilationRows::of(&matrix);
+        let (order, stop): (_, Stop<'a>) = (None, &|| false);
         Ok(Self {
             matrix,
             product,
@@ -60,11 +119,10 @@ impl<'a> PreparedForm<'a> {
             error,
             constant,
             threads,
-            values: None,
-            payments: None,
-            all_paid: false,
-            order: None,
-            stop: &|| false,
+            reduction,
+            dilation,
+            order,
+            stop,
         })
     }
 
@@ -90,46 +148,9 @@ impl<'a> PreparedForm<'a> {
         Ok(Self { order: Some(order), ..self })
     }
 
-    /// Leaves these entries (i, j), i ≠ j, of a sparse matrix out of the factorisation, both triangles, and pays for each
-    /// with |m_ij| on the diagonal at i and at j.
-    pub fn paying(mut self, pairs: &[(u32, u32)]) -> Result<Self, Rejected> {
-        let Quadratic::Sparse { dim, offsets, indices, values } = self.matrix else {
-            return Err(Rejected::BadProposal { index: 0 });
-        };
-        let mut left = values.to_vec();
-        let mut payments = vec![0.0; dim];
-        for (index, &(i, j)) in pairs.iter().enumerate() {
-            let (i, j) = (i as usize, j as usize);
-            if i == j || i >= dim || j >= dim {
-                return Err(Rejected::BadProposal { index });
-            }
-            for (row, column) in [(i, j), (j, i)] {
-                let range = offsets[row]..offsets[row + 1];
-                let Ok(at) = indices[range.clone()].binary_search(&column) else {
-                    return Err(Rejected::BadProposal { index });
-                };
-                let entry = std::mem::replace(&mut left[range.start + at], 0.0);
-                payments[row] = add_up(payments[row], entry.abs());
-            }
-        }
-        self.payments = Some(self.kept.iter().map(|&i| payments[i]).collect());
-        self.values = Some(left);
-        Ok(self)
-    }
-
-    /// Pays for every entry beside the diagonal: what is left needs no factorisation.
-    #[must_use]
-    pub fn paying_all(mut self) -> Self {
-        let stored = self.stored();
-        let beside = |i: usize| sum_up(stored.row(i).filter(|&(j, _)| j != i).map(|(_, value)| value.abs()));
-        self.payments = Some(self.kept.iter().map(|&i| beside(i)).collect());
-        self.all_paid = true;
-        self
-    }
-
     /// What the factorisation of a sparse matrix will take; none for a dense one, which takes n³/3 operations.
     pub fn cost(&self) -> Result<Option<FactorisationCost>, Rejected> {
-        if !matches!(self.stored(), Quadratic::Sparse { .. }) || self.all_paid {
+        if !matches!(self.stored(), Quadratic::Sparse { .. }) || self.is_diagonal() {
             return Ok(None);
         }
         let order = self.order();
@@ -190,13 +211,13 @@ impl<'a> PreparedForm<'a> {
         self.has_diagonal
     }
 
-    /// The numbers a proof works on, zero rows and diagonal included: a dense or a sparse matrix, a computed one where
-    /// a factor was given.
+    /// The numbers a proof works on, zero rows and diagonal included, but for pairs that were dropped: a dense or a sparse
+    /// matrix, a computed one where a factor was given.
     pub fn stored(&self) -> Quadratic<'_> {
         match &self.product {
             Some(entries) => Quadratic::Dense { entries, dim: self.matrix.dim() },
-            None => match (self.matrix, &self.values) {
-                (Quadratic::Sparse { dim, offsets, indices, .. }, Some(values)) => {
+            None => match (self.matrix, &self.reduction) {
+                (Quadratic::Sparse { dim, offsets, indices, .. }, Reduction::Pairs { values, .. }) => {
                     Quadratic::Sparse { dim, offsets, indices, values }
                 }
                 (matrix, _) => matrix,
@@ -204,8 +225,43 @@ impl<'a> PreparedForm<'a> {
         }
     }
 
+    /// Whether every entry beside the diagonal is dropped.
+    pub(crate) fn is_diagonal(&self) -> bool {
+        matches!(self.reduction, Reduction::Diagonal { .. })
+    }
+
     /// The diagonal entry of kept row k.
     pub(crate) fn diagonal(&self, k: usize) -> f64 {
         if self.has_diagonal { self.stored().stored_diagonal(self.kept[k]) } else { 0.0 }
     }
+}
+
+/// A sparse matrix without these pairs, both triangles. One that is named again is zero by then, and costs nothing.
+fn without_pairs(matrix: Quadratic<'_>, kept: &[usize], pairs: &[(u32, u32)]) -> Result<Reduction, Rejected> {
+    let Quadratic::Sparse { dim, offsets, indices, values } = matrix else {
+        return Err(Rejected::BadProposal { index: 0 });
+    };
+    let mut values = values.to_vec();
+    let mut payments = vec![0.0; dim];
+    for (index, &(i, j)) in pairs.iter().enumerate() {
+        let (i, j) = (i as usize, j as usize);
+        if i == j || i >= dim || j >= dim {
+            return Err(Rejected::BadProposal { index });
+        }
+        for (row, column) in [(i, j), (j, i)] {
+            let range = offsets[row]..offsets[row + 1];
+            let Ok(at) = indices[range.clone()].binary_search(&column) else {
+                return Err(Rejected::BadProposal { index });
+            };
+            let entry = std::mem::replace(&mut values[range.start + at], 0.0);
+            payments[row] = add_up(payments[row], entry.abs());
+        }
+    }
+    Ok(Reduction::Pairs { values, payments: kept.iter().map(|&i| payments[i]).collect() })
+}
+
+/// The diagonal of a dense or sparse matrix.
+fn diagonal_alone(matrix: Quadratic<'_>, kept: &[usize]) -> Reduction {
+    let beside = |i: usize| sum_up(matrix.row(i).filter(|&(j, _)| j != i).map(|(_, value)| value.abs()));
+    Reduction::Diagonal { payments: kept.iter().map(|&i| beside(i)).collect() }
 }

@@ -9,6 +9,15 @@
 //! which the tail is at most α is a valid limit: `tail.rs` proves that for the number returned. The upper limit is one
 //! minus the lower limit for the n − k failures.
 //!
+//! # Fixed n, randomised (Stevens, *Fiducial limits of the parameter of a discontinuous distribution*, 1950)
+//! Let u be drawn uniformly from (0, 1], apart from the draws, and T_p(k, u) = P(X > k) + u·P(X = k) for X ~ Bin(n, p).
+//! Where p is true, T_p(X, u) is uniform on (0, 1], so it is at most α with probability α. T_p(k, u) =
+//! (1 − u)·P(X ≥ k + 1) + u·P(X ≥ k) grows with p, so every number at which it is at most α is a valid limit, and the
+//! largest such number is wrong with probability α exactly, where Clopper and Pearson's, the case u = 1, is wrong less often.
+//! A larger u only makes T larger: so may u be rounded up to a multiple of 2⁻³², to 0.05 as Voracek does (*Treatment of
+//! statistical estimation problems in randomized smoothing for adversarial robustness*, 2024), and to 2α, without which
+//! a count of n would prove every p where u ≤ α.
+//!
 //! # Any time: a mixture (Robbins 1970; Ville 1939)
 //! For a hypothesis p, let M_n(p) be the mean of the likelihood ratio Π f_θ/f_p over θ uniform on (p, 1). If p is
 //! true this is a martingale of mean one, so it ever reaches 1/α with probability at most α (Ville's inequality).
@@ -40,7 +49,7 @@
 //! # Deviations
 //! Limits keep p and 1 − p apart, so that those close to one lose nothing on the way to a radius.
 
-use crate::rounding::{CheckedThread, above, below, environment_is_ieee, raised, sub_down};
+use crate::rounding::{CheckedThread, above, add_up, below, environment_is_ieee, raised, sub_down};
 use crate::statistics::double::Double;
 use crate::statistics::sampling::{FailureProbability, LimitMethod, SamplingRule, StatisticsError, Tally};
 use crate::statistics::special::exp_up;
@@ -88,13 +97,6 @@ impl UpperLimit {
         self.0.complement()
     }
 
-    /// A limit on the larger of two probabilities: the larger of their limits.
-    #[must_use]
-    pub fn larger(self, other: Self) -> Self {
-        let (a, b) = (self.0, other.0);
-        Self(LowerLimit { value: a.value.min(b.value), complement: a.complement.max(b.complement) })
-    }
-
     /// 1 − p is at least this, rounded down. Sharper than 1 − `value` where p is close to one.
     pub fn complement(self) -> f64 {
         self.0.value()
@@ -116,6 +118,8 @@ pub struct LimitTrial {
     k: f64,
     alpha: f64,
     mixture: bool,
+    /// 1 − u, rounded down: the share of P(X = k) that is taken off P(X ≥ k); 0 unless the limit is randomised.
+    discount: f64,
     target: Logarithm,
     mass: Mass,
     ratio: Ratio,
@@ -149,7 +153,9 @@ impl LimitTrial {
             return Err(StatisticsError::Environment);
         }
         let (alpha, mixture) = match (method, rule) {
-            (LimitMethod::ClopperPearson, SamplingRule::Fixed) => (failure, false),
+            (LimitMethod::ClopperPearson | LimitMethod::Randomised(_), SamplingRule::Fixed) => {
+                (failure, false)
+            }
             (LimitMethod::Mixture, _) => (failure, true),
             (LimitMethod::MixtureAndLast, SamplingRule::MixtureAndLast { last }) => {
                 (failure.half(), tally.trials() != last)
@@ -162,9 +168,24 @@ impl LimitTrial {
             return Ok(None);
         }
         let alpha = alpha.min(0.5);
+        let discount = match method {
+            // 1 − u is exact.
+            LimitMethod::Randomised(share) => (1.0 - share.value()).min(sub_down(1.0, 2.0 * alpha)).max(0.0),
+            _ => 0.0,
+        };
         let (target, mass) = (Logarithm::of(alpha.into()), Mass::new(n, k));
         let ratio = if mixture { Ratio { n: n + 1.0, k: k + 1.0 } } else { Ratio { n, k } };
-        Ok(Some(Self { n, k, alpha, mixture, target, mass, ratio, thread: CheckedThread::default() }))
+        Ok(Some(Self {
+            n,
+            k,
+            alpha,
+            mixture,
+            discount,
+            target,
+            mass,
+            ratio,
+            thread: CheckedThread::default(),
+        }))
     }
 
     /// α, or the half of it that these counts may use; at most one half.
@@ -175,6 +196,11 @@ impl LimitTrial {
     /// Whether the inequality is that of the mixture.
     pub fn is_mixture(&self) -> bool {
         self.mixture
+    }
+
+    /// 1 − u, the part of P(X = k) that a randomised limit leaves out; 0 for all others.
+    pub fn discount(&self) -> f64 {
+        self.discount
     }
 
     /// The nearest candidate that may be proven: p at most k/n, or k/(n + 1) for the mixture, below which its inequality
@@ -206,8 +232,9 @@ impl LimitTrial {
         }
         let mass = self.mass.ln(&at);
         if !self.mixture {
-            // P(X ≥ k) ≤ α.
-            let excess = mass.plus(Logarithm::of(ratio.into())).minus(self.target).upper();
+            // P(X ≥ k) − (1 − u)·P(X = k) ≤ α. Without a discount nothing is rounded.
+            let counted = add_up(ratio, -self.discount);
+            let excess = mass.plus(Logarithm::of(counted.into())).minus(self.target).upper();
             return LimitAttempt { excess, ..unknown };
         }
         // (n + 1)·(1 − p)·P(X = k) ≤ α·(1 − P(X' ≥ k + 1)), and P(X' = k + 1) = P(X = k)·p·(n + 1)/(k + 1).

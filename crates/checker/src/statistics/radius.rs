@@ -6,12 +6,8 @@
 //! every other class at most p_B ≤ p_A, then g(z') = A for all |z' − z|₂ < σ/2·(Φ⁻¹(p_A) − Φ⁻¹(p_B)). With
 //! p_B = 1 − p_A that is σ·Φ⁻¹(p_A), positive for p_A > ½.
 //!
-//! # Two limits
-//! p_A and p_B come from the same draws and must hold together, so they share α: α/2 for each
-//! ([`crate::FailureProbability::half`]), by the union bound. The largest upper limit over all other classes needs no
-//! further correction for their number: the true runner-up is one class, not chosen by these draws. Its own upper
-//! limit fails with probability at most α/2, and where it holds, the largest of all limits is no smaller. Every outcome
-//! that is not A counts as a class, a classifier's refusal to answer included.
+//! `counted.rs` makes radii from counts, and nothing else does: a radius is not made of limits, which do not say at which α
+//! they hold.
 //!
 //! # Coordinates
 //! z = Uᵀu for a projection with basis U (n × r), or the input itself. The radius is in z: a [`LatentRadius`].
@@ -26,12 +22,6 @@
 //! Gaussian, and A was chosen without the draws that are counted. Of f it asks nothing but that it is a function: rounding
 //! z + η to a grid first is part of f and costs no radius.
 //!
-//! # Draws that could not be made
-//! A sampler may fail to decide a draw, at random and independently of the other draws. Had it been decided, it would have
-//! been of some class; so the true count of A is at least the count known, and that of any other class at most the count
-//! known plus all undecided ones. Lower limits rise with the count and upper limits too, so limits from those two numbers
-//! are on the safe side of the limits that the true counts would have given: nothing is taken from α.
-
 use crate::rounding::{mul_down, quotient_below, root_above, sub_down};
 use crate::statistics::limit::{LowerLimit, UpperLimit};
 use crate::statistics::quantile::{NormalQuantile, QuantileTrial, Side};
@@ -85,19 +75,17 @@ fn positive(radius: f64) -> Option<LatentRadius> {
 }
 
 impl LatentRadius {
-    /// σ·Φ⁻¹(p_A) with p_A the limit; `None`, abstain, where the limit is not above one half. `quantile` must answer
-    /// [`LowerLimit::quantile`] of this limit; from another, nothing follows.
-    pub fn one_sided(lower: LowerLimit, quantile: NormalQuantile, noise: NoiseLevel) -> Option<Self> {
+    /// σ·Φ⁻¹(p_A) with p_A the limit; `None`, abstain, where the limit is not above one half, or the quantile answers
+    /// another question than [`LowerLimit::quantile`] of this limit.
+    pub(crate) fn one_sided(lower: LowerLimit, quantile: NormalQuantile, noise: NoiseLevel) -> Option<Self> {
         let quantile = lower.answered(quantile).filter(|_| lower.value() > 0.5)?;
         positive(mul_down(noise.value(), quantile.min(MOST_DEVIATIONS)))
     }
 
-    /// σ/2·(Φ⁻¹(p_A) − Φ⁻¹(p_B)); `None`, abstain, where that is not positive.
-    ///
-    /// `upper` is the largest upper limit over all classes but A. Both limits hold together only if each was derived at
-    /// half of α: see the head of this file. Where both hold, p_B ≤ 1 − p_A too, and the smaller of the two is used.
-    /// Each limit comes with the answer to its own question for a quantile.
-    pub fn two_sided(
+    /// σ/2·(Φ⁻¹(p_A) − Φ⁻¹(p_B)); `None`, abstain, where that is not positive. Both limits must hold together, and each
+    /// comes with the answer to its own question for a quantile. Where both hold, p_B ≤ 1 − p_A too, and the smaller of the
+    /// two is used.
+    pub(crate) fn two_sided(
         (lower, a): (LowerLimit, NormalQuantile),
         (upper, b): (UpperLimit, NormalQuantile),
         noise: NoiseLevel,

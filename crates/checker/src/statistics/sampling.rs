@@ -9,14 +9,17 @@ use std::fmt;
 /// Most draws of a [`Tally`]: 2⁴⁰, about 10¹².
 pub const MOST_TRIALS: u64 = 1 << 40;
 
-/// α: how often, at most, a limit may be wrong. In (0, 1).
+/// α: how often, at most, a limit may be wrong.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct FailureProbability(f64);
 
 impl FailureProbability {
-    /// Refuses what is not above 0 and below 1.
+    /// The least α that can be asked for. Half of it, and half of that, are normal numbers, so that α is split exactly.
+    pub const LEAST: f64 = 1e-300;
+
+    /// Refuses what is not at least [`Self::LEAST`] and below 1.
     pub fn new(value: f64) -> Result<Self, StatisticsError> {
-        let valid = value > 0.0 && value < 1.0;
+        let valid = value >= Self::LEAST && value < 1.0;
         valid.then_some(Self(value)).ok_or(StatisticsError::FailureProbability { value })
     }
 
@@ -25,16 +28,12 @@ impl FailureProbability {
         self.0
     }
 
-    /// α/2, for two limits that must hold together.
+    /// α/2, for two limits that must hold together. Never more than that: exact for normal numbers, and rounded down
+    /// among the subnormal ones, to 0 in the end, at which no limit is proven.
     #[must_use]
     pub fn half(self) -> Self {
-        // Exact for normal numbers. Among the subnormal ones, odd ones are cut; the least stays, since its half would be
-        // zero.
-        Self(f64::from_bits(if self.0 < f64::MIN_POSITIVE {
-            (self.0.to_bits() / 2).max(1)
-        } else {
-            (self.0 / 2.0).to_bits()
-        }))
+        let normal = self.0 >= 2.0 * f64::MIN_POSITIVE;
+        Self(if normal { self.0 / 2.0 } else { f64::from_bits(self.0.to_bits() / 2) })
     }
 }
 
@@ -127,11 +126,36 @@ impl SamplingRule {
     }
 }
 
+/// u: which share of P(X = k) a randomised limit counts. The theorem asks that it was drawn uniformly from (0, 1], without
+/// knowing the counts; larger shares are safe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RandomShare(u32);
+
+impl RandomShare {
+    /// The least share, as a number of 2⁻³²: smaller ones count as 0.05, rounded up, so that one lucky share is not worth
+    /// much.
+    const LEAST: u32 = 214_748_365;
+    /// u = 1: a limit that is not randomised at all.
+    pub const WHOLE: Self = Self(u32::MAX);
+
+    /// (word + 1)/2³², at least 0.05. Of a uniform word this is uniform on the multiples of 2⁻³², rounded up where small.
+    pub fn of_word(word: u32) -> Self {
+        Self(word.max(Self::LEAST - 1))
+    }
+
+    /// The number, exactly.
+    pub fn value(self) -> f64 {
+        (f64::from(self.0) + 1.0) / 4_294_967_296.0
+    }
+}
+
 /// How a limit is derived from counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitMethod {
     /// The exact limit of Clopper and Pearson (1934). For [`SamplingRule::Fixed`] only.
     ClopperPearson,
+    /// The same, randomised (Stevens 1950): wrong exactly as often as α allows. For [`SamplingRule::Fixed`] only.
+    Randomised(RandomShare),
     /// A mixture martingale: valid at every moment, so for every rule.
     Mixture,
     /// At half of α, Clopper and Pearson's limit at the number of draws set beforehand, the mixture's at every other. For
@@ -140,10 +164,11 @@ pub enum LimitMethod {
 }
 
 impl LimitMethod {
-    /// `clopper-pearson`, `mixture` or `mixture-and-last`.
+    /// `clopper-pearson`, `randomised`, `mixture` or `mixture-and-last`.
     pub fn name(self) -> &'static str {
         match self {
             LimitMethod::ClopperPearson => "clopper-pearson",
+            LimitMethod::Randomised(_) => "randomised",
             LimitMethod::Mixture => "mixture",
             LimitMethod::MixtureAndLast => "mixture-and-last",
         }
@@ -154,7 +179,7 @@ impl LimitMethod {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum StatisticsError {
-    /// α outside (0, 1).
+    /// α that is not below 1 and at least [`FailureProbability::LEAST`].
     FailureProbability {
         /// What was given.
         value: f64,
@@ -169,6 +194,15 @@ pub enum StatisticsError {
         /// Successes given.
         successes: u64,
         /// Trials given.
+        trials: u64,
+    },
+    /// A class and its runner-up that cannot have been counted in the same draws.
+    RunnerUp {
+        /// Draws of the class.
+        count: u64,
+        /// Draws of the runner-up.
+        runner_up: u64,
+        /// All draws.
         trials: u64,
     },
     /// The method is not valid for counts sampled by this rule.
@@ -186,13 +220,17 @@ impl fmt::Display for StatisticsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             StatisticsError::FailureProbability { value } => {
-                write!(f, "the failure probability is {value}: it must lie between 0 and 1")
+                let least = FailureProbability::LEAST;
+                write!(f, "the failure probability is {value:?}: it must be at least {least:e} and below 1")
             }
             StatisticsError::NoiseLevel { value } => {
                 write!(f, "the noise level is {value}: it must be positive and finite")
             }
             StatisticsError::Tally { successes, trials } => {
                 write!(f, "{successes} of {trials} is not a count: there must be 1 to {MOST_TRIALS} draws")
+            }
+            StatisticsError::RunnerUp { count, runner_up, trials } => {
+                write!(f, "a class with {count} of {trials} draws has no runner-up with {runner_up} of them")
             }
             StatisticsError::WrongLimit { method, rule } => write!(
                 f,

@@ -43,6 +43,14 @@ impl Enclosure {
         Self { low: &self.low * &other.low, high: &self.high * &other.high, exponent }.shortened()
     }
 
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        let exponent = self.exponent.min(other.exponent);
+        let at = |of: &Self, x: &BigUint| x << u64::try_from(of.exponent - exponent).expect("the least");
+        let low = at(self, &self.low) + at(other, &other.low);
+        let high = at(self, &self.high) + at(other, &other.high);
+        Self { low, high, exponent }.shortened()
+    }
+
     pub(crate) fn over(&self, other: &Self) -> Self {
         let shift = 2 * BITS;
         let low = (&self.low << shift) / &other.high;
@@ -167,12 +175,17 @@ impl Chance {
 
 /// Both forms of a limit, p and 1 − p, as chances; the second only where it says more.
 pub(crate) fn chances(limit: LowerLimit) -> Vec<Chance> {
+    chances_of(limit.value(), limit.complement())
+}
+
+/// The same for p and 1 − p as numbers.
+pub(crate) fn chances_of(value: f64, complement: f64) -> Vec<Chance> {
     let mut chances = Vec::new();
-    if limit.value() > 0.0 {
-        chances.push(Chance::of_success(limit.value()));
+    if value > 0.0 {
+        chances.push(Chance::of_success(value));
     }
-    if limit.complement() < 1.0 {
-        chances.push(Chance::of_failure(limit.complement()));
+    if complement < 1.0 {
+        chances.push(Chance::of_failure(complement));
     }
     chances
 }

@@ -4,9 +4,10 @@
 use crate::cases::{Stored, generator, normals};
 use crate::limits::{alpha, lower, tally};
 use gambeson_checker::{
-    Certificate, CheckError, Domain, LatentRadius, LimitCandidate, LimitMethod, LimitTrial, LowerLimit,
-    NoiseLevel, NormalQuantile, PreparedBasis, PreparedFactor, PreparedForm, Quadratic, QuantileTrial,
-    Rejected, SamplingRule, Side, triangle_bound, verify, vertex_value,
+    Certificate, CheckError, ClassCounts, Domain, LimitCandidate, LimitMethod, LimitTrial, LowerLimit,
+    NoiseLevel, NormalQuantile, PreparedBasis, PreparedFactor, PreparedForm, ProposedLimit, Quadratic,
+    QuantileTrial, RadiusCandidates, RadiusQuestion, RadiusTrial, Rejected, SamplingRule, Side, Sides,
+    triangle_bound, verify, vertex_value,
 };
 use gambeson_lowrank::sdp::scale::{check, spectral_norm};
 
@@ -142,19 +143,42 @@ fn quantiles_are_proven_on_their_side() {
     assert_eq!(impossible.prove(f64::INFINITY).map(NormalQuantile::value), Some(f64::NEG_INFINITY));
 }
 
+/// Candidates for one question are tried against that question, wherever they come from.
 #[test]
-fn a_quantile_of_one_limit_proves_no_radius_of_another() {
-    let noise = NoiseLevel::new(1.0).expect("positive");
-    let (low, high): (LowerLimit, LowerLimit) = (lower(700, 1000, 1e-3), lower(990, 1000, 1e-3));
-    let quantile = high.quantile().prove(1.5).expect("0.97 is proven, Φ(1.5) = 0.933");
-    assert!(LatentRadius::one_sided(high, quantile, noise).is_some());
-    assert_eq!(LatentRadius::one_sided(low, quantile, noise), None);
-    let upper = lower(700, 1000, 1e-3).of_opposite();
-    let other = upper.quantile().prove(0.0);
-    let own = upper.quantile().prove(0.1).or(other).expect("something is proven");
-    assert!(LatentRadius::two_sided((high, quantile), (upper, own), noise).is_some());
-    assert_eq!(LatentRadius::two_sided((high, own), (upper, quantile), noise), None);
-    assert_eq!(LatentRadius::two_sided((low, quantile), (upper, own), noise), None);
+fn candidates_of_one_question_prove_no_radius_of_another() {
+    let question = |count, sides| RadiusQuestion {
+        counts: ClassCounts::new(count, 1000 - count, 1000).expect("counts"),
+        rule: SamplingRule::Fixed,
+        method: LimitMethod::ClopperPearson,
+        sides,
+        failure: alpha(1e-3),
+        noise: NoiseLevel::new(1.0).expect("positive"),
+    };
+    let prove = |count, sides, class, runner_up| {
+        RadiusTrial::new(&question(count, sides)).expect("fits").prove(&RadiusCandidates { class, runner_up })
+    };
+    let proposed = |limit, quantile| Some(ProposedLimit { limit, levels: 201, quantile });
+    // Of 990: 0.97 is proven at α, and Φ(1.8) = 0.964. Of 700 only 0.65 is.
+    let high = proposed(LimitCandidate::Failure(0.03), Some(1.8));
+    assert!(prove(990, Sides::One, high, None).radius().is_some());
+    let other = prove(700, Sides::One, high, None);
+    assert_eq!((other.lower(), other.radius()), (LowerLimit::TRIVIAL, None));
+    let unproven = proposed(LimitCandidate::Failure(0.03), Some(1.9));
+    assert!(prove(990, Sides::One, unproven, None).lower().value() > 0.9);
+    assert_eq!(prove(990, Sides::One, unproven, None).radius(), None, "Φ(1.9) = 0.9713");
+    // A limit that holds at α and not at half of it.
+    let single = lower(990, 1000, 1e-3).complement();
+    let tight = proposed(LimitCandidate::Failure(single * (1.0 + 1e-9)), Some(1.8));
+    assert!(prove(990, Sides::One, tight, None).radius().is_some());
+    assert_eq!(prove(990, Sides::Two, tight, tight).radius(), None, "each is asked for at half of alpha");
+    // Both limits are proposed for the same draws here: not of the class, and not of the runner-up.
+    let both = prove(990, Sides::Two, high, high);
+    assert!(both.radius().is_some_and(|radius| (1.79..=1.8).contains(&radius.value())), "{both:?}");
+    assert!(both.upper().is_some_and(|upper| upper.value() == 0.03), "{both:?}");
+    // Without one of them, nothing but what the other says: p_B ≤ 1 − p_A.
+    assert!(prove(990, Sides::Two, high, None).upper().is_some_and(|upper| upper.value() == 1.0));
+    assert_eq!(prove(990, Sides::Two, None, high).radius(), None);
+    assert_eq!(prove(990, Sides::One, None, high).radius(), None);
 }
 
 /// |Uᵀx| ≤ Σ |u_i|: rows of one number have that as their value at a vertex, exactly.

@@ -4,8 +4,8 @@ use crate::cases::{
     Stored, generator, good_weights, gram, normal, normals, scaled_eigenvalue, signs, singular, symmetric,
 };
 use gambeson_checker::{
-    Certificate, CheckError, Domain, InfToTwoBound, MatrixProblem, Quadratic, Rejected, relaxation_value,
-    vertex_value,
+    Certificate, CheckError, Domain, InfToTwoBound, MatrixProblem, Quadratic, Rejected, RelaxationValue,
+    relaxation_value, vertex_value,
 };
 use gambeson_lowrank::sdp::scale::{check, check_dilation, spectral_norm};
 use rand::RngExt;
@@ -215,21 +215,19 @@ fn dilations_have_empty_diagonal_blocks() {
     let weighted = Certificate { weights: vec![3.0, 1.0, 2.0], ..certificate.clone() };
     let bound = check_dilation(dilation, 1, &weighted, 1).expect("well scaled").value();
     assert!((3.0..3.0 + 1e-6).contains(&bound), "{bound}");
-    let lower = vertex_value(dilation, &[1.0; 3], 1)
-        .expect("a vertex")
-        .of_dilation(dilation, 1)
-        .expect("a dilation")
-        .value();
+    let lower =
+        vertex_value(dilation, &[1.0; 3], 1).expect("a vertex").of_dilation(1).expect("a dilation").value();
     assert!((3.0 - 1e-6..=3.0).contains(&lower), "{lower}");
     let relaxed = relaxation_value(dilation, Domain::Cube, &[0.0; 3], 1, 1).expect("feasible");
-    assert!(relaxed.of_dilation(dilation, 1).expect("a dilation").value() <= 0.0);
+    assert!(relaxed.of_dilation(1).expect("a dilation").value() <= 0.0);
     let vertex = vertex_value(dilation, &[1.0; 3], 1).expect("a vertex");
-    assert_eq!(relaxed.or_vertex(vertex).value(), vertex.value());
+    assert_eq!(RelaxationValue::from(vertex).value(), vertex.value());
+    assert!(RelaxationValue::from(vertex).of_dilation(1).is_ok());
     let factor = [1.0; 3];
     for (matrix, rows, row, column) in [
-        (dilation, 2, 0, 1),
-        (dilation, 0, 0, 1),
-        (dilation, 3, 0, 1),
+        (dilation, 2, 1, 0),
+        (dilation, 0, 1, 0),
+        (dilation, 3, 1, 0),
         (Quadratic::Gram { factor: &factor, dim: 3, rank: 1 }, 1, 0, 0),
     ] {
         let problem = MatrixProblem::NotDilation { row, column };
@@ -239,7 +237,7 @@ fn dilations_have_empty_diagonal_blocks() {
     }
     let sparse = Stored::sparse(&entries, 3, |_, _| true);
     assert!(check_dilation(sparse.view(), 1, &certificate, 1).is_ok());
-    let problem = MatrixProblem::NotDilation { row: 0, column: 1 };
+    let problem = MatrixProblem::NotDilation { row: 1, column: 0 };
     assert_eq!(check_dilation(sparse.view(), 2, &certificate, 1), Err(problem.into()));
 }
 

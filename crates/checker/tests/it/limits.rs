@@ -3,10 +3,10 @@
 use crate::binomial_exact::{Chance, Enclosure, chances};
 use crate::cases::generator;
 use gambeson_checker::{
-    FailureProbability, LimitMethod, LowerLimit, MOST_TRIALS, SamplingRule, StatisticsError, Tally,
-    UpperLimit,
+    ClassCounts, FailureProbability, LatentRadius, LimitMethod, LowerLimit, MOST_TRIALS, NoiseLevel,
+    ProvenRadius, RadiusQuestion, RandomShare, SamplingRule, Sides, StatisticsError, Tally, UpperLimit,
 };
-use gambeson_smooth::limit::{lower_limit, upper_limit};
+use gambeson_smooth::limit::{lower_limit, radius_of_counts, upper_limit};
 use gambeson_testing::reference_data;
 use proptest::prelude::*;
 use rand::RngExt;
@@ -27,6 +27,29 @@ pub(crate) fn upper(k: u64, n: u64, failure: f64) -> UpperLimit {
     upper_limit(SamplingRule::Fixed, tally(k, n), LimitMethod::ClopperPearson, alpha(failure)).expect("fixed")
 }
 
+/// What `count` of n draws prove, where the runner-up has at most `runner_up`, at α in all.
+pub(crate) fn proven(
+    (count, runner_up, n): (u64, u64, u64),
+    sides: Sides,
+    failure: f64,
+    noise: NoiseLevel,
+) -> ProvenRadius {
+    let (rule, method) = (SamplingRule::Fixed, LimitMethod::ClopperPearson);
+    let counts = ClassCounts::new(count, runner_up, n).expect("counts");
+    let failure = alpha(failure);
+    radius_of_counts(&RadiusQuestion { counts, rule, method, sides, failure, noise }).expect("fixed")
+}
+
+/// The radius of one limit.
+pub(crate) fn radius(count: u64, n: u64, failure: f64, noise: NoiseLevel) -> Option<LatentRadius> {
+    proven((count, n - count, n), Sides::One, failure, noise).radius()
+}
+
+fn randomised(k: u64, n: u64, failure: f64, share: RandomShare) -> LowerLimit {
+    let method = LimitMethod::Randomised(share);
+    lower_limit(SamplingRule::Fixed, tally(k, n), method, alpha(failure)).expect("fixed")
+}
+
 fn mixed(k: u64, n: u64, failure: f64) -> LowerLimit {
     lower_limit(SamplingRule::Anytime, tally(k, n), LimitMethod::Mixture, alpha(failure)).expect("anytime")
 }
@@ -40,28 +63,58 @@ fn inwards(limit: LowerLimit, step: f64) -> Chance {
     }
 }
 
-/// P(X ≥ k) ≤ α at the limit, and not a relative 10⁻¹³ further in: exactly.
-fn clopper_pearson_is_exact(k: u64, n: u64, failure: f64) {
-    let limit = lower(k, n, failure);
-    let target = Enclosure::number(failure.min(0.5));
-    for chance in chances(limit) {
-        assert!(chance.tail(n, k).at_most(&target), "{k} of {n}, {failure}: {limit:?} is not proven");
+/// Whether a method for counts of a rule rejects p for k of n at this share of α, exactly.
+pub(crate) fn rejects(
+    method: LimitMethod,
+    rule: SamplingRule,
+    chance: &Chance,
+    (k, n): (u64, u64),
+    share: &Enclosure,
+) -> bool {
+    let half = Enclosure::number(0.5);
+    let share = if share.at_most(&half) { share } else { &half };
+    let is_last = rule == SamplingRule::MixtureAndLast { last: n };
+    match method {
+        // P(X ≥ k) ≤ α.
+        LimitMethod::ClopperPearson => chance.tail(n, k).at_most(share),
+        LimitMethod::MixtureAndLast if is_last => chance.tail(n, k).at_most(share),
+        // P(X > k) + u·P(X = k) ≤ α, with u at least 2α.
+        LimitMethod::Randomised(u) => {
+            let (u, least) = (Enclosure::number(u.value()), share.times(&Enclosure::number(2.0)));
+            let u = if u.at_most(&least) { least } else { u };
+            let counted = chance.mass(n, k).times(&u);
+            let all = if k == n { counted } else { chance.tail(n, k + 1).plus(&counted) };
+            all.at_most(share)
+        }
+        // (n + 1)·q·P(X = k) ≤ α·(1 − P(X' ≥ k + 1)).
+        LimitMethod::Mixture | LimitMethod::MixtureAndLast => {
+            let mass = Enclosure::exact(n + 1).times(&chance.failure()).times(&chance.mass(n, k));
+            mass.at_most(&chance.tail(n + 1, k + 1).complement().times(share))
+        }
     }
-    let inside = inwards(limit, 1e-13).tail(n, k);
-    assert!(!inside.at_most(&target), "{k} of {n}, {failure}: {limit:?} is loose");
 }
 
-/// The same for the mixture: p is rejected where (n + 1)·q·P(X = k) ≤ α·(1 − P(X' ≥ k + 1)).
-fn mixture_is_exact(k: u64, n: u64, failure: f64) {
-    let rejects = |chance: &Chance| {
-        let mass = Enclosure::exact(n + 1).times(&chance.failure()).times(&chance.mass(n, k));
-        mass.at_most(&chance.tail(n + 1, k + 1).complement().times(&Enclosure::number(failure.min(0.5))))
-    };
-    let limit = mixed(k, n, failure);
+/// The limit of a method is proven, and a relative 10⁻¹³ further in it would not be: exactly.
+fn is_exact(method: LimitMethod, k: u64, n: u64, failure: f64) {
+    let rule = if method == LimitMethod::Mixture { SamplingRule::Anytime } else { SamplingRule::Fixed };
+    let limit = lower_limit(rule, tally(k, n), method, alpha(failure)).expect("fits");
+    let rejects = |chance: &Chance| rejects(method, rule, chance, (k, n), &Enclosure::number(failure));
     for chance in chances(limit) {
-        assert!(rejects(&chance), "{k} of {n}, {failure}: {limit:?} is not proven");
+        assert!(rejects(&chance), "{k} of {n}, {failure}, {method:?}: {limit:?} is not proven");
     }
-    assert!(!rejects(&inwards(limit, 1e-13)), "{k} of {n}, {failure}: {limit:?} is loose");
+    assert!(!rejects(&inwards(limit, 1e-13)), "{k} of {n}, {failure}, {method:?}: {limit:?} is loose");
+}
+
+fn clopper_pearson_is_exact(k: u64, n: u64, failure: f64) {
+    is_exact(LimitMethod::ClopperPearson, k, n, failure);
+}
+
+fn mixture_is_exact(k: u64, n: u64, failure: f64) {
+    is_exact(LimitMethod::Mixture, k, n, failure);
+}
+
+fn randomised_is_exact(k: u64, n: u64, failure: f64, share: RandomShare) {
+    is_exact(LimitMethod::Randomised(share), k, n, failure);
 }
 
 const FAILURES: [f64; 7] = [0.5, 0.2, 0.05, 1e-3, 2.5e-4, 1e-6, 1e-12];
@@ -73,6 +126,9 @@ fn limits_are_exact_for_all_small_counts() {
             for failure in FAILURES {
                 clopper_pearson_is_exact(k, n, failure);
                 mixture_is_exact(k, n, failure);
+                for word in [0, 1 << 30, u32::MAX / 2, u32::MAX - 1, u32::MAX] {
+                    randomised_is_exact(k, n, failure, RandomShare::of_word(word));
+                }
             }
         }
     }
@@ -86,6 +142,7 @@ fn limits_are_exact_for_larger_counts() {
         for failure in [0.3, 0.05, 1e-3, 1e-12] {
             clopper_pearson_is_exact(k, n, failure);
             mixture_is_exact(k, n, failure);
+            randomised_is_exact(k, n, failure, RandomShare::of_word(1 << 29));
         }
     }
     clopper_pearson_is_exact(99_900, 100_000, 1e-3);
@@ -112,19 +169,50 @@ fn limits_are_exact_for_random_counts() {
         let failure = 10_f64.powf(rng.random_range(-12.0..-0.31));
         clopper_pearson_is_exact(k, n, failure);
         mixture_is_exact(k, n, failure);
+        randomised_is_exact(k, n, failure, RandomShare::of_word(rng.random()));
     }
+}
+
+/// A share of 1 is no share at all, smaller ones prove more, and below .05 they are all the same.
+#[test]
+fn shares_are_what_a_limit_leaves_out() {
+    for (k, n) in [(1, 10), (60, 100), (990, 1000), (1000, 1000)] {
+        let at = |word| randomised(k, n, 1e-3, RandomShare::of_word(word)).value();
+        assert_eq!(at(u32::MAX), lower(k, n, 1e-3).value());
+        let falling: Vec<f64> = (1..=64).map(|part: u32| at((part << 26).wrapping_sub(1))).collect();
+        assert!(falling[4..].windows(2).all(|pair| pair[0] > pair[1]), "{falling:?}");
+        assert_eq!((at(0), at(1 << 24)), (at(214_748_364), at(214_748_364)));
+    }
+    assert_eq!(RandomShare::WHOLE.value(), 1.0);
+    assert_eq!(RandomShare::of_word(u32::MAX), RandomShare::WHOLE);
+    let least = RandomShare::of_word(0).value();
+    assert!((0.05..0.05 + 2.4e-10).contains(&least), "{least}");
+    assert_eq!(RandomShare::of_word((1 << 31) - 1).value(), 0.5);
+    // However large alpha, not every p is rejected.
+    assert!(randomised(10, 10, 0.3, RandomShare::of_word(0)).value() < 0.95);
+    assert_eq!(randomised(0, 10, 0.3, RandomShare::of_word(0)), LowerLimit::TRIVIAL);
 }
 
 #[test]
 fn failure_probabilities_may_be_as_small_as_numbers_are() {
-    for failure in [1e-30, 1e-100, 1e-300, f64::from_bits(1)] {
-        for (k, n) in [(1, 1), (7, 10), (900, 1000), (1000, 1000)] {
-            for limit in [lower(k, n, failure), mixed(k, n, failure)] {
-                assert!((0.0..=k as f64 / n as f64).contains(&limit.value()) && limit.complement() <= 1.0);
-            }
-            if failure >= 1e-300 && n > 1 {
+    let in_range = |limit: LowerLimit, k: u64, n: u64| {
+        (0.0..=k as f64 / n as f64).contains(&limit.value()) && limit.complement() <= 1.0
+    };
+    for (k, n) in [(1, 1), (7, 10), (900, 1000), (1000, 1000)] {
+        for failure in [1e-30, 1e-100, FailureProbability::LEAST] {
+            assert!(in_range(lower(k, n, failure), k, n) && in_range(mixed(k, n, failure), k, n));
+            if n > 1 {
                 clopper_pearson_is_exact(k, n, failure);
             }
+        }
+        // Halves of halves, down to the least number there is.
+        let mut failure = alpha(FailureProbability::LEAST);
+        while failure.value() > 0.0 {
+            for method in [LimitMethod::ClopperPearson, LimitMethod::Mixture] {
+                let limit = lower_limit(SamplingRule::Fixed, tally(k, n), method, failure).expect("fixed");
+                assert!(in_range(limit, k, n), "{failure:?}: {limit:?}");
+            }
+            failure = failure.half();
         }
     }
 }
@@ -259,6 +347,8 @@ fn limits_that_do_not_fit_the_rule_are_refused() {
         (SamplingRule::Anytime, LimitMethod::ClopperPearson),
         (SamplingRule::Anytime, LimitMethod::MixtureAndLast),
         (SamplingRule::Fixed, LimitMethod::MixtureAndLast),
+        (SamplingRule::Anytime, LimitMethod::Randomised(RandomShare::WHOLE)),
+        (both, LimitMethod::Randomised(RandomShare::WHOLE)),
         (both, LimitMethod::ClopperPearson), // at the whole of alpha
     ] {
         let refused = StatisticsError::WrongLimit { method, rule: rule.name() };
@@ -317,15 +407,31 @@ fn limits_at_every_moment_and_at_the_last_hold_together() {
 
 #[test]
 fn arguments_are_checked() {
-    for value in [0.0, 1.0, -0.1, f64::NAN, f64::INFINITY] {
+    for value in [0.0, 1.0, -0.1, f64::NAN, f64::INFINITY, 5e-324, 1e-310, 9.9e-301] {
         assert!(matches!(FailureProbability::new(value), Err(StatisticsError::FailureProbability { .. })));
     }
+    let message = FailureProbability::new(5e-324).expect_err("no half").to_string();
+    assert!(message.contains("5e-324") && message.contains("at least 1e-300"), "{message}");
     for (successes, trials) in [(0, 0), (2, 1), (0, MOST_TRIALS + 1)] {
         assert_eq!(Tally::new(successes, trials), Err(StatisticsError::Tally { successes, trials }));
     }
     assert_eq!(alpha(0.25).half(), alpha(0.125));
-    let (few, many) = (upper(3, 10, 0.1), upper(4, 10, 0.1));
-    assert!(few.larger(many) == many && many.larger(few) == many);
+    // However often: two halves are never more than the whole, and in the end no limit is left.
+    for value in [0.999, 1e-3, FailureProbability::LEAST] {
+        let mut whole = alpha(value);
+        while whole.value() > 0.0 {
+            let half = whole.half();
+            assert!(half < whole && half.value() + half.value() <= whole.value(), "{whole:?}");
+            whole = half;
+        }
+        let limit = lower_limit(SamplingRule::Fixed, tally(10, 10), LimitMethod::ClopperPearson, whole);
+        assert_eq!(limit, Ok(LowerLimit::TRIVIAL));
+    }
+    for (count, runner_up, trials) in [(6, 5, 10), (4, 0, 10), (10, 1, 10)] {
+        let refused = StatisticsError::RunnerUp { count, runner_up, trials };
+        assert_eq!(ClassCounts::new(count, runner_up, trials), Err(refused));
+    }
+    assert!(ClassCounts::new(10, 0, 10).is_ok() && ClassCounts::new(4, 6, 10).is_ok());
     let counted = tally(3, 10);
     assert_eq!((counted.successes(), counted.trials(), counted.opposite()), (3, 10, tally(7, 10)));
     let message = Tally::new(2, 1).expect_err("more than all").to_string();

@@ -2,18 +2,16 @@
 //! against exact arithmetic.
 
 use crate::cases::{generator, normal};
-use crate::limits::{alpha, lower, tally, upper};
+use crate::limits::{alpha, lower, proven, radius, tally, upper};
 use crate::rational::{Dyadic, dot, sum};
 use gambeson_checker::{
-    Certificate, CheckError, Coordinates, CosineTransform, Domain, InfToTwoBound, LimitMethod, LowerLimit,
-    MatrixProblem, NoiseLevel, Quadratic, SamplingRule, SpectralBound, StatisticsError, encode,
+    Certificate, CheckError, Coordinates, CosineTransform, Domain, InfToTwoBound, LimitMethod, MatrixProblem,
+    NoiseLevel, Quadratic, SamplingRule, Sides, SpectralBound, StatisticsError, encode,
     encoding_error_of_blocks, encoding_error_of_both, encoding_error_of_moved, encoding_error_within,
     farthest_input, grid_error, grid_error_everywhere, quotient_error,
 };
 use gambeson_lowrank::sdp::scale::{check, spectral_norm};
-use gambeson_smooth::limit::{
-    lower_limit, normal_quantile_above, normal_quantile_below, smoothing_radius, two_sided_radius,
-};
+use gambeson_smooth::limit::{lower_limit, normal_quantile_above, normal_quantile_below};
 
 /// Rows of numbers of a fixture, its first line left out.
 fn rows(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
@@ -89,15 +87,15 @@ fn radii_follow_from_limits() {
     }
     let sigma = noise(0.25);
     // All of 100,000 at α = 0.001: p is the root of α, and the radius the largest in the logs of Cohen et al.
-    let most = smoothing_radius(lower(100_000, 100_000, 1e-3), sigma).expect("above one half").value();
+    let most = radius(100_000, 100_000, 1e-3, sigma).expect("above one half").value();
     let expected = 0.25 * normal_quantile_below(1e-3_f64.powf(1e-5));
     assert!((most / expected - 1.0).abs() < 1e-11 && (most - 0.953).abs() < 5e-4, "{most} {expected}");
-    assert_eq!(smoothing_radius(lower(50, 100, 1e-3), sigma), None);
-    assert_eq!(smoothing_radius(lower(0, 100, 1e-3), sigma), None);
+    assert_eq!(radius(50, 100, 1e-3, sigma), None);
+    assert_eq!(radius(0, 100, 1e-3, sigma), None);
     let mut before = 0.0;
     for k in 700..=1000 {
         let limit = lower(k, 1000, 1e-3);
-        let radius = smoothing_radius(limit, sigma).expect("above one half").value();
+        let radius = radius(k, 1000, 1e-3, sigma).expect("above one half").value();
         assert!(radius > before && radius <= 0.25 * normal_quantile_above(limit.value().next_up()), "{k}");
         assert!(
             radius >= 0.25 * normal_quantile_below(limit.value()) * (1.0 - 1e-15),
@@ -111,19 +109,23 @@ fn radii_follow_from_limits() {
 fn two_limits_say_more_than_one_where_a_class_leads_without_a_majority() {
     let sigma = noise(0.5);
     let half = alpha(1e-3).half().value();
+    let two = |count, runner_up, n| proven((count, runner_up, n), Sides::Two, 1e-3, sigma);
     // Three classes, 450, 300 and 250 of 1000.
     let (a, b) = (lower(450, 1000, half), upper(300, 1000, half));
-    let radius = two_sided_radius(a, b, sigma).expect("a lead");
+    let found = two(450, 300, 1000);
+    assert_eq!((found.lower(), found.upper()), (a, Some(b)), "half of alpha each");
+    let lead = found.radius().expect("a lead");
     let plain = 0.25 * (normal_quantile_below(a.value()) - normal_quantile_above(b.value()));
-    assert!(radius.value() <= plain && radius.value() > plain * (1.0 - 1e-12), "{radius:?} {plain}");
-    assert_eq!(smoothing_radius(a, sigma), None);
-    assert_eq!(two_sided_radius(lower(310, 1000, half), b, sigma), None, "no proven lead");
+    assert!(lead.value() <= plain && lead.value() > plain * (1.0 - 1e-12), "{lead:?} {plain}");
+    assert_eq!(radius(450, 1000, half, sigma), None);
+    assert_eq!(two(310, 300, 1000).radius(), None, "no proven lead");
     // Where the runner-up's own limit says less than 1 − p_A, the latter is used.
-    let (a, b) = (lower(1000, 1000, half), upper(1000, 1000, half));
-    let radius = two_sided_radius(a, b, sigma).expect("a lead").value();
-    let one_sided = smoothing_radius(a, sigma).expect("a majority").value();
-    assert!((radius / one_sided - 1.0).abs() < 1e-14, "{radius} {one_sided}");
-    assert_eq!(two_sided_radius(lower(0, 10, half), upper(0, 10, half), sigma), None);
+    for (count, runner_up) in [(1000, 0), (900, 100)] {
+        let two_sided = two(count, runner_up, 1000).radius().expect("a lead").value();
+        let one_sided = radius(count, 1000, half, sigma).expect("a majority").value();
+        assert!((two_sided / one_sided - 1.0).abs() < 1e-14, "{two_sided} {one_sided}");
+    }
+    assert_eq!(two(0, 10, 10).radius(), None);
 }
 
 /// σ_max and κ of a random basis.
@@ -134,10 +136,6 @@ fn bounds(factor: &[f64], dim: usize, rank: usize) -> (SpectralBound, InfToTwoBo
     (spectral_norm(factor, dim, rank, 1).expect("a bound"), square.sqrt())
 }
 
-fn limit_of(k: u64) -> LowerLimit {
-    lower(k, 1000, 1e-3)
-}
-
 #[test]
 fn radii_in_input_space_are_rounded_down() {
     let rng = &mut generator(5);
@@ -145,7 +143,7 @@ fn radii_in_input_space_are_rounded_down() {
     for k in 800..820 {
         let factor: Vec<f64> = (0..6 * 3).map(|_| normal(rng)).collect();
         let (spectral, kappa) = bounds(&factor, 6, 3);
-        let latent = smoothing_radius(limit_of(k), noise(0.7)).expect("a majority");
+        let latent = radius(k, 1000, 1e-3, noise(0.7)).expect("a majority");
         let (l2, linf) = (latent.to_l2(Some(spectral)).value(), latent.to_linf(kappa).value());
         assert!(
             at_most(l2, spectral.value(), latent.value()) && at_most(linf, kappa.value(), latent.value())

@@ -33,6 +33,16 @@ impl Dyadic {
         Self { mantissa: self.mantissa.clone(), exponent: self.exponent + by }
     }
 
+    /// √x of a number that is not negative, rounded down to 300 bits or more.
+    pub(crate) fn root_below(&self) -> Self {
+        let bits = i64::try_from(self.mantissa.bits()).expect("numbers of a test are short");
+        let up = (600 - bits).max(0);
+        let up = up + (self.exponent - up) % 2; // an even exponent
+        let up = if up < 0 { up + 2 } else { up };
+        let mantissa = &self.mantissa << usize::try_from(up).expect("not negative");
+        Self { mantissa: mantissa.sqrt(), exponent: (self.exponent - up) / 2 }
+    }
+
     /// ⌊log₂|x|⌋ of a number that is not zero.
     fn magnitude(&self) -> i64 {
         i64::try_from(self.mantissa.bits()).expect("numbers of a test are short") - 1 + self.exponent

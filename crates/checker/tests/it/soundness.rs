@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The exact M of the stored numbers.
-fn exact(stored: &Stored) -> Matrix {
+pub(crate) fn exact(stored: &Stored) -> Matrix {
     match stored {
         Stored::Dense { entries, dim } => matrix(entries, *dim),
         Stored::Sparse { offsets, indices, values } => {

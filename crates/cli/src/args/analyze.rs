@@ -7,6 +7,7 @@ use super::shared::choices;
 use clap::Args;
 use gambeson::analyze::Radius;
 use gambeson::{AnalyzeParams, LimitChoice};
+use gambeson_checker::FailureProbability;
 use std::path::PathBuf;
 
 pub(super) const HELP: &str = "\
@@ -17,14 +18,16 @@ radii of DSRS; and curves of radius and accuracy. Radii of other programs are ta
 nearest.
 
 Certified accuracy is the fraction of inputs classified correctly with a certified radius of at least r. The average \
-certified radius (ACR) counts 0 for all other inputs. With several logs of the same inputs, a star marks the best at each \
-radius; logs of other data, or of other images, are compared only with --mixed.
+certified radius (ACR) counts 0 for all other inputs. With several logs of the same inputs, stars mark the highest accuracy at \
+each radius; logs of other data, or of other images, are compared only with --mixed.
 
 JSON: one object per log with source, images, radii, certified_accuracy, acr, abstained (fractions, in the order of \
 radii), norm, sigma, alpha, high_probability (with --rho), p_a and p_a_correct (quantiles of the lower limits on p_A, over \
 all inputs and over correct predictions), projection (hash; null without one), kappa with kappa_from (no-projection, \
 recorded: not proven here, proven: again, from --projection, or given: by --kappa) and proven_by (the --projection that \
-proved it), noise_exact, and per_class if asked for; null if the log does not say. --paired adds one object.
+proved it), dimension with dimension_from where linf radii are those in l2 divided by its root (data: as the data set has \
+that the log names, recorded: not compared with it, as it is not in the data directory, or given: by --by-dimension), \
+noise_exact, and per_class if asked for; null if the log does not say. --paired adds one object.
 
 The distribution of p_A over correct predictions says what the average radius hides: ACR rewards large radii of easy inputs.
 
@@ -62,7 +65,7 @@ pub(crate) struct AnalyzeArguments {
     /// The name of a log in tables and figures; once per log, in order [default: from the file names].
     #[arg(long, value_name = "TEXT", help_heading = OUTPUT)]
     pub(crate) label: Vec<String>,
-    /// Decimal places in tables, rounded to nearest.
+    /// Decimal places in tables: rounded to nearest, bounds and intervals outwards.
     #[arg(
         long,
         value_name = "N",
@@ -140,8 +143,12 @@ pub(crate) struct ProofArguments {
 }
 
 choices! { CertificationName for LimitChoice {
-    /// The sampling rule's own: Clopper-Pearson for a fixed number of draws
+    /// Those of the run; one-sided for votes
     Natural = LimitChoice::Natural,
+    /// A lower limit for the class
+    OneSided = LimitChoice::OneSided,
+    /// One-sided or two-sided, by the selection draws of each input
+    Chosen = LimitChoice::Chosen,
     /// Valid at any stopping time
     Mixture = LimitChoice::Mixture,
     /// Lower for the class, upper for all others, half of alpha each
@@ -160,6 +167,7 @@ fn positive(text: &str) -> Result<f64, String> {
 
 fn probability(text: &str) -> Result<f64, String> {
     number(text).and_then(|value| {
-        if value > 0.0 && value < 1.0 { Ok(value) } else { Err("must lie between 0 and 1".to_owned()) }
+        let least = FailureProbability::LEAST;
+        FailureProbability::new(value).map(|_| value).map_err(|_| format!("must lie between {least:e} and 1"))
     })
 }

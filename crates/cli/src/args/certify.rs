@@ -3,7 +3,9 @@
 use super::shared::choices;
 use super::shared::{OUTPUT, RangeArguments, ReadingArguments, at_least_one, seconds};
 use clap::{ArgGroup, Args};
-use gambeson::{BallNorm, CertifyParams, DrawParams, Goal, PredictParams, Quantum, RadiusNorm, Seed, Shard};
+use gambeson::{
+    BallNorm, CertifyParams, DrawParams, Goal, LimitRule, PredictParams, Quantum, RadiusNorm, Seed, Shard,
+};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -113,7 +115,7 @@ pub(crate) struct SmoothArguments {
     /// Append one record per input to this file; inputs already in it are skipped.
     #[arg(long, value_name = "RUN.jsonl", help_heading = OUTPUT)]
     pub(crate) out: Option<PathBuf>,
-    /// Write the table of Cohen et al., tab-separated.
+    /// Write the table of Cohen et al., tab-separated. An existing file is overwritten only with --force.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) tsv: Option<PathBuf>,
     /// Print one JSON object instead of text.
@@ -139,6 +141,9 @@ pub(crate) struct CertifyArguments {
     /// Draws that are counted; with --sequential, at most.
     #[arg(long, value_name = "N", default_value_t = certification().n, help_heading = SAMPLING)]
     pub(crate) n: u64,
+    /// Confidence limits on class probabilities [default: chosen; one-sided with --sequential].
+    #[arg(long, value_enum, help_heading = SAMPLING)]
+    pub(crate) limits: Option<LimitRuleName>,
     /// Stop drawing when the answer is settled, at the same alpha.
     #[arg(long, help_heading = SAMPLING)]
     pub(crate) sequential: bool,
@@ -242,3 +247,13 @@ fn shard(text: &str) -> Result<Shard, String> {
         _ => Err("expected I/K with I from 1 to K, for example 2/4".to_owned()),
     }
 }
+
+choices! { LimitRuleName for LimitRule {
+    /// A lower limit for the class
+    OneSided = LimitRule::OneSided,
+    /// One-sided, or a lower limit for the class and upper limits for all others at half of alpha each, by the selection
+    /// draws of each input
+    Chosen = LimitRule::Chosen,
+    /// Chosen, with the limits randomised by a number from the seed: larger radii at the same alpha
+    Randomised = LimitRule::Randomised,
+} }

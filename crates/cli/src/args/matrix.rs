@@ -23,7 +23,8 @@ Exit codes: 0 done (and the gap reached, if --gap was given); 1 the gap was not 
 pub(super) const CHECK_USAGE: &str = "\
 gambeson check [OPTIONS] <INPUT> <CERTIFICATE>
        gambeson check [OPTIONS] --random <KIND:N:SEED> <CERTIFICATE>
-       gambeson check [OPTIONS] <RUN.jsonl> --model <MODEL> --data <NAME|PATH>";
+       gambeson check [OPTIONS] <RUN.jsonl>... --model <MODEL> --data <NAME|PATH>
+       gambeson check [OPTIONS] <BUNDLE>";
 
 pub(super) const CHECK_HELP: &str = "\
 A certificate is not trusted to say what it proves: --norm, --gram and --domain ask the question, and a certificate for \
@@ -35,7 +36,11 @@ the seed was not chosen. The default seed is hashed from network, projection, da
 to it by accident; but whoever makes M variants of a run and shows the best has a failure probability of up to M * alpha. Only \
 a nonce that you choose, after you were given network and data, excludes that: --nonce.
 
-Exit codes: 0 proven, 1 rejected, 2 error.";
+A bundle, a folder or a zip archive that `bundle` wrote, has all of this in it: its files are compared with the hashes of its \
+manifest, its page with what follows from its records, and its records are checked like others. --model and --data give what \
+was left out; without them the rest is checked, and the verdict is NOT REDRAWN. Nothing is written.
+
+Exit codes: 0 proven, redrawn, sampled or not refuted; 1 rejected, incomplete, not reproduced or not redrawn; 2 error.";
 
 const SOLVER: &str = "Solver";
 
@@ -105,12 +110,10 @@ pub(crate) struct BoundArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// Matrix or graph file, a projection, or records of `certify`; left out with --random.
-    #[arg(required_unless_present_any = ["random", "model"], conflicts_with = "random")]
-    pub(crate) input: Option<PathBuf>,
-    /// The certificate, as written by `bound` or `project fit`; records have none.
-    #[arg(required_unless_present = "model")]
-    pub(crate) certificate: Option<PathBuf>,
+    /// A matrix, a graph or a projection and its certificate, as written by `bound` or `project fit` (with --random the
+    /// certificate alone); or records of `certify`; or a bundle.
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
     /// Use a random matrix instead of a file, as in `bound`.
     #[arg(long, value_name = "KIND:N:SEED")]
     pub(crate) random: Option<RandomInstance>,

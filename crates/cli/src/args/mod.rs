@@ -2,6 +2,7 @@
 
 mod analyze;
 mod attack;
+mod bundle;
 mod certify;
 mod data;
 mod export;
@@ -16,6 +17,7 @@ mod train;
 
 pub(crate) use analyze::AnalyzeArguments;
 pub(crate) use attack::AttackArguments;
+pub(crate) use bundle::BundleArguments;
 pub(crate) use certify::{CertifyArguments, PredictArguments, SmoothArguments};
 pub(crate) use data::{
     AudioArguments, DataCommand, FetchArguments, ImportArguments, InfoArguments, SourceName,
@@ -66,12 +68,8 @@ pub(crate) enum Command {
     /// Prove an upper bound on max x'Mx over |x|_inf <= 1, or on an inf->1 or inf->2 norm.
     #[command(after_help = matrix::BOUND_HELP)]
     Bound(BoundArguments),
-    /// Check what a certificate proves about a matrix or a projection, or draw the records of a run again.
-    #[command(
-        override_usage = matrix::CHECK_USAGE,
-        allow_missing_positional = true,
-        after_help = matrix::CHECK_HELP
-    )]
+    /// Check what a certificate proves about a matrix or a projection, draw the records of a run again, or check a bundle.
+    #[command(override_usage = matrix::CHECK_USAGE, after_help = matrix::CHECK_HELP)]
     Check(CheckArguments),
     /// Describe data sets, fetch them, or import your own.
     #[command(subcommand, after_help = data::HELP)]
@@ -88,6 +86,9 @@ pub(crate) enum Command {
     /// Predict the class of each input with a smoothed classifier, or abstain.
     #[command(after_help = certify::PREDICT_HELP)]
     Predict(Box<PredictArguments>),
+    /// Bundle a run for others to check: records, proofs, network, data, and a page in plain words.
+    #[command(after_help = bundle::HELP)]
+    Bundle(Box<BundleArguments>),
     /// Attack a network or a smoothed classifier: adversarial examples, and certified inputs at their radii.
     #[command(after_help = attack::HELP)]
     Attack(Box<AttackArguments>),

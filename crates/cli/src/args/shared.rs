@@ -41,7 +41,6 @@ pub(super) const OUTPUT: &str = "Output";
     group = ArgGroup::new("reading")
         .args(["runtime", "split", "window_ms", "hop_ms", "mean", "std"])
         .multiple(true)
-        .requires("model")
 )]
 pub(crate) struct ReadingArguments {
     /// What computes the network; with auto, what computed the records that there are.

@@ -18,7 +18,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The options that tables recommend.
-const ADVICE: Advice = Advice { mixed: "--mixed", projections: "--projection" };
+const ADVICE: Advice = Advice { mixed: "--mixed", projections: "--projection", check: "gambeson check" };
 
 pub(crate) fn run(
     arguments: &AnalyzeArguments,
@@ -72,6 +72,7 @@ fn params(arguments: &AnalyzeArguments, memory: MemoryLimit) -> anyhow::Result<A
         paired: arguments.paired,
         envelope: arguments.envelope,
         mixed: arguments.mixed,
+        data_folder: None,
         labels: arguments.label.clone(),
     })
 }

@@ -3,6 +3,7 @@
 mod analyze;
 mod attack;
 mod bound;
+mod bundle;
 mod certify;
 mod check;
 mod data;
@@ -48,6 +49,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Ended> {
         Command::Project(command) => project::run(&command, &mut stdout, context),
         Command::Train(arguments) => train::run(&arguments, &mut stdout, context),
         Command::Certify(arguments) => certify::run(&arguments, &mut stdout, context),
+        Command::Bundle(arguments) => bundle::run(&arguments, &mut stdout, context),
         Command::Predict(arguments) => certify::predict::run(&arguments, &mut stdout, context),
         Command::Attack(arguments) => attack::run(&arguments, &mut stdout, context),
         Command::Analyze(arguments) => analyze::run(&arguments, &mut stdout, context),

@@ -4,6 +4,7 @@
 //! TSV) or was written by another program needs `--force`.
 
 use crate::report::mark;
+use gambeson::bundle::manifest::MARK;
 use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::projection::certificate::ProjectionCertificate;
 use gambeson_lowrank::safetensors;
@@ -48,6 +49,7 @@ impl Kind {
     pub(super) const ONNX: Self = Self::Holds(mark::ONNX, mark::ONNX);
     pub(super) const PNG: Self = Self::Holds(b"\x89PNG\r\n\x1a\n", mark::PNG);
     pub(super) const SVG: Self = Self::Holds(b"<svg ", mark::MARKUP.as_bytes());
+    pub(super) const BUNDLE: Self = Self::Holds(b"PK\x03\x04", MARK);
     pub(super) const PAGE: Self = Self::Holds(b"<!doctype html>", mark::PAGE.as_bytes());
 
     /// What `export` writes, by the ending.

@@ -9,11 +9,12 @@ mod identity;
 mod kind;
 
 use crate::args::{
-    AnalyzeArguments, CONTENDERS, Command, DataCommand, FigureFiles, FitArguments, ProjectCommand,
-    ReproduceArguments, SmoothArguments, TrainArguments, TrainRequest,
+    AnalyzeArguments, BundleArguments, CONTENDERS, Command, DataCommand, FigureFiles, FitArguments,
+    ProjectCommand, ReproduceArguments, SmoothArguments, TrainArguments, TrainRequest,
 };
 use crate::output::writable;
 use anyhow::{Context, bail};
+use gambeson::bundle::{is_archive_name, possible_files};
 use gambeson::toy::ToyText;
 use gambeson_data::dataset::Split;
 use gambeson_data::{source, store};
@@ -70,6 +71,7 @@ impl Files {
                 files.read("--extend", certify.extend.as_ref());
                 files.of_smoothing(&certify.smooth);
             }
+            Command::Bundle(bundle) => files.of_bundle(bundle),
             Command::Predict(predict) => files.of_smoothing(&predict.smooth),
             Command::Analyze(analyze) => files.of_analysis(analyze),
             Command::Export(export) => {
@@ -129,6 +131,30 @@ impl Files {
         self.read("--noise-levels", smooth.noise_levels.as_ref());
         self.write("--out", smooth.out.as_ref(), Kind::Compared);
         self.write("--tsv", smooth.tsv.as_ref(), Kind::Unmarked);
+    }
+
+    /// The files of a run in its folder, or those that are named.
+    fn of_bundle(&mut self, bundle: &BundleArguments) {
+        for run in &bundle.run {
+            if run.is_dir() {
+                let names = [SPEC, "certified.jsonl", NETWORK, PROJECTION, "projection.cert.json"];
+                names.iter().for_each(|name| self.read("a file of the run", Some(&run.join(name))));
+            } else {
+                self.read("the records", Some(run));
+            }
+        }
+        bundle.model.iter().for_each(|model| self.read_model(model));
+        bundle.data.iter().for_each(|data| self.read_data(data));
+        self.read_projection(bundle.projection.as_ref(), bundle.projection_certificate.as_ref());
+        self.read("--noise-levels", bundle.noise_levels.as_ref());
+        if is_archive_name(&bundle.out) {
+            self.write("--out", Some(&bundle.out), Kind::BUNDLE);
+            return;
+        }
+        // Only a folder that holds a bundle is replaced.
+        for file in possible_files(&bundle.out) {
+            self.write_in_folder("a file of the bundle", file, Kind::Compared);
+        }
     }
 
     fn of_analysis(&mut self, analyze: &AnalyzeArguments) {

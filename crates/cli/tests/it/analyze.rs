@@ -1,35 +1,31 @@
 //! `analyze`: tables, files, figures, and what is refused.
 
+use crate::records::{derived, made_up, sealed};
 use crate::support::{Bench, Run, unwrapped};
 use gambeson::analyze::AnalyzeParams;
 use gambeson::{Context, ContextParams};
-use gambeson_smooth::noise::GENERATOR;
-use gambeson_smooth::record::{ASSUMED, PredictionRecord, Record, to_line};
 use gambeson_testing::reference_data;
 use serde_json::{Value, json};
 
+/// Inputs of the data that records here are about.
+const INPUTS: u64 = 3;
 const LOG: &str = "idx\tlabel\tpredict\tradius\tcorrect\ttime\n0\t3\t3\t0.5\t1\t1\n1\t3\t4\t0.9\t0\t1\n\
                    2\t3\t-1\t0.0\t0\t1\n3\t1\t1\t0.3\t1\t1\n";
 const OTHER: &str = "idx\tlabel\tpredict\tradius\tcorrect\ttime\n0\t3\t3\t0.2\t1\t1\n1\t3\t3\t0.2\t1\t1\n\
                      2\t3\t3\t0.2\t1\t1\n3\t1\t-1\t0.0\t0\t1\n";
 
-/// A record as `certify` writes it, but for the radii, which readers do not need.
-fn record(index: u64, label: Option<u32>, estimation: [u64; 2], changes: &Value) -> String {
-    let mut record = json!({
-        "version": 2, "index": index, "label": label, "selection": [1, 9], "estimation": estimation,
-        "rule": {"kind": "fixed"}, "n0": 10, "n": 1000, "law": "gaussian", "sigma": 0.5, "alpha": 0.001, "seed": 1,
-        "generator": GENERATOR, "assumed": ASSUMED, "grid": {"quantum": "1/255", "exponent": -1}, "model": "m",
-        "data": "d", "projection": null, "noise": null, "kappa": null, "spectral": null, "dimension": 100,
-        "encoding_error": 0.0, "class": null, "latent": null, "l2": null, "linf": null, "seconds": 0.1
+/// A record as `certify` writes it.
+fn record(index: u64, label: Option<u32>, estimation: [u64; 2]) -> Value {
+    let record = json!({
+        "index": index, "label": label, "selection": [1, 9], "estimation": estimation, "encoding_error": 0.0,
+        "class": null, "latent": null, "l2": null, "linf": null, "seconds": 0.1
     });
-    for (key, value) in changes.as_object().expect("an object") {
-        record[key] = value.clone();
-    }
-    let record: Record = serde_json::from_value(record).expect("a record");
-    // What the counts prove stands beside them, unless the change is about that.
-    let claimed = changes.get("latent").is_some() || changes.get("l2").is_some();
-    let record = if claimed { record } else { record.with_derived().expect("radii") };
-    to_line(&record).expect("JSON") + "\n"
+    derived(&made_up("certification", INPUTS, &json!({})), &record)
+}
+
+/// A file of these records, of a run with these changes.
+fn run_of(records: &[Value], changes: &Value) -> String {
+    sealed(&made_up("certification", INPUTS, changes), records)
 }
 
 fn objects(run: &Run) -> Vec<Value> {
@@ -113,9 +109,10 @@ fn tables_and_figures_show_the_same_numbers() {
 fn records_are_certified_again_and_shards_merged() {
     let bench = Bench::new();
     let none = json!({});
-    let first = record(0, Some(1), [0, 1000], &none) + &record(2, Some(1), [100, 900], &none);
-    bench.write("a.jsonl", &first);
-    bench.write("b.jsonl", record(1, Some(1), [450, 550], &none) + &record(0, Some(1), [0, 1000], &none));
+    let sure = record(0, Some(1), [0, 1000]);
+    let first = [sure.clone(), record(2, Some(1), [100, 900])];
+    bench.write("a.jsonl", run_of(&first, &none));
+    bench.write("b.jsonl", run_of(&[record(1, Some(1), [450, 550]), sure.clone()], &none));
     let run = bench.run("analyze a.jsonl b.jsonl --json");
     let strict = objects(&run);
     assert_eq!((strict.len(), &strict[0]["images"], &strict[0]["alpha"]), (1, &json!(3), &json!(0.001)));
@@ -134,20 +131,21 @@ fn records_are_certified_again_and_shards_merged() {
         json!(0.001)
     );
 
-    bench.write("c.jsonl", record(1, Some(1), [449, 551], &none));
+    bench.write("c.jsonl", run_of(&[record(1, Some(1), [449, 551])], &none));
     let run = bench.run("analyze a.jsonl b.jsonl c.jsonl");
     assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("c.jsonl, line 1: input 1 has other counts in b.jsonl, line 1"), "{run:?}");
-    let whole = record(0, Some(1), [0, 1000], &none) + "{\"version\":2,\"ind";
-    bench.write("cut.jsonl", whole);
+    assert!(run.stderr.contains("c.jsonl, line 2: input 1 has other counts in b.jsonl, line 2"), "{run:?}");
+    bench.write("cut.jsonl", run_of(&[sure], &none) + "{\"run\":\"01");
     let run = bench.run("analyze cut.jsonl");
-    assert!(run.code == 0 && run.stderr.contains("cut.jsonl, line 2: cut off, ignored"), "{run:?}");
-    bench.write("d.jsonl", first + &record(3, Some(1), [0, 1000], &json!({"class": 1, "latent": 9.0})));
+    assert!(run.code == 0 && run.stderr.contains("cut.jsonl, line 3: cut off, ignored"), "{run:?}");
+    let mut claimed = record(1, Some(1), [0, 1000]);
+    claimed["latent"] = 9.0.into();
+    bench.write("d.jsonl", run_of(&[&first[..], &[claimed]].concat(), &none));
     let run = bench.run("analyze d.jsonl");
-    assert!(run.code == 2 && run.stderr.contains("d.jsonl, line 3: input 3: latent is 9"), "{run:?}");
-    bench.write("e.jsonl", record(3, None, [0, 1000], &none));
+    assert!(run.code == 2 && run.stderr.contains("d.jsonl, line 4: input 1: latent is 9"), "{run:?}");
+    bench.write("e.jsonl", run_of(&[record(2, None, [0, 1000])], &none));
     let run = bench.run("analyze e.jsonl");
-    assert!(run.code == 2 && run.stderr.contains("no label for input 3"), "{run:?}");
+    assert!(run.code == 2 && run.stderr.contains("no label for input 2"), "{run:?}");
     assert_eq!(bench.run("analyze e.jsonl --any-class").code, 0);
 }
 
@@ -164,8 +162,9 @@ fn what_cannot_be_is_refused_with_a_word_what_to_do() {
         ("analyze a.tsv --radii 0,x", "is not a number"),
         ("analyze a.tsv --radii -1", "not a radius"),
         ("analyze a.tsv --radii 1/0", "not a radius"),
-        ("analyze a.tsv --alpha 0", "between 0 and 1"),
-        ("analyze a.tsv --alpha 1", "between 0 and 1"),
+        ("analyze a.tsv --alpha 0", "between 1e-300 and 1"),
+        ("analyze a.tsv --alpha 1", "between 1e-300 and 1"),
+        ("analyze a.tsv --alpha 5e-324", "between 1e-300 and 1"),
         ("analyze a.tsv --alpha 0.01", "a.tsv: it has no counts"),
         ("analyze a.tsv --method mixture", "a.tsv: it has no counts"),
         ("analyze a.tsv --sigma -1", "positive"),
@@ -230,6 +229,8 @@ fn the_committed_table_of_votes_is_what_its_command_makes() {
     let run =
         bench.run(&line.replace("$GAMBESON_REFERENCE_DATA", &data).replace("results/votes2023.md", "t.md"));
     assert_eq!(run.code, 0, "{run:?}");
+    // What follows is not made by this command.
+    let (committed, _) = committed.split_once("\n## ").expect("a section on limits");
     let tables = |text: &str| -> Vec<String> {
         text.lines().filter(|line| !line.starts_with("Made by")).map(str::to_owned).collect()
     };
@@ -332,16 +333,10 @@ fn two_logs_are_compared_input_by_input_and_classes_are_told_apart() {
     assert!(run.code == 2 && run.stderr.contains("labels for input 0"), "{run:?}");
 }
 
-/// A prediction as `predict` writes it, of these data.
-fn prediction(index: u64, data: &str) -> String {
-    let line = json!({
-        "kind": "prediction", "version": 2, "index": index, "label": 1, "counts": [0, 1000], "none": 0, "n": 1000,
-        "law": "gaussian", "sigma": 0.5, "alpha": 0.001, "seed": 1, "generator": GENERATOR, "assumed": ASSUMED,
-        "grid": {"quantum": "1/255", "exponent": -1}, "model": "m", "data": data, "projection": null, "noise": null,
-        "class": 1, "seconds": 0.1
-    });
-    let record: PredictionRecord = serde_json::from_value(line).expect("a prediction");
-    to_line(&record).expect("JSON") + "\n"
+/// Predictions as `predict` writes them, of two inputs of these data.
+fn predictions(data: &str) -> String {
+    let line = |index: u64| json!({ "index": index, "label": 1, "counts": [0, 1000], "none": 0, "class": 1, "seconds": 0.1 });
+    sealed(&made_up("prediction", INPUTS, &json!({ "data": data })), &[line(0), line(1)])
 }
 
 #[test]
@@ -349,12 +344,9 @@ fn logs_of_other_data_are_not_compared() {
     let bench = Bench::new();
     for data in ["d", "e"] {
         let changes = json!({ "data": data });
-        let records: String = (0..2).map(|index| record(index, Some(1), [0, 1000], &changes)).collect();
-        bench.write(&format!("{data}.jsonl"), records);
-        bench.write(
-            &format!("p{data}.jsonl"),
-            (0..2).map(|index| prediction(index, data)).collect::<String>(),
-        );
+        let records = [0, 1].map(|index| record(index, Some(1), [0, 1000]));
+        bench.write(&format!("{data}.jsonl"), run_of(&records, &changes));
+        bench.write(&format!("p{data}.jsonl"), predictions(data));
     }
     // As many images, of the same numbers and labels; but other ones.
     for logs in ["d.jsonl e.jsonl", "pd.jsonl pe.jsonl", "d.jsonl pe.jsonl"] {
@@ -378,7 +370,7 @@ fn logs_of_other_data_are_not_compared() {
     // Of the same data they are.
     let run = bench.run("analyze d.jsonl pd.jsonl --radii 0");
     assert!(run.code == 0 && run.stdout.contains('*'), "{run:?}");
-    bench.write("f.jsonl", record(0, Some(1), [100, 900], &json!({ "seed": 2 })));
+    bench.write("f.jsonl", run_of(&[record(0, Some(1), [100, 900])], &json!({ "seed": 2 })));
     let run = bench.run("analyze d.jsonl f.jsonl --radii 0 --paired");
     assert!(run.code == 0, "pairs are of the inputs that both have: {run:?}");
 }

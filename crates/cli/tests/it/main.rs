@@ -16,6 +16,8 @@ mod library_training;
 mod page;
 /// `project`: fits, files, forgeries, frontiers.
 mod project;
+/// Files of records as values, and as a forger writes them.
+mod records;
 /// Tables and figures against the records they are made from.
 mod rendering;
 /// `reproduce`: runs, records, and what becomes of broken ones.

@@ -26,6 +26,27 @@ fn names_come_before_paths() {
     says(find(home.path().join("bare").to_str().expect("text"), home.path()), &["bare", "CIFAR batches"]);
 }
 
+/// Names of data are looked for in the data directory only: a record may name anything.
+#[test]
+fn names_of_data_lead_to_the_data_directory_only() {
+    let home = folder();
+    let parts = |name: &str| source::parts_named(name, Some(home.path()));
+    assert_eq!(parts("fashion-train"), [(DataSource::Fashion, Split::Train)]);
+    assert_eq!(source::parts_named("fashion-test", None), [(DataSource::Fashion, Split::Test)]);
+    write(home.path(), "mine/test.safetensors", "anything");
+    write(home.path(), "below/mine/train.safetensors", "anything");
+    let mine = DataSource::Imported(home.path().to_owned(), "mine".to_owned());
+    assert_eq!(parts("mine"), [(mine, Split::Test)]);
+    assert!(source::parts_named("mine", None).is_empty());
+    let absolute = home.path().join("mine");
+    let absolute = absolute.to_str().expect("text");
+    for name in
+        ["", "fashion", "fashion-", "cifar10-test", "below/mine", "../mine", ".", absolute, "mine/test"]
+    {
+        assert!(parts(name).is_empty(), "{name}");
+    }
+}
+
 #[test]
 fn files_are_drawn_without_repetition() {
     let files: Vec<PathBuf> = (0..50).map(|k| PathBuf::from(format!("{k:02}"))).collect();

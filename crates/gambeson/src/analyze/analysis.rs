@@ -1,6 +1,7 @@
 //! What is known about logs.
 
 use super::compare::{difference, pair};
+use super::dimension::NamedData;
 use super::log::AnalysedLog;
 use super::names::labels_of;
 use super::params::{AnalyzeParams, Checked};
@@ -19,7 +20,7 @@ pub struct Analysis {
     pub(super) any_class: bool,
     pub(super) radii: Vec<Radius>,
     pub(super) logs: Vec<AnalysedLog>,
-    /// At each radius the number of the best log, and its accuracy.
+    /// At each radius the number of the best log, the first of equals, and its accuracy.
     pub(super) best: Vec<(usize, f64)>,
     /// The first two logs compared, if asked for.
     pub(super) paired: Option<Vec<Paired>>,
@@ -46,7 +47,7 @@ impl Analysis {
         let radii = params.radii.clone().unwrap_or_else(|| default_radii(question.norm, largest));
         let values: Vec<f64> = radii.iter().map(Radius::value).collect();
         let labels = labels_of(&sources, &params.labels)?;
-        let mut logs = Vec::new();
+        let (mut logs, mut named_data) = (Vec::new(), NamedData::new(context, params));
         for ((source, scores), label) in sources.into_iter().zip(scores).zip(labels) {
             if context.is_interrupted() {
                 return Err(AnalyzeError::Stopped);
@@ -56,6 +57,7 @@ impl Analysis {
                 log.high_probability = Some(log.high_probability(rho, params.log_alpha)?);
             }
             log.proven_by = proofs::proven(&log.source, proofs)?;
+            log.dimension = named_data.dimension(&log.source, question)?;
             if params.per_class {
                 log.classes = Some(log.by_class(question, &values)?);
             }

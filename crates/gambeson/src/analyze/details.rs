@@ -4,7 +4,7 @@
 use super::analysis::Analysis;
 use super::log::{AnalysedLog, ByClass};
 use super::records::SHARES;
-use gambeson_report::decimal::down;
+use gambeson_report::decimal::{down, down_to_places, up_to_places};
 use gambeson_report::table::Table;
 use gambeson_smooth::analysis::{Paired, Scores, best_at};
 
@@ -75,7 +75,8 @@ pub(super) fn envelope(analysis: &Analysis, digits: usize) -> Table {
             rows.push((*sigma, at, logs[best], accuracy));
         }
     }
-    let caption = "Envelope: the best log at each radius, and its certified accuracy at radius 0.";
+    let caption =
+        "Envelope: the best log at each radius, the first of equals, and its certified accuracy at radius 0.";
     let mut table = Table::new(caption.to_owned(), Vec::new());
     if analysis.by_sigma {
         table.column("", "σ", &rows, |(sigma, ..)| {
@@ -107,7 +108,7 @@ pub(super) fn paired(found: &[Paired], analysis: &Analysis, digits: usize) -> Ta
     let names: Vec<&str> = analysis.logs.iter().map(|log| log.label.as_str()).collect();
     let caption = format!(
         "{} against {} on {} inputs: certified by both and by one only, McNemar's exact test, and the difference of \
-         accuracies with a 95 % interval.",
+         accuracies with a 95 % interval for all inputs that these were drawn from (Tango's score interval).",
         names.first().unwrap_or(&""),
         names.get(1).unwrap_or(&""),
         found.first().map_or(0, |paired| paired.inputs)
@@ -126,7 +127,8 @@ pub(super) fn paired(found: &[Paired], analysis: &Analysis, digits: usize) -> Ta
         }
     });
     table.column("", "difference", &rows, |(_, paired)| format!("{:+.digits$}", paired.difference));
-    table.column("", "from", &rows, |(_, paired)| format!("{:+.digits$}", paired.interval.0));
-    table.column("", "to", &rows, |(_, paired)| format!("{:+.digits$}", paired.interval.1));
+    let signed = |text: String| if text.starts_with('-') { text } else { format!("+{text}") };
+    table.column("", "from", &rows, |(_, paired)| signed(down_to_places(paired.interval.0, digits)));
+    table.column("", "to", &rows, |(_, paired)| signed(up_to_places(paired.interval.1, digits)));
     table
 }

@@ -1,5 +1,6 @@
 //! What is known about one log.
 
+use super::dimension::Dimension;
 use super::names::sigma_of;
 use gambeson_checker::FailureProbability;
 use gambeson_smooth::analysis::{
@@ -17,6 +18,8 @@ pub struct AnalysedLog {
     pub(super) high_probability: Option<HighProbability>,
     /// The projection that proves its κ.
     pub(super) proven_by: Option<String>,
+    /// The number of coordinates that its ℓ∞ radii rest on, if they do.
+    pub(super) dimension: Option<Dimension>,
     /// The noise level, as recorded or as the path says.
     pub(super) sigma: Option<f64>,
     /// Certified accuracy at radius 0.
@@ -63,6 +66,7 @@ impl AnalysedLog {
             scores,
             high_probability: None,
             proven_by: None,
+            dimension: None,
             classes: None,
         })
     }

@@ -1,11 +1,13 @@
 //! Certified accuracy from logs, our own and those of other programs.
 //!
-//! In the order to read: the parameters and [`Radius`], the logs and what their paths say, the proofs of κ; then
+//! In the order to read: the parameters and [`Radius`], the logs and what their paths say, the proofs of κ, the numbers
+//! of coordinates; then
 //! [`AnalysedLog`] and [`Analysis`], whose records, tables and figure are functions of it.
 
 mod analysis;
 mod compare;
 mod details;
+mod dimension;
 mod figure;
 mod log;
 mod names;
@@ -18,6 +20,7 @@ mod tables;
 
 pub use crate::error::analyze::{AnalyzeError, Difference, DifferentInputs};
 pub use analysis::Analysis;
+pub use dimension::DimensionSource;
 pub use log::AnalysedLog;
 pub use params::{AnalyzeParams, ProjectionFiles};
 pub use radius::{Radius, RadiusError};

@@ -28,7 +28,7 @@ pub struct AnalyzeParams {
     pub noise_levels: Option<Vec<f64>>,
     /// Failure probability with which counts are certified again. If `None`, that of the records; votes need one.
     pub alpha: Option<f64>,
-    /// Confidence limits on class probabilities. By default those natural to the sampling rule.
+    /// Confidence limits on class probabilities. By default those of the run; one-sided ones for votes.
     pub limits: LimitChoice,
     /// Noise level of votes, which need one. For other logs with radii it gives the limits on p_A.
     pub sigma: Option<f64>,
@@ -48,6 +48,9 @@ pub struct AnalyzeParams {
     pub envelope: bool,
     /// Compare logs even if their inputs differ.
     pub mixed: bool,
+    /// Where installed and imported data sets live, with which the dimension of logs is compared: `$GAMBESON_DATA`, or the
+    /// data directory of the platform, if `None`.
+    pub data_folder: Option<PathBuf>,
     /// Names of the logs in tables and figures, one each. If empty, they are made from the paths.
     pub labels: Vec<String>,
 }
@@ -126,5 +129,5 @@ fn in_range(name: &'static str, value: f64, holds: bool, range: &'static str) ->
 }
 
 fn probability(name: &'static str, value: f64) -> Result<FailureProbability, ParameterError> {
-    FailureProbability::new(value).map_err(|_| ParameterError { name, value, range: "between 0 and 1" })
+    FailureProbability::new(value).map_err(|_| ParameterError { name, value, range: "between 1e-300 and 1" })
 }

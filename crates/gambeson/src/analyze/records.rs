@@ -1,6 +1,7 @@
 //! What is known about logs as data: JSON objects, and a table of comma-separated values.
 
 use super::analysis::Analysis;
+use super::dimension::DimensionSource;
 use super::log::{AnalysedLog, ByClass};
 use super::radius::Radius;
 use gambeson_report::mark::SCORES;
@@ -55,6 +56,10 @@ pub struct LogRecord {
     pub kappa: Option<f64>,
     /// Where κ comes from.
     pub kappa_from: KappaSource,
+    /// The number of coordinates that ℓ∞ radii rest on; null where they rest on κ, and for ℓ2.
+    pub dimension: Option<u64>,
+    /// Where it comes from.
+    pub dimension_from: Option<DimensionSource>,
     /// Why this log is not compared with the others.
     pub not_compared: Option<String>,
     /// Distribution of the lower limits on p_A over correct predictions.
@@ -141,7 +146,7 @@ pub struct EnvelopeRecord {
     pub acr: Option<f64>,
     /// Null.
     pub abstained: Option<f64>,
-    /// The files of the best log at each radius.
+    /// The files of the best log at each radius, the first of equals.
     pub best: Vec<String>,
 }
 
@@ -218,6 +223,8 @@ impl Analysis {
             projection: run.and_then(|run| run.common.projection.clone()),
             kappa: self.given_kappa.or(run.and_then(|run| run.kappa)),
             kappa_from: self.kappa_from(log),
+            dimension: log.dimension.as_ref().map(|dimension| dimension.value),
+            dimension_from: log.dimension.as_ref().map(|dimension| dimension.from),
             not_compared: self.incomparable.as_ref().map(ToString::to_string),
             p_a_correct: quantiles(|share| scores.right_limit_quantile(share)),
             per_class: classes.map(|classes| classes.iter().map(class_record).collect()),

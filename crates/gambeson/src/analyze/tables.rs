@@ -2,10 +2,14 @@
 
 use super::analysis::Analysis;
 use super::details::{self, NOTHING, number};
+use super::dimension::{Dimension, DimensionSource};
 use super::log::AnalysedLog;
 use super::read::in_cosines;
+use gambeson_learn::inputs::data_parts;
+use gambeson_report::decimal::down_to_places;
 use gambeson_report::table::Table;
-use gambeson_smooth::analysis::{Dialect, RadiusNorm};
+use gambeson_report::text::shown;
+use gambeson_smooth::analysis::{Dialect, LoggedRun, RadiusNorm};
 use gambeson_smooth::record::LimitChoice;
 
 /// What notes below tables call the parameters that they recommend: a program puts its options there.
@@ -15,12 +19,18 @@ pub struct Advice {
     pub mixed: &'static str,
     /// What proves κ again.
     pub projections: &'static str,
+    /// What compares records with their data.
+    pub check: &'static str,
 }
 
 impl Default for Advice {
     /// Fields of [`AnalyzeParams`](crate::AnalyzeParams).
     fn default() -> Self {
-        Self { mixed: "the parameter mixed", projections: "the parameter projections" }
+        Self {
+            mixed: "the parameter mixed",
+            projections: "the parameter projections",
+            check: "check_records",
+        }
     }
 }
 
@@ -83,17 +93,20 @@ impl Analysis {
             Row::Log(log) => log.scores.images().map_or(NOTHING.to_owned(), |images| images.to_string()),
             _ => String::new(),
         });
+        let accuracy = |value: f64| format!("{value:.digits$}");
+        let (bound, none) = (|value| down_to_places(value, digits), || NOTHING.to_owned());
         for (at, radius) in self.radii.iter().enumerate() {
             table.column("", &format!("r = {radius}"), &rows, |row| match row {
                 Row::Log(log) => {
-                    let best = self.compared() && std::ptr::eq(log, &raw const self.logs[self.best[at].0]);
-                    format!("{:.digits$}{}", log.accuracy[at], if best { "*" } else { "" })
+                    let shown = accuracy(log.accuracy[at]);
+                    let best = self.compared() && shown == accuracy(self.best[at].1);
+                    shown + if best { "*" } else { "" }
                 }
-                Row::Exact(log) => bound(log.high_probability.as_ref().map(|bound| bound.exact[at]), digits),
+                Row::Exact(log) => log.high_probability.as_ref().map_or(none(), |it| bound(it.exact[at])),
                 Row::Bernstein(log) => {
-                    bound(log.high_probability.as_ref().map(|bound| bound.bernstein[at]), digits)
+                    log.high_probability.as_ref().map_or(none(), |it| bound(it.bernstein[at]))
                 }
-                Row::Envelope => format!("{:.digits$}", self.best[at].1),
+                Row::Envelope => accuracy(self.best[at].1),
             });
         }
         table.column("", "ACR", &rows, |row| match row {
@@ -111,13 +124,20 @@ impl Analysis {
     fn notes(&self, advice: Advice) -> Vec<String> {
         let mut notes = Vec::new();
         if self.compared() {
-            notes.push("*: the best log at that radius.".to_owned());
+            notes.push("*: the highest accuracy at that radius.".to_owned());
         } else if let Some(difference) = &self.incomparable {
             notes.push(format!("Not compared: {difference}; {} compares them all the same.", advice.mixed));
         }
         if let Some(kappa) = self.given_kappa {
             notes.push(format!(
                 "ℓ∞ radii are those of z divided by κ = {kappa} as given, which nothing here proves."
+            ));
+        }
+        if let Some(Dimension { value, from: DimensionSource::Given }) =
+            self.logs.first().and_then(|log| log.dimension.as_ref())
+        {
+            notes.push(format!(
+                "ℓ∞ radii are those in ℓ2 divided by √n for n = {value} coordinates as given, which nothing here proves."
             ));
         }
         if let Some(bound) = self.logs.iter().find_map(|log| log.high_probability.as_ref()) {
@@ -138,7 +158,9 @@ impl Analysis {
         let counts = matches!(source.dialect, Dialect::Records | Dialect::Votes);
         let (sigma, alpha) = (source.sigma.filter(|_| counts)?, source.alpha?);
         let limits = match self.limits {
-            LimitChoice::Natural => "natural",
+            LimitChoice::Natural => source.run.as_ref().map_or("one-sided", |run| run.limits.name()),
+            LimitChoice::OneSided => "one-sided",
+            LimitChoice::Chosen => "chosen",
             LimitChoice::Mixture => "mixture",
             LimitChoice::TwoSided => "two-sided",
         };
@@ -153,6 +175,7 @@ impl Analysis {
                 }
             },
         );
+        let dimension = log.dimension.as_ref().map_or_else(String::new, |it| dimension(it, source, advice));
         let cosines = if in_cosines(source) { " ℓ∞ is of cosine coefficients." } else { "" };
         let goal = run.and_then(|run| run.goal.as_ref()).map_or_else(String::new, |goal| {
             let targets: Vec<String> = goal.targets.iter().map(ToString::to_string).collect();
@@ -171,7 +194,7 @@ impl Analysis {
             ""
         };
         Some(format!(
-            "{}: certified from its counts, σ = {sigma}{given}, α = {alpha}, {limits} limits.{afterwards}{kappa}{cosines}{goal}",
+            "{}: certified from its counts, σ = {sigma}{given}, α = {alpha}, {limits} limits.{afterwards}{kappa}{dimension}{cosines}{goal}",
             log.label
         ))
     }
@@ -188,35 +211,23 @@ fn missing(log: &AnalysedLog) -> Option<String> {
     })
 }
 
+/// Whether the number of coordinates that ℓ∞ radii rest on is known to be right; nothing where it was given.
+fn dimension(Dimension { value, from }: &Dimension, source: &LoggedRun, advice: Advice) -> String {
+    let data = source.data.as_deref().map_or("the data", |data| data_parts(data).0);
+    let sure = match from {
+        DimensionSource::Given => return String::new(),
+        DimensionSource::Data => format!("as {} has", shown(data)),
+        DimensionSource::Recorded => {
+            format!("as recorded, which was not compared with {}: {} does", shown(data), advice.check)
+        }
+    };
+    format!(" ℓ∞ radii are those in ℓ2 divided by √n for n = {value} coordinates, {sure}.")
+}
+
 /// Radii in ℓ∞ are small.
 fn acr_digits(norm: RadiusNorm, digits: usize) -> usize {
     match norm {
         RadiusNorm::L2 => digits,
         RadiusNorm::Linf => digits + 2,
-    }
-}
-
-/// A lower bound, never rounded up.
-fn bound(value: Option<f64>, digits: usize) -> String {
-    value.map_or(NOTHING.to_owned(), |value| {
-        let nearest = format!("{value:.digits$}");
-        let unit = 10_f64.powi(-i32::try_from(digits).unwrap_or(i32::MAX));
-        match nearest.parse::<f64>() {
-            Ok(above) if above > value => format!("{:.digits$}", (above - unit).max(0.0)),
-            _ => nearest,
-        }
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lower_bounds_are_never_rounded_up() {
-        assert_eq!(bound(Some(0.5976), 3), "0.597");
-        assert_eq!(bound(Some(0.5), 3), "0.500");
-        assert_eq!(bound(Some(0.000_9), 3), "0.000");
-        assert_eq!(bound(None, 3), NOTHING);
     }
 }

@@ -137,16 +137,18 @@ fn agree(
     sigma: f64,
 ) -> Result<(), AttackError> {
     let (given, sigma, space) = (data_name(data), sigma.to_string(), &model.smoothed.space);
-    let projection = space.projection_sha256().unwrap_or("none");
+    let (projection, dimension) =
+        (space.projection_sha256().unwrap_or("none"), space.input_dim().to_string());
     for Record { run, .. } in &certified.records {
         let common = &run.common;
-        let recorded_sigma = common.sigma.to_string();
+        let (recorded_sigma, recorded_dimension) = (common.sigma.to_string(), run.dimension.to_string());
         let same_data = data_parts(&common.data).1 == data.sha256();
         for (what, recorded, given) in [
             ("data", &*common.data, if same_data { &*common.data } else { &given }),
             ("projection", common.projection.as_deref().unwrap_or("none"), projection),
             ("noise", run.noise.as_deref().unwrap_or("one level"), "one level"),
             ("sigma", &recorded_sigma, &sigma),
+            ("number of coordinates", &recorded_dimension, &dimension),
             ("network", &common.model, &model.smoothed.name),
             ("grid's quantum", common.grid.quantum.name(), space.unit().name()),
         ] {

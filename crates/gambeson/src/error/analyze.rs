@@ -94,6 +94,18 @@ pub enum AnalyzeError {
         /// Why not.
         reason: ProjectionMismatch,
     },
+    /// A log says that inputs have another number of coordinates than those of the data that it names.
+    #[error("{log}: says that inputs have {recorded} coordinates, but those of {data} have {found}")]
+    Coordinates {
+        /// The log.
+        log: String,
+        /// Name and hash of the data.
+        data: String,
+        /// According to the log.
+        recorded: u64,
+        /// In the data.
+        found: u64,
+    },
     /// No log was made with this projection.
     #[error("{projection}: no log says that it was made with this projection")]
     UnusedProjection {

@@ -3,9 +3,11 @@
 
 pub(crate) mod analyze;
 pub(crate) mod attack;
+pub(crate) mod bundle;
 
 use crate::error::analyze::AnalyzeError;
 use crate::error::attack::AttackError;
+use crate::error::bundle::BundleError;
 use crate::toy::ToyTextError;
 use gambeson_checker::CheckError;
 use gambeson_checker::StatisticsError;
@@ -200,6 +202,9 @@ pub enum Error {
     /// Inputs could not be attacked.
     #[error(transparent)]
     Attack(Box<AttackError>),
+    /// There is no bundle, or a file or folder is none.
+    #[error(transparent)]
+    Bundle(Box<BundleError>),
     /// A file of a network could not be read or written.
     #[error(transparent)]
     Convert(Box<ConvertError>),
@@ -293,6 +298,12 @@ impl From<AttackError> for Error {
     }
 }
 
+impl From<BundleError> for Error {
+    fn from(error: BundleError) -> Self {
+        Self::Bundle(Box::new(error))
+    }
+}
+
 impl From<ConvertError> for Error {
     fn from(error: ConvertError) -> Self {
         Self::Convert(Box::new(error))
@@ -309,6 +320,7 @@ impl Error {
         match self {
             Self::Data(error) => matches!(**error, DataError::Stopped),
             Self::Analyze(error) => matches!(**error, AnalyzeError::Stopped),
+            Self::Bundle(error) => matches!(**error, BundleError::Stopped),
             _ => false,
         }
     }
@@ -337,6 +349,7 @@ impl Error {
                 "estimation" => "n",
                 field => field,
             }),
+            Self::Smoothing(SmoothingParamsError::SequentialLimits { .. }) => Some("limits"),
             Self::Smoothing(SmoothingParamsError::Goal { what: "tolerance", .. }) => Some("tolerance"),
             Self::Smoothing(SmoothingParamsError::Goal { .. }) => Some("targets"),
             Self::Smoothing(SmoothingParamsError::NoGoal) => Some("sequential"),
@@ -354,6 +367,7 @@ impl Error {
             },
             Self::Attack(error) => error.field(),
             Self::Normalisation(_) | Self::NormalisedByCaller => Some("mean"),
+            Self::Bundle(error) => error.field(),
             _ => None,
         }
     }

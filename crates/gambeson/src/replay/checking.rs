@@ -9,7 +9,6 @@ use crate::event::{Event, ReplayProgress};
 use crate::smoothing::input;
 use gambeson_checker::FailureProbability;
 use gambeson_data::dataset::Dataset;
-use gambeson_learn::smoothed::SmoothedModel;
 use gambeson_lowrank::observe::Observer;
 use gambeson_smooth::record::{ONNX_RUNTIME, Record, Recorded};
 use gambeson_smooth::replay::{Finding, ReplayError, compare, examine, replay, tolerated};
@@ -40,9 +39,8 @@ impl Numbered<'_> {
 }
 
 /// A check under way.
-pub(super) struct Checking<'a, C> {
+pub(super) struct Checking<'a> {
     context: &'a Context,
-    model: &'a SmoothedModel<C>,
     data: &'a Dataset,
     sample: RecordSample,
     deadline: Option<Instant>,
@@ -54,10 +52,10 @@ pub(super) struct Checking<'a, C> {
     checked: RecordsCheck,
 }
 
-impl<'a, C> Checking<'a, C> {
+impl<'a> Checking<'a> {
     pub(super) fn new(
         context: &'a Context,
-        (model, data): (&'a SmoothedModel<C>, &'a Dataset),
+        data: &'a Dataset,
         params: &CheckRecordsParams,
         recorded: &'a Recorded<Record>,
         fresh: Option<u64>,
@@ -69,7 +67,13 @@ impl<'a, C> Checking<'a, C> {
         let numbered = |(path, line, record)| Numbered { file: several.then_some(path), line, record };
         let records = recorded.numbered().map(numbered).collect();
         let (sample, alpha) = (params.sample, recorded.run().common.alpha);
-        Self { context, model, data, sample, deadline, records, alpha, fresh, checked }
+        Self { context, data, sample, deadline, records, alpha, fresh, checked }
+    }
+
+    /// What needs no draws, and nothing else.
+    pub(super) fn examine(mut self, plan: &SmoothingPlan) -> Result<RecordsCheck, Error> {
+        self.checked.stopped = !self.examine_all(plan)?;
+        Ok(self.checked)
     }
 
     pub(super) fn run<S: DrawCounter>(mut self, mut counter: S) -> Result<RecordsCheck, Error>
@@ -106,7 +110,7 @@ impl<'a, C> Checking<'a, C> {
                 self.checked.findings.push(numbered.finding(reason));
                 continue;
             }
-            let findings = examine(plan, numbered.record, &input(self.data, index, self.model), classes)
+            let findings = examine(plan, numbered.record, &input(self.data, index), classes)
                 .map_err(|reason| Error::Replay { index, reason: Box::new(reason) })?;
             let findings = findings.iter().map(|it| numbered.finding(it.to_string()));
             self.checked.findings.extend(findings);
@@ -136,7 +140,7 @@ impl<'a, C> Checking<'a, C> {
                 break;
             }
             let record = numbered.record;
-            let row = input(self.data, record.index, self.model);
+            let row = input(self.data, record.index);
             let classes = self.data.classes().len();
             let found = self.observed(record, chosen.len(), |observer| {
                 replay(&mut *counter, record, &row, classes, observer)
@@ -180,7 +184,7 @@ impl<'a, C> Checking<'a, C> {
                 break;
             }
             let record = numbered.record;
-            let row = input(self.data, record.index, self.model);
+            let row = input(self.data, record.index);
             let found = self.observed(record, chosen.len(), |observer| {
                 compare(&mut *counter, record, &row, all, observer)
             })?;

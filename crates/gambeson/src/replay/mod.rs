@@ -4,7 +4,7 @@
 //! is checked of every record; draws are made again for some or all of them. Good ends are REDRAWN, where all draws were made
 //! again, SAMPLED, where those of some records were, and NOT REFUTED, where fresh draws do not contradict the records. Bad
 //! ends are REJECTED, where something is wrong, INCOMPLETE, where inputs planned have no record, and NOT REPRODUCED, where a
-//! few near-ties fell otherwise here and what is left proves less. None of them is PROVEN, the word for theorems about stored
+//! few near-ties fell otherwise here and what is left proves less, and NOT REDRAWN, where no draw was made again. None of them is PROVEN, the word for theorems about stored
 //! numbers: that draws are random is assumed.
 
 mod checking;
@@ -18,16 +18,16 @@ use checking::Checking;
 use gambeson_data::dataset::Dataset;
 use gambeson_learn::inputs::data_name;
 use gambeson_learn::smoothed::SmoothedModel;
+use gambeson_lowrank::projection::proven::ProvenProjection;
 use gambeson_smooth::classifier::{Classifier, ClassifierSpec};
 use gambeson_smooth::record::{Head, Record, RecordError, Recorded, Run};
 use gambeson_smooth::session::{Batch, BatchCallback, SessionParams};
 use gambeson_smooth::smoother::{Smoother, SmoothingParams, SmoothingPlan};
 pub use outcome::{BrokenLine, FreshComparison, RecordFinding, RecordsCheck, RecordsVerdict};
 pub use plan::NO_PROJECTION;
-use plan::{compare_run, smoothing};
+use plan::{compare_projection, compare_run, smoothing};
 pub use sample::{MissedForgery, RecordSample};
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Parameters of [`check_records`].
@@ -60,6 +60,31 @@ impl RecordFile {
         self.recorded.as_ref().ok().map(|recorded| recorded.head())
     }
 
+    /// The bytes of one file; `path` names it in errors.
+    pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
+        Self::of(Recorded::parse_unproven(path, bytes))
+    }
+
+    fn of(recorded: Result<Recorded<Record>, RecordError>) -> Result<Self, Error> {
+        let recorded = match recorded {
+            Ok(recorded) => Ok(Box::new(recorded)),
+            Err(
+                error @ (RecordError::Invalid { .. }
+                | RecordError::OtherRun { .. }
+                | RecordError::OtherSelection { .. }
+                | RecordError::NotSelected { .. }
+                | RecordError::Conflict { .. }),
+            ) => Err(error.to_string()),
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Self { recorded })
+    }
+
+    /// What the files say; none where they contradict each other.
+    pub(crate) fn recorded(&self) -> Option<&Recorded<Record>> {
+        self.recorded.as_deref().ok()
+    }
+
     /// The verdict on records that contradict themselves or each other: none where they do not.
     pub fn rejected(&self) -> Option<RecordsCheck> {
         let reason = self.recorded.as_ref().err()?;
@@ -70,18 +95,7 @@ impl RecordFile {
 
 /// Reads records to be checked, from one file or the shards of one plan.
 pub fn open_records(context: &Context, paths: &[PathBuf]) -> Result<RecordFile, Error> {
-    let recorded = match Recorded::read_unproven(paths, context.memory_limit()) {
-        Ok(recorded) => Ok(Box::new(recorded)),
-        Err(
-            error @ (RecordError::Invalid { .. }
-            | RecordError::OtherRun { .. }
-            | RecordError::OtherSelection { .. }
-            | RecordError::NotSelected { .. }
-            | RecordError::Conflict { .. }),
-        ) => Err(error.to_string()),
-        Err(error) => return Err(error.into()),
-    };
-    Ok(RecordFile { recorded })
+    RecordFile::of(Recorded::read_unproven(paths, context.memory_limit()))
 }
 
 /// Checks records with the model and the data that they are about ([`ModelParams::replaying`](crate::ModelParams::replaying)
@@ -96,8 +110,24 @@ pub fn check_records<C: Classifier>(
     params: &CheckRecordsParams,
 ) -> Result<RecordsCheck, Error> {
     context.run(|| {
-        let counter = |smoothing| Smoother::new(&model.classifier, Arc::clone(&model.space), smoothing);
+        let counter = |smoothing| Smoother::new(&model.classifier, model.space_for(data), smoothing);
         check(context, file, (model, data), params, |smoothing, check| check.run(&counter(smoothing)?))
+    })
+}
+
+/// What can be checked of records without drawing: everything but their draws.
+pub(crate) fn examine_records(
+    context: &Context,
+    file: &RecordFile,
+    model: &SmoothedModel<ClassifierSpec>,
+    data: &Dataset,
+    params: &CheckRecordsParams,
+) -> Result<RecordsCheck, Error> {
+    context.run(|| {
+        check(context, file, (model, data), params, |smoothing, check| {
+            let space = model.space_for(data);
+            check.examine(&SmoothingPlan::new(model.classifier.clone(), space, smoothing)?)
+        })
     })
 }
 
@@ -113,26 +143,45 @@ pub fn check_records_by<E: std::error::Error + Send + Sync + 'static>(
 ) -> Result<RecordsCheck, Error> {
     let pool = Some(context.pool()?);
     check(context, file, (model, data), params, |smoothing, check| {
-        let plan = SmoothingPlan::new(model.classifier.clone(), Arc::clone(&model.space), smoothing)?;
+        let plan = SmoothingPlan::new(model.classifier.clone(), model.space_for(data), smoothing)?;
         check.run(BatchCallback::new(plan, SessionParams { pool, ..session.clone() }, classify))
     })
 }
 
-/// What needs no draws first; `draw` makes them.
-fn check<C>(
+/// What can be checked of records without the data: that counts prove classes and radii, and the projection κ and s.
+pub(crate) fn check_counts(
     context: &Context,
     file: &RecordFile,
-    (model, data): (&SmoothedModel<C>, &Dataset),
+    projection: Option<&ProvenProjection>,
     params: &CheckRecordsParams,
-    draw: impl FnOnce(SmoothingParams, Checking<'_, C>) -> Result<RecordsCheck, Error>,
 ) -> Result<RecordsCheck, Error> {
-    let started = Instant::now();
-    let recorded = match (&file.recorded, file.rejected()) {
-        (Ok(recorded), _) => recorded,
-        (Err(_), rejected) => return Ok(rejected.unwrap_or_default()),
-    };
-    let (head, run) = (recorded.head(), recorded.run());
-    let plan = head.plan_digest().map_err(|reason| Error::Encoding { reason })?;
+    let Some(recorded) = file.recorded() else { return Ok(file.rejected().unwrap_or_default()) };
+    context.run(|| {
+        let inputs = recorded.head().selection.inputs;
+        let mut checked = begun(recorded, params, usize::try_from(inputs).unwrap_or(usize::MAX))?;
+        checked.findings.extend(compare_projection(recorded.run(), projection).map(RecordFinding::whole_run));
+        for (_, line, record) in recorded.numbered() {
+            if let Err(problem) = record.check_claim() {
+                checked.findings.push(RecordFinding {
+                    file: None,
+                    line: Some(line),
+                    index: Some(record.index),
+                    reason: problem.to_string(),
+                });
+            }
+        }
+        checked.conclude(recorded, recorded.run().common.data.clone())?;
+        Ok(checked)
+    })
+}
+
+/// A check of which nothing but the plan is known.
+fn begun(
+    recorded: &Recorded<Record>,
+    params: &CheckRecordsParams,
+    inputs: usize,
+) -> Result<RecordsCheck, Error> {
+    let plan = recorded.head().plan_digest().map_err(|reason| Error::Encoding { reason })?;
     let mut checked = RecordsCheck {
         records: recorded.len(),
         missing: recorded.missing(),
@@ -143,23 +192,38 @@ fn check<C>(
             .iter()
             .map(|(path, line)| BrokenLine { file: path.display().to_string(), line: *line })
             .collect(),
-        inputs: data.len(),
+        inputs,
         plan,
-        nonce: run.common.nonce,
+        nonce: recorded.run().common.nonce,
         ..RecordsCheck::default()
     };
     if let Some(wanted) = params.plan.as_deref().filter(|wanted| *wanted != checked.plan) {
         let reason = format!("the digest of its plan is {}, not {wanted}", checked.plan);
         checked.findings.push(RecordFinding::whole_run(reason));
     }
+    Ok(checked)
+}
+
+/// What needs no draws first; `draw` makes them.
+fn check<C>(
+    context: &Context,
+    file: &RecordFile,
+    (model, data): (&SmoothedModel<C>, &Dataset),
+    params: &CheckRecordsParams,
+    draw: impl FnOnce(SmoothingParams, Checking<'_>) -> Result<RecordsCheck, Error>,
+) -> Result<RecordsCheck, Error> {
+    let started = Instant::now();
+    let recorded = match (&file.recorded, file.rejected()) {
+        (Ok(recorded), _) => recorded,
+        (Err(_), rejected) => return Ok(rejected.unwrap_or_default()),
+    };
+    let (head, run) = (recorded.head(), recorded.run());
+    let mut checked = begun(recorded, params, data.len())?;
     compare_run(head, model, data, &mut checked)?;
     if run.dimension == model.space.input_dim() as u64 {
         let fresh = params.nonce.filter(|&nonce| Some(nonce) != run.common.nonce || !checked.seed_derived);
         let smoothing = smoothing(run, (model, data), fresh, params.batch)?;
-        checked = draw(
-            smoothing,
-            Checking::new(context, (model, data), params, recorded, fresh, checked, started),
-        )?;
+        checked = draw(smoothing, Checking::new(context, data, params, recorded, fresh, checked, started))?;
     } // else there is nothing that could be drawn
     checked.conclude(recorded, data_name(data))?;
     checked.seconds = started.elapsed().as_secs_f64();

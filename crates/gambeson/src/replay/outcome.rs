@@ -20,7 +20,7 @@ pub struct RecordFinding {
 }
 
 impl RecordFinding {
-    pub(super) fn whole_run(reason: String) -> Self {
+    pub(crate) fn whole_run(reason: String) -> Self {
         Self { file: None, line: None, index: None, reason }
     }
 }
@@ -46,6 +46,8 @@ pub enum RecordsVerdict {
     NotRefuted,
     /// Nothing is wrong with the records, but draws made here prove less; or none was made before the check was stopped.
     NotReproduced,
+    /// Nothing is wrong with what was looked at, but no draw was made again.
+    NotRedrawn,
     /// Inputs planned have no record.
     Incomplete,
     /// Something is wrong.
@@ -61,6 +63,7 @@ impl RecordsVerdict {
             Self::Sampled => "SAMPLED",
             Self::NotRefuted => "NOT REFUTED",
             Self::NotReproduced => "NOT REPRODUCED",
+            Self::NotRedrawn => "NOT REDRAWN",
             Self::Incomplete => "INCOMPLETE",
             Self::Rejected => "REJECTED",
         }
@@ -141,6 +144,14 @@ pub struct FreshComparison {
 }
 
 impl RecordsCheck {
+    /// Rejects the records for what was found elsewhere.
+    pub(crate) fn reject(&mut self, findings: impl IntoIterator<Item = String>) {
+        self.findings.extend(findings.into_iter().map(RecordFinding::whole_run));
+        if !self.findings.is_empty() {
+            (self.verdict, self.claim) = (RecordsVerdict::Rejected, None);
+        }
+    }
+
     /// Whether nothing speaks against the records, and all that was asked for was done.
     pub fn passed(&self) -> bool {
         self.verdict.is_good() && !self.stopped
@@ -152,8 +163,10 @@ impl RecordsCheck {
             RecordsVerdict::Rejected
         } else if self.missing > 0 {
             RecordsVerdict::Incomplete
-        } else if !self.not_reproduced.is_empty() || self.checked == 0 {
+        } else if !self.not_reproduced.is_empty() || self.checked == 0 && self.stopped {
             RecordsVerdict::NotReproduced
+        } else if self.checked == 0 {
+            RecordsVerdict::NotRedrawn
         } else if self.fresh.is_some() {
             RecordsVerdict::NotRefuted
         } else if self.checked == self.records {
@@ -164,7 +177,7 @@ impl RecordsCheck {
         if self.verdict == RecordsVerdict::Rejected || !self.examined {
             return Ok(());
         }
-        if self.checked < self.records {
+        if (1..self.records).contains(&self.checked) {
             self.missed = missed(self.records as u64, self.checked as u64);
         }
         let (head, plan) = (recorded.head(), self.plan.clone());

@@ -7,6 +7,7 @@ use gambeson_data::dataset::Dataset;
 use gambeson_learn::inputs::data_parts;
 use gambeson_learn::runtime::Runtime;
 use gambeson_learn::smoothed::SmoothedModel;
+use gambeson_lowrank::projection::proven::ProvenProjection;
 use gambeson_smooth::noise::Grid;
 use gambeson_smooth::record::{Head, Run};
 use gambeson_smooth::smoother::SmoothingParams;
@@ -74,6 +75,7 @@ pub(super) fn smoothing<C>(
         selection: run.n0,
         estimation: common.n,
         failure: FailureProbability::new(common.alpha).map_err(|reason| Error::field_of("alpha", reason))?,
+        limits: Some(run.limits),
         batch: batch.unwrap_or(own),
         seed,
         grid_exponent: Some(common.grid.exponent),
@@ -101,10 +103,15 @@ fn mismatches<C>(run: &Run, model: &SmoothedModel<C>, data: &Dataset) -> Vec<Str
     // Both runtimes compute the network, but not to the same last place.
     let runtime = |name: Option<&str>| name.unwrap_or("none").to_owned();
     differ("runtime", &runtime(common.runtime.as_deref()), &runtime(model.runtime.map(Runtime::name)));
-    match (&common.projection, &model.projection) {
-        (None, None) => {}
-        (Some(_), None) => found.push(NO_PROJECTION.to_owned()),
-        (_, Some(proven)) => found.extend(run.check_projection(proven).err().map(|error| error.to_string())),
-    }
+    found.extend(compare_projection(run, model.projection.as_ref()));
     found
+}
+
+/// Why a run was not made in the coordinates of a projection, if it was not.
+pub(super) fn compare_projection(run: &Run, projection: Option<&ProvenProjection>) -> Option<String> {
+    match (&run.common.projection, projection) {
+        (None, None) => None,
+        (Some(_), None) => Some(NO_PROJECTION.to_owned()),
+        (_, Some(proven)) => run.check_projection(proven).err().map(|error| error.to_string()),
+    }
 }

@@ -18,7 +18,6 @@ use gambeson_smooth::smoother::{DrawCounter, Smoother, SmoothingPlan, default_ta
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 
 /// Records of the inputs asked for, and what they come to.
 #[derive(Clone, Debug)]
@@ -84,7 +83,7 @@ pub fn certify<C: Classifier>(
 ) -> Result<CertifiedRun, Error> {
     context.run(|| {
         let job = certification(context, model, data, params)?;
-        let space = Arc::clone(&model.space);
+        let space = model.space_for(data);
         let smoother = Smoother::new(&model.classifier, space, job.job.smoothing.clone())?;
         job.run(&smoother)
     })
@@ -102,7 +101,7 @@ pub fn certify_by<E: std::error::Error + Send + Sync + 'static>(
 ) -> Result<CertifiedRun, Error> {
     let pool = Some(context.pool()?);
     let job = certification(context, model, data, params)?;
-    let space = Arc::clone(&model.space);
+    let space = model.space_for(data);
     let plan = SmoothingPlan::new(model.classifier.clone(), space, job.job.smoothing.clone())?;
     job.run(BatchCallback::new(plan, SessionParams { pool, ..session.clone() }, classify))
 }
@@ -129,11 +128,14 @@ pub fn plan_certification<C: Classifier>(
 ) -> Result<CertificationPlan, Error> {
     context.run(|| {
         let CertifyJob { job, .. } = certification(context, model, data, params)?;
-        let space = Arc::clone(&model.space);
+        let space = model.space_for(data);
         let plan = SmoothingPlan::new(ClassifierSpec::of(&model.classifier), space, job.smoothing.clone())?;
         let head = certification_head(&plan, &job.run)?;
         if let Some(out) = &job.params.out {
-            RecordLog::open_to_append(out, &head, context.memory_limit())?;
+            let (log, _) = RecordLog::open_to_append(out, &head, context.memory_limit())?;
+            if let Some(line) = log.cut_off() {
+                let _ = context.tell_cut_off(out, line); // nothing is left to be ended
+            }
         }
         Ok(CertificationPlan {
             plan: plan_digest(&head)?,
@@ -164,6 +166,7 @@ fn certification<'a, C>(
     let mut job = Job::new(context, model, data, &params.draws)?;
     job.smoothing.selection = params.n0;
     job.smoothing.estimation = params.n;
+    job.smoothing.limits = params.limits;
     job.smoothing.extended_from = earlier.as_ref().map(|earlier| earlier.last);
     job.smoothing.goal = params.sequential.clone().map(|goal| {
         if goal.targets.is_empty() && goal.tolerance.is_none() {

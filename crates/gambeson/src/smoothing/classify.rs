@@ -71,9 +71,9 @@ pub fn classify<C: Classifier>(
             let late = params.time_limit.is_some_and(|limit| started.elapsed() >= limit);
             if late { ControlFlow::Break(()) } else { told }
         };
-        let values = |index: u64| input(data, index, model).values;
+        let (space, values) = (model.space_for(data), |index: u64| input(data, index).values);
         let answers =
-            classify_inputs(&model.classifier, &model.space, params.batch, &indices, values, &mut observer)
+            classify_inputs(&model.classifier, &space, params.batch, &indices, values, &mut observer)
                 .map_err(|reason| Error::Classify(Box::new(reason)))?;
         let seconds = started.elapsed().as_secs_f64();
         Ok(answers.map(|answers| CleanAnswers::new(model, data, indices, &answers, seconds)))

@@ -1,5 +1,6 @@
 //! Parameters of certification and prediction.
 
+use gambeson_smooth::limit::LimitRule;
 use gambeson_smooth::selection::InputSelection;
 use gambeson_smooth::sequential::Goal;
 use std::path::PathBuf;
@@ -65,6 +66,9 @@ pub struct CertifyParams {
     pub n0: u64,
     /// Draws that are counted; at most, if `sequential` is given.
     pub n: u64,
+    /// Limits on the probabilities of classes. `None`: one or two limits for each input, chosen by its selection draws; one if
+    /// `sequential` is given.
+    pub limits: Option<LimitRule>,
     /// When to stop before n draws: without targets and a tolerance, when the radii 0, sigma, 2 sigma and 3 sigma (in the
     /// coordinates of the noise) are certified or out of reach. `None`: never.
     pub sequential: Option<Goal>,
@@ -75,7 +79,8 @@ pub struct CertifyParams {
 impl CertifyParams {
     /// 100 draws to select and 100,000 to count, and the defaults of [`DrawParams`].
     pub fn new(sigma: f64) -> Self {
-        Self { draws: DrawParams::new(sigma), n0: 100, n: 100_000, sequential: None, extend: None }
+        let (draws, n) = (DrawParams::new(sigma), 100_000);
+        Self { draws, n0: 100, n, limits: None, sequential: None, extend: None }
     }
 }
 

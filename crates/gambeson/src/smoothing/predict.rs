@@ -15,7 +15,6 @@ use gambeson_smooth::session::{Batch, BatchCallback, SessionParams};
 use gambeson_smooth::smoother::{DrawCounter, Smoother, SmoothingPlan};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Predictions for the inputs asked for, and what they come to.
 #[derive(Clone, Debug)]
@@ -69,7 +68,7 @@ pub fn predict<C: Classifier>(
 ) -> Result<PredictedRun, Error> {
     context.run(|| {
         let job = prediction(context, model, data, params)?;
-        let smoother = Smoother::new(&model.classifier, Arc::clone(&model.space), job.smoothing.clone())?;
+        let smoother = Smoother::new(&model.classifier, model.space_for(data), job.smoothing.clone())?;
         run(&job, &smoother)
     })
 }
@@ -85,7 +84,7 @@ pub fn predict_by<E: std::error::Error + Send + Sync + 'static>(
 ) -> Result<PredictedRun, Error> {
     let pool = Some(context.pool()?);
     let job = prediction(context, model, data, params)?;
-    let plan = SmoothingPlan::new(model.classifier.clone(), Arc::clone(&model.space), job.smoothing.clone())?;
+    let plan = SmoothingPlan::new(model.classifier.clone(), model.space_for(data), job.smoothing.clone())?;
     run(&job, BatchCallback::new(plan, SessionParams { pool, ..session.clone() }, classify))
 }
 

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::event::Event;
 use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_data::dataset::Dataset;
-use gambeson_learn::inputs::row_for;
+use gambeson_learn::inputs::row;
 use gambeson_learn::smoothed::SmoothedModel;
 use gambeson_lowrank::observe::Observer;
 use gambeson_smooth::record::Entry;
@@ -78,7 +78,7 @@ impl<'a, C> Job<'a, C> {
 
     /// Input `index`, one of those asked for.
     pub(super) fn row(&self, index: u64) -> Row {
-        input(self.data, index, self.model)
+        input(self.data, index)
     }
 
     pub(super) fn observer(&self) -> Limited<'a> {
@@ -109,9 +109,9 @@ impl<'a, C> Job<'a, C> {
     }
 }
 
-/// Input `index` of a data set, in the units of a model.
-pub(crate) fn input<C>(data: &Dataset, index: u64, model: &SmoothedModel<C>) -> Row {
-    row_for(data, usize::try_from(index).unwrap_or(usize::MAX), &model.space) // an index of the data
+/// Input `index` of a data set, as stored.
+pub(crate) fn input(data: &Dataset, index: u64) -> Row {
+    row(data, usize::try_from(index).unwrap_or(usize::MAX)) // an index of the data
 }
 
 /// Hands progress on; ends the run when the interrupt, the observer or the time limit says so.

@@ -1,9 +1,17 @@
 //! The tables of Cohen et al., which other programs read: tab-separated, −1 for an abstention.
+//!
+//! Nothing in them says who wrote them. Readers take the first line for the names of the columns (pandas by name, others by
+//! place) and every other line for an input, so that a comment, a further column or a further line would be read as data.
+//! A table of ours is therefore no different from a log of Cohen's program, and no existing file is overwritten unasked.
 
 use gambeson_report::decimal::down;
-use gambeson_report::mark::{CERTIFIED, PREDICTED};
 use gambeson_smooth::record::{PredictionRecord, Record};
 use std::fmt::Write;
+
+/// The columns of certificates.
+const CERTIFIED: &str = "idx\tlabel\tpredict\tradius\tcorrect\ttime";
+/// The columns of predictions.
+const PREDICTED: &str = "idx\tlabel\tpredict\tcorrect\ttime";
 
 /// `idx label predict radius correct time`, the radius in ℓ2 and cut off after four significant digits.
 pub(super) fn certified<'a>(records: impl Iterator<Item = &'a Record>) -> String {

@@ -27,6 +27,15 @@ fn two_logs() -> (tempfile::TempDir, Vec<PathBuf>) {
     (folder, logs.to_vec())
 }
 
+/// A log of so many inputs with a radius of 0.3, of which the first are correct.
+fn certificates(folder: &tempfile::TempDir, name: &str, correct: u32, inputs: u32) -> PathBuf {
+    let class = |at: u32| u32::from(at < correct);
+    let lines: String = (0..inputs).map(|at| format!("{at}\t1\t{0}\t0.3\t{0}\t1\n", class(at))).collect();
+    let path = folder.path().join(name).with_extension("tsv");
+    std::fs::write(&path, format!("idx\tlabel\tpredict\tradius\tcorrect\ttime\n{lines}")).expect("written");
+    path
+}
+
 #[test]
 fn two_logs_are_analysed() {
     let (_folder, logs) = two_logs();
@@ -69,6 +78,48 @@ fn two_logs_are_analysed() {
     assert!(table.contains("| b | 4 | 0.75* | 0.00 | 0.15 | 0.25 |"), "{table}");
     assert!(found.csv().starts_with("source,images,acr,abstained,0,0.25\n"), "{}", found.csv());
     assert_eq!(found.figure().expect("a figure").panels[0].series.len(), 3, "two logs and the envelope");
+}
+
+/// Among logs that show the same accuracy none is the best alone, whatever its further digits.
+#[test]
+fn all_that_tie_for_the_best_are_marked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let logs = [("a", 500), ("b", 704), ("c", 703), ("d", 704)];
+    let logs = logs.map(|(name, correct)| certificates(&folder, name, correct, 1000));
+    let radii = Some(vec![0.0.into(), 0.25.into(), 0.5.into()]);
+    let params = AnalyzeParams { radii, envelope: true, ..AnalyzeParams::default() };
+    let found = analyze(&context(), &logs, &params).expect("an analysis");
+    let stars = |digits| -> Vec<Vec<bool>> {
+        let table = found.tables(digits)[0].markdown();
+        let rows = ["a", "b", "c", "d", "envelope"].map(|name| {
+            let row = table.lines().find(|line| line.starts_with(&format!("| {name} |"))).expect("a row");
+            row.split('|').skip(3).take(3).map(|cell| cell.trim().ends_with('*')).collect()
+        });
+        rows.to_vec()
+    };
+    let (all, none, tied) = (vec![true; 3], vec![false; 3], vec![false, false, true]);
+    assert_eq!(stars(3), [&tied, &all, &tied, &all, &none].map(Clone::clone));
+    assert_eq!(stars(2), [&tied, &all, &all, &all, &none].map(Clone::clone), "0.70 three times");
+    // Data have the first of equals.
+    let Some(AnalysisRecord::Envelope(best)) = found.records().pop() else { panic!("an envelope") };
+    assert_eq!(best.best, [&logs[1], &logs[1], &logs[0]].map(|path| path.display().to_string()));
+}
+
+/// The interval is for all inputs, so that it lies around the difference; its ends are rounded outwards.
+#[test]
+fn the_interval_of_two_logs_lies_around_their_difference() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let logs = [("a", 324), ("b", 300)].map(|(name, correct)| certificates(&folder, name, correct, 500));
+    let params =
+        AnalyzeParams { radii: Some(vec![0.0.into(), 0.5.into()]), paired: true, ..AnalyzeParams::default() };
+    let found = analyze(&context(), &logs, &params).expect("an analysis");
+    let [paired, none] = found.paired().expect("asked for") else { panic!("two radii") };
+    assert_eq!((paired.first, paired.second, paired.difference), (24, 0, 0.048));
+    assert!(paired.interval.0 < 0.033 && paired.interval.1 > 0.07, "{paired:?}");
+    assert!(none.interval.0 < 0.0 && none.interval.1 > 0.0, "{none:?}");
+    let table = found.tables(3).pop().expect("a table").markdown();
+    assert!(table.contains("| +0.048 | +0.032 | +0.071 |"), "{table}");
+    assert!(table.contains("| +0.000 | -0.008 | +0.008 |"), "{table}");
 }
 
 #[test]

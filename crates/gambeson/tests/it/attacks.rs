@@ -6,6 +6,7 @@ use gambeson::{
     Context, DataParams, Dataset, Error, Event, InputSelection, MemoryLimit, WhiteBoxModel, WhiteBoxParams,
     attack, attack_figure, certify, open_certified, open_data, open_white_box,
 };
+use gambeson_smooth::record::{DigestedRun, Run};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -114,6 +115,11 @@ fn certified_inputs_are_attacked_at_their_radii() {
     };
     let other = refused(&of(&inputs, 0.25));
     assert!(matches!(other, AttackError::OtherRun { what: "sigma", .. }), "{other}");
+    let mut changed = inputs.clone();
+    let run = Run { dimension: 1, ..(**changed.records[0].run).clone() };
+    changed.records[0].run = DigestedRun::new(run).expect("JSON");
+    let other = refused(&of(&changed, SIGMA));
+    assert!(matches!(other, AttackError::OtherRun { what: "number of coordinates", .. }), "{other}");
     let nothing = refused(&AttackParams {
         inputs: InputSelection { stop: Some(2), start: 1, ..every(1) },
         ..of(&inputs, SIGMA)

@@ -4,10 +4,14 @@
 mod analyze;
 /// Attacks, stopped ones too.
 mod attacks;
+/// Bundles: made, checked, forged.
+mod bundle;
 /// Records checked: verdicts, claims, limits of time.
 mod checks;
 /// Threads, memory, interruption.
 mod contexts;
+/// What l_inf radii without a projection rest on.
+mod dimensions;
 /// Data sets, projections and networks as files.
 mod files;
 /// Results as data.

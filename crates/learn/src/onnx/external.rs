@@ -39,32 +39,58 @@ pub(crate) struct WholeGraph {
     pub(crate) sha256: String,
 }
 
-/// Reads what a graph refers to. `bytes` are those of the file at `path`.
-pub(crate) fn whole_graph(path: &Path, bytes: Vec<u8>, memory: MemoryLimit) -> Result<WholeGraph, OnnxError> {
-    let own = sha256(&bytes);
-    let locations =
-        locations(&bytes).map_err(|reason| OnnxError::Broken { path: path.to_path_buf(), reason })?;
-    if locations.is_empty() {
-        return Ok(WholeGraph { bytes, sha256: own });
-    }
-    let mut files = BTreeMap::new();
-    let mut all = own;
-    for location in locations {
+/// Reads what a graph refers to, by the names that it has for these files. `bytes` are those of the file at `path`.
+pub(crate) fn external_content(
+    path: &Path,
+    bytes: &[u8],
+    memory: MemoryLimit,
+) -> Result<BTreeMap<String, Vec<u8>>, OnnxError> {
+    let read = |location: String| {
         let file = place(path, &location)?;
-        let content =
-            read_regular(&file, memory).map_err(|reason| OnnxError::Read { path: file.clone(), reason })?;
-        all.push('\n');
-        all.push_str(&sha256(location.as_bytes()));
-        all.push_str(&sha256(&content));
-        files.insert(location, (file, content));
+        let content = read_regular(&file, memory).map_err(|reason| OnnxError::Read { path: file, reason })?;
+        Ok((location, content))
+    };
+    let locations =
+        locations(bytes).map_err(|reason| OnnxError::Broken { path: path.to_path_buf(), reason })?;
+    locations.into_iter().map(read).collect()
+}
+
+/// The hash of a graph and of all that it refers to.
+pub(crate) fn graph_sha256(bytes: &[u8], external: &BTreeMap<String, Vec<u8>>) -> String {
+    let own = sha256(bytes);
+    let others = external
+        .iter()
+        .map(|(location, content)| format!("\n{}{}", sha256(location.as_bytes()), sha256(content)));
+    sha256(others.fold(own, |all, other| all + &other).as_bytes())
+}
+
+/// Puts what a graph refers to into it. `path` names it in errors.
+pub(crate) fn whole_graph(
+    path: &Path,
+    bytes: Vec<u8>,
+    external: &BTreeMap<String, Vec<u8>>,
+) -> Result<WholeGraph, OnnxError> {
+    let broken = |reason| OnnxError::Broken { path: path.to_path_buf(), reason };
+    let locations = locations(&bytes).map_err(broken)?;
+    if locations.is_empty() {
+        let sha256 = sha256(&bytes);
+        return Ok(WholeGraph { bytes, sha256 });
     }
-    let mut inside = Inside { files: &files, problem: None };
-    let joined =
-        inside.model(&bytes).map_err(|reason| OnnxError::Broken { path: path.to_path_buf(), reason })?;
-    if let Some((tensor, file)) = inside.problem {
+    if let Some(missing) = locations.iter().find(|location| !external.contains_key(*location)) {
+        let reason = std::io::Error::new(std::io::ErrorKind::NotFound, "the graph refers to it");
+        return Err(OnnxError::Read { path: PathBuf::from(missing), reason });
+    }
+    let mut inside = Inside { files: external, problem: None };
+    let joined = inside.model(&bytes).map_err(broken)?;
+    if let Some((tensor, location)) = inside.problem {
+        let file = folder_of(path).join(location);
         return Err(OnnxError::External { path: path.to_path_buf(), tensor, file });
     }
-    Ok(WholeGraph { bytes: joined, sha256: sha256(all.as_bytes()) })
+    Ok(WholeGraph { bytes: joined, sha256: graph_sha256(&bytes, external) })
+}
+
+fn folder_of(graph: &Path) -> &Path {
+    graph.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Weights are read from files only: a pipe may have no end.
@@ -104,7 +130,7 @@ fn place(graph: &Path, location: &str) -> Result<PathBuf, OnnxError> {
     if !inside || location.is_empty() {
         return Err(refused());
     }
-    let folder = graph.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(graph);
     let file = folder.join(relative);
     // A link may leave the folder too.
     match (file.canonicalize(), folder.canonicalize()) {
@@ -172,20 +198,20 @@ impl External {
 
 /// Puts bytes into tensors.
 struct Inside<'a> {
-    files: &'a BTreeMap<String, (PathBuf, Vec<u8>)>,
+    files: &'a BTreeMap<String, Vec<u8>>,
     /// The first tensor whose bytes are not in its file.
-    problem: Option<(String, PathBuf)>,
+    problem: Option<(String, String)>,
 }
 
 impl Inside<'_> {
     fn model(&mut self, model: &[u8]) -> Result<Vec<u8>, WireError> {
         walk(Part::Model, Message::whole(model), 0, &mut |tensor| {
             let Some(external) = External::of(tensor)? else { return Ok(None) };
-            let Some((file, content)) = self.files.get(&external.location) else { return Ok(None) };
+            let Some(content) = self.files.get(&external.location) else { return Ok(None) };
             let Some(bytes) = external.bytes(content) else {
                 let name = tensor.bytes_of(TENSOR_NAME)?.map_or(&[][..], |name| name.bytes);
                 let name = String::from_utf8_lossy(name).into_owned();
-                self.problem.get_or_insert((name, file.clone()));
+                self.problem.get_or_insert((name, external.location));
                 return Ok(None);
             };
             let mut own = tensor.rewritten(|field| {
@@ -292,8 +318,7 @@ mod tests {
             for elsewhere in [1, (1 << 32) + 1] {
                 let model = within(place, tensor("w.bin", elsewhere));
                 assert_eq!(locations(&model), Ok(vec!["w.bin".to_owned()]), "{place:?}");
-                let files =
-                    BTreeMap::from([("w.bin".to_owned(), (PathBuf::from("w.bin"), vec![1, 2, 3, 4]))]);
+                let files = BTreeMap::from([("w.bin".to_owned(), vec![1, 2, 3, 4])]);
                 let mut inside = Inside { files: &files, problem: None };
                 let joined = inside.model(&model).expect("a model");
                 assert_eq!(joined, within(place, bytes_field(TENSOR_RAW, &[1, 2, 3, 4])), "{place:?}");

@@ -33,7 +33,7 @@ mod wire;
 
 pub use error::{LibraryProblem, OnnxError};
 pub use external::external_files;
-pub(crate) use external::{WholeGraph, whole_graph};
+pub(crate) use external::{WholeGraph, external_content, graph_sha256, whole_graph};
 pub(crate) use input::{declared_dimensions, image_shape};
 pub use model::{Batching, OnnxModel};
 pub(crate) use normalisation::affine;

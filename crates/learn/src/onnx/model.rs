@@ -2,7 +2,7 @@
 
 use super::batch::{has_graph, with_free_batch};
 use super::error::OnnxError;
-use super::external::{WholeGraph, whole_graph};
+use super::external::{WholeGraph, external_content, whole_graph};
 use super::input::{concrete, image_shape, input_of};
 use super::library::environment;
 use super::normalisation::Normalisation;
@@ -14,6 +14,7 @@ use gambeson_smooth::input_map::{Affine, InputMap, InputMapError, Layout};
 use ort::session::Session;
 use ort::session::builder::GraphOptimizationLevel;
 use ort::value::TensorRef;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -70,8 +71,20 @@ impl OnnxModel {
         if !has_graph(&bytes).map_err(broken)? {
             return Err(OnnxError::NotOnnx { path: path.to_path_buf() });
         }
-        let WholeGraph { bytes, sha256 } = whole_graph(path, bytes, memory)?;
-        let bytes = in_single_precision(&bytes).map_err(broken)?.unwrap_or(bytes);
+        let external = external_content(path, &bytes, memory)?;
+        Self::of_graph(path, &whole_graph(path, bytes, &external)?, data, normalisation, threads)
+    }
+
+    /// The same for a graph with all its weights in it; `path` names it in errors.
+    pub(crate) fn of_graph(
+        path: &Path,
+        WholeGraph { bytes, sha256 }: &WholeGraph,
+        data: Shape,
+        normalisation: Option<Normalisation>,
+        threads: usize,
+    ) -> Result<Self, OnnxError> {
+        let broken = |reason| OnnxError::Broken { path: path.to_path_buf(), reason };
+        let bytes = in_single_precision(bytes).map_err(broken)?.map_or(Cow::Borrowed(&**bytes), Cow::Owned);
         let session = open(path, &bytes)?;
         let (name, dims) = input_of(path, &session)?;
         let (shape, layout) = image_shape(&dims, data).ok_or_else(|| OnnxError::InputShape {
@@ -88,7 +101,7 @@ impl OnnxModel {
         };
         let mut model = Self {
             path: path.to_path_buf(),
-            sha256,
+            sha256: sha256.clone(),
             shape,
             layout,
             dims: concrete(&dims[1..], shape, layout),
@@ -107,7 +120,7 @@ impl OnnxModel {
                 model.classes = exact.len() / (3 * rows);
                 if let Some(rewritten) = model.rewritten(&graph, &name, rows, &probe, &exact) {
                     worker = open(path, &rewritten)?;
-                    (graph, model.batching) = (rewritten, Batching::Rewritten);
+                    (graph, model.batching) = (Cow::Owned(rewritten), Batching::Rewritten);
                 }
             }
             Batching::Free | Batching::Rewritten => {

@@ -1,6 +1,7 @@
 //! From a file to a classifier.
 
 use super::agree::compare;
+use super::content::NetworkContent;
 use super::error::RuntimeError;
 use super::model::{NetworkModel, RuntimeChoice};
 use super::own::OwnModel;
@@ -52,16 +53,23 @@ pub struct LoadedModel {
 
 /// Loads a gambeson network, a state dict of PyTorch, or an ONNX graph; the format is detected from the content.
 pub fn load(path: &Path, params: &LoadParams) -> Result<LoadedModel, RuntimeError> {
-    let bytes = params
-        .memory
-        .read_file(path)
-        .map_err(|reason| RuntimeError::Onnx(OnnxError::Read { path: path.to_path_buf(), reason }))?;
-    let loaded = match NetworkFormat::detect(path, &bytes) {
-        Ok(NetworkFormat::Onnx) => graph(path, whole_graph(path, bytes, params.memory)?, params)?,
+    load_content(path, NetworkContent::read(path, params.memory)?, params)
+}
+
+/// The same for what was read already; `path` names it in errors.
+pub fn load_content(
+    path: &Path,
+    content: NetworkContent,
+    params: &LoadParams,
+) -> Result<LoadedModel, RuntimeError> {
+    let loaded = match content.format(path) {
+        Ok(NetworkFormat::Onnx) => {
+            graph(path, &whole_graph(path, content.bytes, &content.external)?, params)?
+        }
         Ok(_) if params.runtime == RuntimeChoice::Onnx => {
             return Err(RuntimeError::NotGraph { path: path.to_path_buf() });
         }
-        Ok(_) => network(path, &bytes, params)?,
+        Ok(_) => network(path, &content.bytes, params)?,
         Err(reason) => return Err(RuntimeError::Format { path: path.to_path_buf(), reason }),
     };
     if loaded.model.classes() < 2 {
@@ -92,10 +100,11 @@ fn network(path: &Path, bytes: &[u8], params: &LoadParams) -> Result<LoadedModel
 }
 
 /// An ONNX graph.
-fn graph(path: &Path, whole: WholeGraph, params: &LoadParams) -> Result<LoadedModel, RuntimeError> {
+fn graph(path: &Path, whole: &WholeGraph, params: &LoadParams) -> Result<LoadedModel, RuntimeError> {
     let WholeGraph { bytes, sha256 } = whole;
-    let onnx =
-        || OnnxModel::load(path, params.data, params.normalisation.clone(), params.memory, params.threads);
+    let by_threads =
+        |threads| OnnxModel::of_graph(path, whole, params.data, params.normalisation.clone(), threads);
+    let onnx = || by_threads(params.threads);
     let by_onnx = |model: OnnxModel, unsupported| LoadedModel {
         sha256: model.sha256().to_owned(),
         shape: model.shape(),
@@ -106,7 +115,7 @@ fn graph(path: &Path, whole: WholeGraph, params: &LoadParams) -> Result<LoadedMo
     if params.runtime == RuntimeChoice::Onnx {
         return Ok(by_onnx(onnx()?, None));
     }
-    let (imported, layout) = match imported(path, &bytes, params.data)? {
+    let (imported, layout) = match imported(path, bytes, params.data)? {
         Ok(imported) => imported,
         Err(reason) if params.runtime == RuntimeChoice::Own => {
             return Err(RuntimeError::Unsupported { path: path.to_path_buf(), reason });
@@ -137,7 +146,7 @@ fn graph(path: &Path, whole: WholeGraph, params: &LoadParams) -> Result<LoadedMo
     let model = own(path, &imported.architecture, &imported.weights, maps, layout, params.memory)?;
     let mut not_compared = None;
     if params.runtime == RuntimeChoice::Auto {
-        match OnnxModel::load(path, params.data, params.normalisation.clone(), params.memory, 1) {
+        match by_threads(1) {
             Ok(other) => compare(path, &model, inner.as_deref(), &other)?,
             // Nothing to compare with.
             Err(OnnxError::NoLibrary | OnnxError::Library { .. }) => {}
@@ -148,7 +157,7 @@ fn graph(path: &Path, whole: WholeGraph, params: &LoadParams) -> Result<LoadedMo
     }
     let shape = model.shape();
     let model = NetworkModel::Own(Box::new(model));
-    Ok(LoadedModel { model, sha256, shape, unsupported: None, not_compared })
+    Ok(LoadedModel { model, sha256: sha256.clone(), shape, unsupported: None, not_compared })
 }
 
 fn maps_of((mean, std): &(Vec<f64>, Vec<f64>)) -> Vec<Affine> {

@@ -9,12 +9,14 @@
 //! network is part of a run ([`Runtime::name`] in its records), and a run goes on with what it began with.
 
 mod agree;
+mod content;
 mod error;
 mod load;
 mod model;
 mod own;
 
+pub use content::NetworkContent;
 pub use error::RuntimeError;
-pub use load::{LoadParams, LoadedModel, load};
+pub use load::{LoadParams, LoadedModel, load, load_content};
 pub use model::{NetworkModel, Runtime, RuntimeChoice, network_name};
 pub use own::{OwnModel, OwnModelError};

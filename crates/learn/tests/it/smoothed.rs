@@ -3,13 +3,15 @@
 use crate::support::folder;
 use crate::train::{IMAGE, images};
 use gambeson_checker::NoiseLevel;
-use gambeson_learn::inputs::quantum;
+use gambeson_learn::inputs::{quantum, row};
 use gambeson_learn::net::models::Model;
 use gambeson_learn::net::parameters::{ParameterLayout, Weights};
 use gambeson_learn::onnx::Normalisation;
 use gambeson_learn::runtime::{Runtime, RuntimeChoice};
 use gambeson_learn::smoothed::{NoiseParams, SmoothedError, SmoothedModel, SmoothedParams, WhiteBoxModel};
 use gambeson_learn::weights::network::Network;
+use gambeson_smooth::noise::Quantum;
+use gambeson_smooth::seed::PlannedDraws;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::path::Path;
@@ -37,12 +39,33 @@ fn a_white_box_is_the_model_that_is_certified() {
         assert_eq!(opened.names(&data, Some(1)), white.names(&data, Some(1)));
         assert_eq!(opened.space.unit(), white.space.unit());
         let level = NoiseLevel::new(0.5).expect("a level");
+        let draws = PlannedDraws::Predict { draws: 100 };
         let seeds = [
-            opened.seed(&data, level, None, 1).expect("a seed"),
-            white.seed(&data, level, None, 1).expect("a seed"),
+            opened.seed(&data, level, None, draws, 1).expect("a seed"),
+            white.seed(&data, level, None, draws, 1).expect("a seed"),
         ];
         assert_eq!(seeds[0], seeds[1]);
-        assert_ne!(seeds[0], opened.seed(&data, level, None, 2).expect("a seed"));
+        assert_ne!(seeds[0], opened.seed(&data, level, None, draws, 2).expect("a seed"));
+    }
+}
+
+/// A model whose grid has another unit takes bytes as they are stored, and says what their conversion costs.
+#[test]
+fn samples_are_taken_as_they_are_stored() {
+    let (folder, data) = (folder(), images(6));
+    let path = folder.path().join("n.safetensors");
+    write(&path);
+    let stored = row(&data, 1).values;
+    for (unit, exact) in [(Quantum::Byte, true), (Quantum::One, false)] {
+        let noise = NoiseParams { quantum: unit, ..NoiseParams::default() };
+        let params = SmoothedParams { noise, threads: 1, ..SmoothedParams::new(&path, IMAGE) };
+        let opened = SmoothedModel::open(&params).expect("a model").smoothed;
+        let space = opened.space_for(&data);
+        assert_eq!((space.stored(), space.unit()), (Quantum::Byte, unit));
+        let encoded = space.encode(&stored).expect("encoded");
+        assert_eq!(encoded.error == 0.0, exact, "{}", encoded.error);
+        let inverse = Quantum::Byte.inverse() / unit.inverse();
+        assert!(encoded.code.iter().zip(&stored).all(|(code, number)| *code == number / inverse));
     }
 }
 

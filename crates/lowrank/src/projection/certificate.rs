@@ -144,7 +144,12 @@ impl ProjectionCertificate {
         let bytes = memory
             .read_file(path)
             .map_err(|reason| CertificateFileError::File { path: path.to_path_buf(), reason })?;
-        let file: Self = serde_json::from_slice(without_mark(&bytes))
+        Self::parse(path, &bytes)
+    }
+
+    /// Reads the bytes of a file; `path` names it in errors.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, CertificateFileError> {
+        let file: Self = serde_json::from_slice(without_mark(bytes))
             .map_err(|reason| CertificateFileError::Malformed { path: path.to_path_buf(), reason })?;
         match file.channels.iter().map(|part| part.version).chain([file.version]).find(|&v| v != VERSION) {
             Some(found) => Err(CertificateFileError::Version { path: path.to_path_buf(), found }),

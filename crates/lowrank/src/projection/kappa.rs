@@ -65,7 +65,7 @@ impl CertifiedBasis {
         let Bracket { certificate, upper, paid, point, .. } = bracket(&problem, &params, observer)?;
         let upper = by_weights(&problem, &certificate, upper, &paid, params.threads)?;
         let square = square(upper);
-        if square < self.square {
+        if square.value() < self.square.value() {
             return Ok(Self { certificate, square, point: Some(point), ..self });
         }
         Ok(self)

@@ -126,6 +126,21 @@ impl ProvenProjection {
             .map_err(|reason| OpenError::Unproven { projection: path.to_path_buf(), certificate, reason })
     }
 
+    /// The same for the bytes of both files; their paths name them in errors.
+    pub fn parse(
+        (path, bytes): (&Path, &[u8]),
+        (certificate, evidence): (&Path, &[u8]),
+        levels: Option<&[f64]>,
+        threads: usize,
+    ) -> Result<Self, OpenError> {
+        let projection = Projection::parse(path, bytes)?;
+        let evidence = ProjectionCertificate::parse(certificate, evidence)?;
+        Self::prove(projection, sha256(bytes), &evidence, levels, threads).map_err(|reason| {
+            let (projection, certificate) = (path.to_path_buf(), certificate.to_path_buf());
+            OpenError::Unproven { projection, certificate, reason }
+        })
+    }
+
     /// The same for a projection in memory. Its hash is that of the file it would be written to.
     pub fn new(
         projection: Projection,

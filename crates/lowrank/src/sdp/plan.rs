@@ -13,28 +13,11 @@
 use crate::linalg::matrix::SparseMatrix;
 use crate::linalg::ordering::{Ordering, minimum_degree};
 use crate::sdp::problem::Problem;
+/// Of a factor the lengths of its rows are all that counts where all entries are dropped, and no weights are needed.
+pub use gambeson_checker::DroppedEntries as Paid;
 use gambeson_checker::rounding::add_up;
 use gambeson_checker::{CheckError, Domain, EliminationOrder, PreparedForm, Quadratic, Rejected};
 use std::time::Instant;
-
-/// Entries that are paid for on the diagonal instead of being factorised.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Paid {
-    /// None: the whole matrix is factorised.
-    #[default]
-    Nothing,
-    /// These, by row and column.
-    Pairs(Vec<(u32, u32)>),
-    /// All beside the diagonal. Of a factor the lengths of its rows are all that counts then, and no weights are needed.
-    All,
-}
-
-impl Paid {
-    /// Whether anything is given up.
-    pub fn is_nothing(&self) -> bool {
-        *self == Self::Nothing
-    }
-}
 
 /// What a proof takes, about.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -97,8 +80,8 @@ impl ProofPlan {
         stop: &dyn Fn() -> bool,
     ) -> Result<Self, CheckError> {
         match (&paid, problem.quadratic()) {
-            (Paid::Pairs(pairs), matrix @ Quadratic::Sparse { .. }) => {
-                let form = PreparedForm::new(matrix, problem.domain, threads)?.paying(pairs)?;
+            (Paid::Pairs(_), matrix @ Quadratic::Sparse { .. }) => {
+                let form = PreparedForm::without(matrix, problem.domain, &paid, threads)?;
                 let rows = Rows::of(&form);
                 let (order, cost) = rows.ordered(dense_rate(rows.kept.len(), threads), stop);
                 Ok(Self { paid, cost, full: cost, order: Some(order) })

@@ -56,12 +56,7 @@ pub fn check_as_planned(
         let prepared = PreparedFactor::new(factor, dim, rank, certificate, threads)?.stopped_by(stop);
         return Ok(least_of_gram(prepared.gram(), threads, |scale| prepared.bound(scale))?);
     }
-    let mut form = PreparedForm::new(matrix, certificate.domain, threads)?.stopped_by(stop);
-    match &plan.paid {
-        Paid::Nothing => {}
-        Paid::Pairs(pairs) => form = form.paying(pairs)?,
-        Paid::All => form = form.paying_all(),
-    }
+    let mut form = PreparedForm::without(matrix, certificate.domain, &plan.paid, threads)?.stopped_by(stop);
     if let Some(order) = &plan.order {
         form = form.ordered(order.clone())?;
     }
@@ -81,7 +76,7 @@ pub fn check_dilation(
     threads: usize,
 ) -> Result<InfToOneBound, CheckError> {
     let bound = check(dilated, certificate, threads)?;
-    Ok(bound.of_dilation(dilated, rows)?)
+    Ok(bound.of_dilation(rows)?)
 }
 
 /// s with σ_max(U) ≤ s for an n × r matrix given row-major: ‖Uᵀx‖₂ ≤ s·‖x‖₂ for the stored numbers.

@@ -14,6 +14,7 @@ mod paired;
 mod probability;
 mod read;
 mod records;
+mod score_interval;
 mod scores;
 
 pub(crate) use accuracy::three_digits;

@@ -2,18 +2,18 @@
 //!
 //! Problem: two runs have certified accuracies a₁ and a₂ at a radius, on the same inputs. Inputs are hard or easy for both,
 //! so the accuracies are not independent and their two intervals say little about the difference.
-//! Reference: McNemar (1947), in its exact form.
+//! Reference: McNemar (1947), in its exact form; for the interval, Tango (1998).
 //! Method: only inputs count on which the runs differ. Of d such inputs the first run certifies b and the second c. If
-//! neither were better, b would be binomial with parameters d and ½: the p-value is twice the smaller tail. Given d, b is
-//! binomial with some share θ, whose exact 95 % interval [L, U] (Clopper and Pearson) makes d(2θ − 1)/m an interval for the
-//! difference of the accuracies on m inputs.
-//! Deviations: the interval is conditional on d, so it is one for the inputs at hand; with d = 0 it is 0.
+//! neither were better, b would be binomial with parameters d and ½: the p-value is twice the smaller tail.
+//! `score_interval.rs` has the interval for the difference of the accuracies.
+//! Guarantee: the p-value is valid for any number of inputs; the interval has 95 % asymptotically, so that a p-value near
+//! 0.05 and the interval may disagree about 0.
+//! Deviations: none.
 
 use super::error::AnalysisError;
 use super::logged::{Evidence, Input, LoggedRun};
+use super::score_interval::score_interval;
 use super::scores::Question;
-use crate::limit::{lower_limit, upper_limit};
-use gambeson_checker::{FailureProbability, SamplingRule, Tally};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What two runs certify at one radius, of the inputs that both have.
@@ -33,7 +33,7 @@ pub struct Paired {
     pub p_value: f64,
     /// Accuracy of the first less that of the second.
     pub difference: f64,
-    /// A 95 % interval for it.
+    /// A 95 % interval for it among all inputs that these were drawn from.
     pub interval: (f64, f64),
 }
 
@@ -68,7 +68,7 @@ pub fn paired(
     {
         return Err(AnalysisError::OtherLabel { first: first.name(), second: second.name(), index: *index });
     }
-    radii.iter().map(|&radius| at(radius, &common)).collect()
+    Ok(radii.iter().map(|&radius| at(radius, &common)).collect())
 }
 
 /// The inputs that have a record, by index.
@@ -85,7 +85,7 @@ fn certified(run: &LoggedRun, question: &Question) -> Result<BTreeMap<u64, Certi
         .collect()
 }
 
-fn at(radius: f64, common: &[Common]) -> Result<Paired, AnalysisError> {
+fn at(radius: f64, common: &[Common]) -> Paired {
     let (mut both, mut first, mut second) = (0, 0, 0);
     for ((a, _), (b, _), _) in common {
         match (*a >= radius, *b >= radius) {
@@ -97,17 +97,7 @@ fn at(radius: f64, common: &[Common]) -> Result<Paired, AnalysisError> {
     }
     let (inputs, differing) = (common.len() as u64, first + second);
     let m = inputs as f64;
-    let interval = if differing == 0 {
-        (0.0, 0.0)
-    } else {
-        let side = FailureProbability::new(0.025)?;
-        let (rule, tally) = (SamplingRule::Fixed, Tally::new(first, differing)?);
-        let low = lower_limit(rule, tally, rule.method(), side)?.value();
-        let high = upper_limit(rule, tally, rule.method(), side)?.value();
-        let scaled = |share: f64| differing as f64 * (2.0 * share - 1.0) / m;
-        (scaled(low), scaled(high))
-    };
-    Ok(Paired {
+    Paired {
         radius,
         inputs,
         both,
@@ -115,8 +105,8 @@ fn at(radius: f64, common: &[Common]) -> Result<Paired, AnalysisError> {
         second,
         p_value: p_value(first.max(second), differing),
         difference: (first as f64 - second as f64) / m,
-        interval,
-    })
+        interval: score_interval(first, second, inputs),
+    }
 }
 
 /// min(1, 2·P(Bin(n, ½) ≥ k)), summed from the largest term down.

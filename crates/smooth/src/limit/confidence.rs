@@ -29,9 +29,7 @@ pub fn lower_limit(
     failure: FailureProbability,
 ) -> Result<LowerLimit, StatisticsError> {
     let trial = LimitTrial::new(rule, tally, method, failure)?;
-    let (n, k) = (tally.trials() as f64, tally.successes() as f64);
-    let found = trial.and_then(|trial| Search { mixture: trial.is_mixture(), trial, n, k }.run());
-    Ok(found.unwrap_or(LowerLimit::TRIVIAL))
+    Ok(trial.and_then(|trial| search(&trial, tally)).map_or(LowerLimit::TRIVIAL, |found| found.proven))
 }
 
 /// An upper limit on the probability of success: one minus the lower limit on failure.
@@ -44,16 +42,30 @@ pub fn upper_limit(
     lower_limit(rule, tally.opposite(), method, failure).map(LowerLimit::of_opposite)
 }
 
-struct Search {
-    trial: LimitTrial,
+/// A candidate that was proven, and what it took.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FoundLimit {
+    pub(super) candidate: LimitCandidate,
+    pub(super) levels: u32,
+    pub(super) proven: LowerLimit,
+}
+
+/// The largest limit found for the counts of a trial.
+pub(super) fn search(trial: &LimitTrial, tally: Tally) -> Option<FoundLimit> {
+    let (n, k) = (tally.trials() as f64, tally.successes() as f64);
+    Search { mixture: trial.is_mixture(), trial, n, k }.run()
+}
+
+struct Search<'a> {
+    trial: &'a LimitTrial,
     n: f64,
     k: f64,
     mixture: bool,
 }
 
-impl Search {
+impl Search<'_> {
     /// The largest p found that is proven.
-    fn run(&self) -> Option<LowerLimit> {
+    fn run(&self) -> Option<FoundLimit> {
         let Self { trial, n, k, .. } = self;
         let z = self.deviations();
         let mut levels = self.first_levels(z);
@@ -89,7 +101,10 @@ impl Search {
             let bits = x.to_bits();
             f64::from_bits(if success < 0.5 { bits.saturating_sub(units) } else { bits + units })
         });
-        candidates.find_map(|x| trial.prove(of(x), levels))
+        candidates.find_map(|x| {
+            let candidate = of(x);
+            trial.prove(candidate, levels).map(|proven| FoundLimit { candidate, levels, proven })
+        })
     }
 
     /// How many standard deviations below k/n the limit is, about.
@@ -118,9 +133,13 @@ impl Search {
             let tilt = (n - k + 1.0) * p / q;
             (k - tilt + (k + 1.0) * beyond / (ratio * within), -tilt / q)
         } else {
-            // With T = P(X ≥ k) = P(X = k)·r: dT/d ln p = k·P(X = k).
-            let slope = k / ratio;
-            (slope, slope * ((k - n * p) / q - slope))
+            // With t = 1 − u and T = P(X ≥ k) − t·P(X = k) = P(X = k)·(r − t): dT/d ln p = P(X = k)·g for
+            // g = (1 − t)·k + t·(n − k)·p/q. Without a discount, g is k to the last bit.
+            let t = self.trial.discount();
+            let rest = t * (n - k) * p / q;
+            let g = (1.0 - t) * k + rest;
+            let slope = g / (ratio - t);
+            (slope, slope * ((k - n * p) / q + rest / (q * g) - slope))
         };
         match at {
             LimitCandidate::Success(_) => (slope, curvature),

@@ -112,6 +112,12 @@ impl Centre {
         Self { whole, fraction, gain, shift, even, cells, error: 0.0 }
     }
 
+    /// m and φ.
+    #[cfg(test)]
+    pub(crate) fn parts(&self) -> (&[f32], &[f32]) {
+        (&self.whole, &self.fraction)
+    }
+
     /// Proven: what is stored is no further from the numbers given than this, in ℓ2 and in units of 1.
     pub fn error(&self) -> f64 {
         self.error

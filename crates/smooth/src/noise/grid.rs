@@ -7,6 +7,7 @@
 
 use gambeson_checker::rounding::mul_up;
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
 use thiserror::Error;
 
 /// What one unit of the numbers of an input means.
@@ -25,13 +26,20 @@ pub enum Quantum {
 }
 
 impl Quantum {
-    /// 1/quantum: a whole number.
-    pub fn inverse(self) -> f64 {
+    /// How many of them are 1.
+    pub fn per_one(self) -> NonZeroU32 {
+        const BYTES: NonZeroU32 = NonZeroU32::new(255).unwrap();
+        const SAMPLES: NonZeroU32 = NonZeroU32::new(32_768).unwrap();
         match self {
-            Self::One => 1.0,
-            Self::Byte => 255.0,
-            Self::Sample => 32_768.0,
+            Self::One => NonZeroU32::MIN,
+            Self::Byte => BYTES,
+            Self::Sample => SAMPLES,
         }
+    }
+
+    /// 1/quantum.
+    pub fn inverse(self) -> f64 {
+        self.per_one().get().into()
     }
 
     /// Whether multiples of it are numbers of a machine, so that dividing by [`inverse`](Self::inverse) loses nothing.

@@ -23,7 +23,8 @@
 //! the sixteen bytes of [`GENERATOR`], so different pairs have different keys; the nonce is the draw, its highest bit set
 //! for selection draws, so that no selection draw is an estimation draw. A pair of normals takes two words of 32 bits: a
 //! fixed number, so every position is known without drawing what comes before. The extra bits of pair j are the first four
-//! words of block 2⁶³ + j, which no other pair uses.
+//! words of block 2⁶³ + j, which no other pair uses. The share of randomised limits ([`limit_share`]) is the first word under
+//! a key of another name.
 //!
 //! **Order.** Sixteen blocks make a group of 256 coordinates, or 128 pairs. Pair p of a group takes word ⌊p/16⌋ of block
 //! p mod 16 and, of the same block, the word eight further. Its cosine is coordinate p of the group, its sine
@@ -45,7 +46,7 @@ pub use centre::{Centre, CentreError};
 pub use grid::{Grid, GridError, Quantum};
 pub use plain::Noise;
 pub use rounded::RoundedNoise;
-pub use stream::{Draw, GENERATOR};
+pub use stream::{Draw, GENERATOR, limit_share};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! Streams: which words belong to which draw of which input.
 
-use super::chacha::Key;
+use super::chacha::{self, Key};
+use gambeson_checker::RandomShare;
 
 /// Which draw of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,14 @@ pub(super) const PAIRS: usize = 128;
 /// Name of the noise that certificates are made with, and the sixteen bytes of its keys besides seed and input. Another
 /// way to make noise must have another name.
 pub const GENERATOR: &str = "gambeson noise 3";
+
+/// The sixteen bytes of the key of [`limit_share`] besides seed and input: no draw has them.
+const LIMITS: &str = "gambeson limit 1";
+
+/// u of the randomised limits of an input: the first word of a stream of its own.
+pub fn limit_share(seed: u64, input: u64) -> RandomShare {
+    RandomShare::of_word(chacha::block(&key(seed, input, LIMITS), 0, 0)[0])
+}
 
 /// Seed, input and name as a key.
 pub(super) fn key(seed: u64, input: u64, name: &str) -> Key {

@@ -3,7 +3,7 @@
 use super::run::VERSION;
 use crate::noise::{Grid, GridError};
 use crate::selection::Selection;
-use gambeson_checker::StatisticsError;
+use gambeson_checker::{FailureProbability, StatisticsError};
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -233,6 +233,12 @@ pub enum RecordProblem {
         /// As stored.
         n: u64,
     },
+    /// Only one-sided limits hold for a number of draws that was not set beforehand.
+    #[error("limits are {limits}, but the rule is not fixed: the limits of such a run are one-sided")]
+    Limits {
+        /// The name of the limits.
+        limits: &'static str,
+    },
     /// κ or its absence does not go with that many coordinates.
     #[error("dimension is {dimension}, which does not fit kappa {kappa} and spectral {spectral}")]
     Dimension {
@@ -301,8 +307,8 @@ pub enum RecordProblem {
         /// Its value.
         value: f64,
     },
-    /// A failure probability outside (0, 1).
-    #[error("alpha is {value}, not between 0 and 1")]
+    /// A failure probability that is not below 1 and at least [`FailureProbability::LEAST`].
+    #[error("alpha is {value:?}, not at least {:e} and below 1", FailureProbability::LEAST)]
     Alpha {
         /// Its value.
         value: f64,

@@ -57,6 +57,7 @@ impl Run {
         }
         let same = [
             ("rule", to.rule == Rule::MixtureAndLast { last }),
+            ("limits", self.limits == to.limits),
             ("model", own.model == other.model),
             ("runtime", own.runtime == other.runtime),
             ("data", own.data == other.data),

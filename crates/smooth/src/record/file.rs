@@ -161,6 +161,11 @@ impl<E: Entry> Recorded<E> {
         Self::read_files(paths, memory, |_| Ok(()))
     }
 
+    /// The same for the bytes of one file; `path` names it in errors.
+    pub fn parse_unproven(path: &Path, bytes: &[u8]) -> Result<Self, RecordError> {
+        Self::of_file(RecordedFile::parse(path, bytes)?)
+    }
+
     fn read_files(
         paths: &[PathBuf],
         memory: MemoryLimit,

@@ -27,7 +27,6 @@ mod valid;
 
 pub use certified::{Derived, Record};
 pub use derive::{LimitChoice, Proven};
-pub(crate) use derive::{Sample, latent_radius};
 pub use entry::{Entry, Parts};
 pub use error::{RecordError, RecordProblem};
 pub use extend::NotExtendable;

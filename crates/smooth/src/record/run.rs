@@ -1,5 +1,6 @@
 //! How all inputs of a run are treated.
 
+use crate::limit::LimitRule;
 use crate::noise::{GENERATOR, Grid};
 use crate::seed::PlannedDraws;
 use crate::sequential::Goal;
@@ -116,6 +117,9 @@ pub struct CommonRun {
 pub struct Run {
     /// When sampling ends.
     pub rule: Rule,
+    /// Limits on the probabilities of classes; one-sided where it is left out.
+    #[serde(default, skip_serializing_if = "is_one_sided")]
+    pub limits: LimitRule,
     /// What a sequential run set out to settle; radii beyond that may be far from what more draws would prove.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<Goal>,
@@ -148,6 +152,11 @@ impl Run {
         };
         PlannedDraws::Certify { selection: self.n0, estimation, sequential }
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
+fn is_one_sided(limits: &LimitRule) -> bool {
+    *limits == LimitRule::OneSided
 }
 
 impl From<SamplingRule> for Rule {
@@ -199,6 +208,7 @@ impl Run {
         let (params, space) = (plan.params(), plan.space());
         Self {
             rule: Rule::from(plan.rule()),
+            limits: plan.limits(),
             goal: params.goal.clone(),
             n0: params.selection,
             common: CommonRun::new(plan, names),

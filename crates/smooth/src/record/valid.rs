@@ -4,6 +4,7 @@ use super::certified::Record;
 use super::error::RecordProblem;
 use super::head::RunContent;
 use super::run::{ASSUMED, CommonRun, Rule, Run};
+use crate::limit::LimitRule;
 use crate::noise::{GENERATOR, Grid};
 use gambeson_checker::{FailureProbability, Tally};
 
@@ -14,10 +15,9 @@ impl CommonRun {
     /// What is wrong with what both kinds of runs have. `levelled`: whether coordinates have noise levels of their own.
     pub(super) fn validate(&self, levelled: bool) -> Result<(), RecordProblem> {
         positive("sigma", self.sigma)?;
-        if !(self.alpha > 0.0 && self.alpha < 1.0) {
+        if FailureProbability::new(self.alpha).is_err() {
             return Err(RecordProblem::Alpha { value: self.alpha });
         }
-        FailureProbability::new(self.alpha)?; // which refuses what it cannot halve
         positive("batch", self.batch as f64)?;
         draws("n", self.n)?;
         for (key, text, expected) in
@@ -128,6 +128,9 @@ impl Run {
             && !(1..=self.common.n).contains(&last)
         {
             return Err(RecordProblem::LastLook { last, n: self.common.n });
+        }
+        if self.limits != LimitRule::OneSided && self.rule != Rule::Fixed {
+            return Err(RecordProblem::Limits { limits: self.limits.name() });
         }
         let Some(goal) = &self.goal else { return Ok(()) };
         if self.rule == Rule::Fixed {

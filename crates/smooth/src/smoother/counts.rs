@@ -1,5 +1,7 @@
 //! How often each class was answered.
 
+use crate::limit::ClassDraws;
+
 /// How often each class was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counts {
@@ -18,9 +20,14 @@ impl Counts {
         Self { classes: vec![0; classes], none: 0, undecided: 0 }
     }
 
+    /// The same, borrowed.
+    pub fn draws_by_class(&self) -> ClassDraws<'_> {
+        ClassDraws { classes: &self.classes, none: self.none, undecided: self.undecided }
+    }
+
     /// Draws of a class.
     pub fn of(&self, class: u32) -> u64 {
-        self.classes.get(class as usize).copied().unwrap_or(0)
+        self.draws_by_class().of(class)
     }
 
     /// All draws.
@@ -31,16 +38,7 @@ impl Counts {
     /// The most frequent class, the lowest of equals; none where draws without a class are more frequent, or there are
     /// no draws.
     pub fn most(&self) -> Option<u32> {
-        let highest = self.classes.iter().copied().max().filter(|&count| count > 0 && count >= self.none)?;
-        let class = self.classes.iter().position(|&count| count == highest)?;
-        u32::try_from(class).ok()
-    }
-
-    /// How frequent the second may be: draws without a class counted as one, and all undecided draws as its own.
-    pub fn second(&self) -> u64 {
-        let mut all: Vec<u64> = self.classes.iter().copied().chain([self.none]).collect();
-        all.sort_unstable();
-        all.iter().rev().nth(1).copied().unwrap_or(0) + self.undecided
+        self.draws_by_class().most()
     }
 
     /// Adds other draws; of the two, the larger number of classes is that of the sum.

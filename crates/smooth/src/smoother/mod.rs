@@ -223,3 +223,6 @@ impl<C: Classifier> DrawCounter for &Smoother<C> {
         self.run(procedure, observer)
     }
 }
+
+#[cfg(test)]
+mod tests;

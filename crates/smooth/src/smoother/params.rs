@@ -2,6 +2,7 @@
 
 use crate::classifier::ClassifierSpec;
 use crate::input_map::InputMap;
+use crate::limit::LimitRule;
 use crate::noise::{Grid, GridError};
 use crate::seed::PlannedDraws;
 use crate::sequential::Goal;
@@ -20,6 +21,9 @@ pub struct SmoothingParams {
     pub estimation: u64,
     /// α.
     pub failure: FailureProbability,
+    /// Limits on the probabilities of classes. `None`: chosen on the selection draws, or with a goal one-sided, which is all
+    /// that fits one.
+    pub limits: Option<LimitRule>,
     /// Draws given to the classifier at once.
     pub batch: usize,
     /// Seed of all noise.
@@ -33,13 +37,15 @@ pub struct SmoothingParams {
 }
 
 impl SmoothingParams {
-    /// n₀ = 100, n = 100,000, α = 0.001, batches of 64 draws, seed 0, no goal, the default grid.
+    /// n₀ = 100, n = 100,000, α = 0.001, limits chosen on the selection draws, batches of 64 draws, seed 0, no goal,
+    /// the default grid.
     pub fn new(noise: NoiseLevel) -> Result<Self, StatisticsError> {
         Ok(Self {
             noise,
             selection: 100,
             estimation: 100_000,
             failure: FailureProbability::new(0.001)?,
+            limits: None,
             batch: 64,
             seed: 0,
             goal: None,
@@ -55,6 +61,12 @@ impl SmoothingParams {
             estimation: self.extended_from.unwrap_or(self.estimation),
             sequential: self.goal.is_some(),
         }
+    }
+
+    /// The limits, where they are left to the rule of sampling too.
+    pub fn limit_rule(&self) -> LimitRule {
+        let natural = if self.goal.is_some() { LimitRule::OneSided } else { LimitRule::Chosen };
+        self.limits.unwrap_or(natural)
     }
 
     /// Whether a classifier can be smoothed like that in a space: the grid that noisy inputs are then rounded to.
@@ -87,6 +99,10 @@ impl SmoothingParams {
             && (self.goal.is_none() || from >= self.estimation)
         {
             return Err(SmoothingParamsError::Extended { from, to: self.estimation });
+        }
+        let limits = self.limit_rule();
+        if self.goal.is_some() && limits != LimitRule::OneSided {
+            return Err(SmoothingParamsError::SequentialLimits { limits });
         }
         self.goal.as_ref().map_or(Ok(()), validate_goal)?;
         Ok(grid)
@@ -142,6 +158,12 @@ pub enum SmoothingParamsError {
     /// A goal that asks for nothing.
     #[error("a sequential run needs a target radius or a tolerance")]
     NoGoal,
+    /// Limits that need a number of draws set beforehand.
+    #[error("limits {}: those of a sequential run are one-sided", .limits.name())]
+    SequentialLimits {
+        /// Asked for.
+        limits: LimitRule,
+    },
     /// The classifier does not take what the space gives.
     #[error("the classifier takes {classifier} numbers, but is given {space}")]
     Dimension {

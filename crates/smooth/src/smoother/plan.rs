@@ -4,13 +4,13 @@ use super::counts::Counts;
 use super::error::InputError;
 use super::params::{SmoothingParams, SmoothingParamsError};
 use crate::classifier::ClassifierSpec;
-use crate::limit::{CountedClass, LimitChoice, lower_limit, radius_of_counts};
-use crate::noise::{Centre, Grid};
+use crate::limit::{LimitChoice, LimitRule, Sample, lower_limit};
+use crate::noise::{Centre, Grid, limit_share};
 use crate::sequential::{Decision, EVERY, RadiusNorm, Sequential};
 use crate::space::{Encoded, Space};
 use gambeson_checker::{
-    CheckError, FailureProbability, L2Radius, LatentRadius, LinfRadius, NoiseLevel, Rejected, SamplingRule,
-    SpectralBound, StatisticsError, Tally, encoding_error_of_both,
+    CheckError, FailureProbability, L2Radius, LatentRadius, LinfRadius, NoiseLevel, ProvenRadius, Rejected,
+    SamplingRule, SpectralBound, StatisticsError, Tally, encoding_error_of_both,
 };
 use std::sync::Arc;
 
@@ -98,6 +98,11 @@ impl SmoothingPlan {
         self.sequential.as_ref().map_or(SamplingRule::Fixed, Sequential::rule)
     }
 
+    /// The limits on the probabilities of classes.
+    pub fn limits(&self) -> LimitRule {
+        self.params.limit_rule()
+    }
+
     /// What CERTIFY takes off the radius of an input, given by its numbers.
     ///
     /// Panics unless there are as many numbers as the space takes.
@@ -112,7 +117,7 @@ impl SmoothingPlan {
         let map = self.classifier.input_map.as_ref().filter(|_| self.space.is_identity());
         let centre = Centre::new(&code, self.params.noise.value(), self.grid, map)?;
         let encoding = encoding_error_of_both(error, centre.error());
-        let perturbed = self.space.perturbed_error(input, self.params.noise, self.grid);
+        let perturbed = self.space.perturbed_error(input, self.params.noise, self.grid)?;
         let errors = Errors { encoding, perturbed };
         if errors.sum().is_finite() {
             Ok((centre, errors))
@@ -151,18 +156,27 @@ impl SmoothingPlan {
         Ok(plan.verdict(counts.of(class), counts.draws(), measure)? == Decision::Settled)
     }
 
-    /// What a count proves.
+    /// What the counts of input `index` prove.
     pub(crate) fn certified(
         &self,
-        class: u32,
-        count: u64,
-        trials: u64,
+        index: u64,
+        selection: &Counts,
+        estimation: &Counts,
         errors: Errors,
     ) -> Result<Option<Certified>, StatisticsError> {
-        let (rule, noise) = (self.rule(), self.params.noise);
-        let counts = CountedClass { rule, count, runner_up: trials.saturating_sub(count), trials, noise };
-        let (_, latent) = radius_of_counts(counts, self.params.failure, LimitChoice::Natural)?;
-        Ok(latent.and_then(|latent| latent.less(errors.sum())).map(|latent| {
+        let SmoothingParams { estimation: planned, failure, noise, seed, .. } = self.params;
+        let sample = Sample {
+            selection: selection.draws_by_class(),
+            estimation: estimation.draws_by_class(),
+            rule: self.rule(),
+            planned,
+            limits: self.limits(),
+            share: limit_share(seed, index),
+            noise,
+        };
+        let proven = sample.prove(failure, LimitChoice::Natural)?;
+        let latent = proven.and_then(ProvenRadius::radius).and_then(|latent| latent.less(errors.sum()));
+        Ok(sample.selected().zip(latent).map(|(class, latent)| {
             let (l2, linf) = self.space.radii(latent);
             Certified { class, latent, l2, linf }
         }))
@@ -172,7 +186,7 @@ impl SmoothingPlan {
 /// The class of PREDICT: the most frequent, if a two-sided binomial test at level α tells it from the second.
 pub fn predicted(counts: &Counts, failure: FailureProbability) -> Result<Option<u32>, StatisticsError> {
     let Some(class) = counts.most() else { return Ok(None) };
-    let (first, second) = (counts.of(class), counts.second());
+    let (first, second) = (counts.of(class), counts.draws_by_class().runner_up(class));
     // The test rejects p = ½ at level α if P(Bin(n, ½) ≥ n_A) ≤ α/2, which is to say: the limit at α/2 is at least ½.
     let tally = Tally::new(first, first + second)?;
     let rule = SamplingRule::Fixed;

@@ -84,11 +84,8 @@ impl Procedure<Certification> {
     }
 
     fn certification(self) -> Result<Certification, StatisticsError> {
-        let Self { plan, errors, selection, estimation, .. } = self;
-        let certified = match selection.most() {
-            None => None,
-            Some(class) => plan.certified(class, estimation.of(class), estimation.draws(), errors)?,
-        };
+        let Self { plan, index, errors, selection, estimation, .. } = self;
+        let certified = plan.certified(index, &selection, &estimation, errors)?;
         Ok(Certification { selection, estimation, errors, certified })
     }
 }

@@ -6,11 +6,11 @@
 
 use crate::record::{record, run};
 use gambeson_checker::{
-    FailureProbability, LatentRadius, LimitMethod, LowerLimit, NoiseLevel, SamplingRule, Tally, UpperLimit,
+    ClassCounts, FailureProbability, LatentRadius, LimitMethod, LowerLimit, NoiseLevel, RadiusQuestion,
+    SamplingRule, Sides, Tally, UpperLimit,
 };
 use gambeson_smooth::limit::{
-    lower_limit, normal_quantile_above, normal_quantile_below, smoothing_radius, two_sided_radius,
-    upper_limit,
+    lower_limit, normal_quantile_above, normal_quantile_below, radius_of_counts, upper_limit,
 };
 use gambeson_smooth::record::{LimitChoice, Record};
 use std::fmt::Write;
@@ -44,15 +44,29 @@ fn limits(text: &mut String) {
             let method = rule.method();
             let lower: LowerLimit = lower_limit(rule, tally, method, failure).expect("fits");
             let upper: UpperLimit = upper_limit(rule, tally, method, failure).expect("fits");
-            let noise = NoiseLevel::new(0.25).expect("positive");
+            let proven = |sides, alpha: f64| {
+                let question = RadiusQuestion {
+                    counts: ClassCounts::new(k, n - k, n).expect("two classes"),
+                    rule,
+                    method,
+                    sides,
+                    failure: FailureProbability::new(alpha).expect("a probability"),
+                    noise: NoiseLevel::new(0.25).expect("positive"),
+                };
+                radius_of_counts(&question).expect("fits")
+            };
+            // Two limits at half of twice alpha.
+            let (one, two) = (proven(Sides::One, alpha), proven(Sides::Two, 2.0 * alpha));
+            assert_eq!((one.lower(), one.upper()), (lower, None));
+            assert_eq!((two.lower(), two.upper()), (lower, Some(lower.of_opposite())));
             writeln!(
                 text,
                 "{} {k}/{n} {alpha:e} = {} {} {} {}",
                 method.name(),
                 both(lower.value(), lower.complement()),
                 both(upper.value(), upper.complement()),
-                radius(smoothing_radius(lower, noise)),
-                radius(two_sided_radius(lower, upper, noise)),
+                radius(one.radius()),
+                radius(two.radius()),
             )
             .expect("text");
         }

@@ -8,13 +8,15 @@ mod setup;
 use crate::args::CertifyArguments;
 use crate::ended::Ended;
 use crate::json;
+use crate::progress::noted;
 use anyhow::bail;
 use gambeson::{CertifyParams, Context, plan_certification};
 use gambeson_lowrank::file::write_file;
+use gambeson_smooth::limit::LimitRule;
 use gambeson_smooth::sequential::Goal;
 pub(crate) use live::{Draws, LiveInputs};
 use setup::CertifySetup;
-pub(crate) use setup::{interruptible, noise_levels, open_for_check, reading_params};
+pub(crate) use setup::{data_params, interruptible, noise_levels, open_for_check, reading_params};
 use std::io::Write;
 use std::path::Path;
 
@@ -30,6 +32,7 @@ pub(crate) fn run(
             draws: setup::draw_params(smooth),
             n0: arguments.n0,
             n: arguments.n,
+            limits: arguments.limits.map(LimitRule::from),
             sequential: arguments.sequential.then(|| Goal {
                 targets: arguments.target.clone(),
                 tolerance: arguments.tolerance,
@@ -38,7 +41,7 @@ pub(crate) fn run(
             extend: arguments.extend.clone(),
         };
         if arguments.plan_only {
-            let plan = plan_certification(context, &setup.model, &setup.data, &params)?;
+            let plan = plan_certification(&noted(context), &setup.model, &setup.data, &params)?;
             json::print_or(smooth.json, &plan, stdout, |stdout| print::planned(&plan, &setup, stdout))?;
             return Ok(Ended::AsAsked);
         }

@@ -1,6 +1,7 @@
 //! `gambeson check`: what a certificate proves about a matrix or a projection, by the checker alone; and records of a run,
-//! drawn again.
+//! drawn again, by themselves or in a bundle.
 
+mod bundle;
 mod records;
 mod records_text;
 
@@ -23,6 +24,7 @@ use gambeson_lowrank::sdp::bracket::Upper;
 use gambeson_lowrank::sdp::certificate::CertificateFile;
 use gambeson_lowrank::sdp::problem::{MatrixRole, OperatorNorm};
 use gambeson_smooth::record::is_certification;
+use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
 
@@ -35,21 +37,34 @@ pub(crate) fn run(
         bail!("--at-most {bound} is not a number");
     }
     let memory = context.memory_limit();
+    if let [path] = &arguments.files[..]
+        && arguments.random.is_none()
+        && is_bundle(path)
+    {
+        return bundle::run(path, arguments, stdout, context);
+    }
     if arguments.replay.model.is_some() {
         return records::run(arguments, stdout, context);
     }
-    let Some(certificate) = arguments.certificate.as_deref() else {
-        bail!("a certificate is missing"); // clap asks for it
-    };
-    let of_projection = || ProjectionCertificate::read(certificate, memory).is_ok();
-    if let Some(path) = arguments.input.as_deref().filter(|path| is_projection(path) || of_projection()) {
-        return check_projection(path, certificate, arguments, stdout, context);
-    }
-    if let Some(path) = arguments.input.as_deref().filter(|path| is_certification(path)) {
+    if let Some(path) = arguments.files.iter().find(|path| is_certification(path)) {
         bail!("{}: records of a run; give the --model and the --data that they are about", path.display());
     }
+    if let Some(option) = arguments.replay.given() {
+        bail!("{option} goes with the records of a run and their --model, or with a bundle");
+    }
+    let (input, certificate) = match (&arguments.files[..], arguments.random) {
+        ([certificate], Some(_)) => (None, certificate),
+        ([input, certificate], None) => (Some(&**input), certificate),
+        ([path], None) => bail!("{}: its certificate is missing; give both", path.display()),
+        (_, Some(_)) => bail!("--random replaces the matrix: give its certificate and no other file"),
+        (_, None) => bail!("give a matrix or a projection, and one certificate"),
+    };
+    let of_projection = || ProjectionCertificate::read(certificate, memory).is_ok();
+    if let Some(path) = input.filter(|path| is_projection(path) || of_projection()) {
+        return check_projection(path, certificate, arguments, stdout, context);
+    }
     let file = CertificateFile::read(certificate, memory)?;
-    let matrix = matrix::load(arguments.input.as_deref(), arguments.random, context)?;
+    let matrix = matrix::load(input, arguments.random, context)?;
     let params = CheckParams {
         domain: arguments.domain.map(Domain::from),
         norm: arguments.norm.map(OperatorNorm::from),
@@ -63,10 +78,17 @@ pub(crate) fn run(
     Ok(if check.proven() { Ended::AsAsked } else { Ended::FellShort })
 }
 
+/// A folder, or a zip archive by its first bytes.
+fn is_bundle(path: &Path) -> bool {
+    let mut head = [0; 2];
+    let read = path.is_file() && File::open(path).is_ok_and(|mut file| file.read_exact(&mut head).is_ok());
+    path.is_dir() || read && &head == b"PK"
+}
+
 /// By content: whether a file can be a projection. What cannot be read is left to the reader.
 fn is_projection(path: &Path) -> bool {
     let mut head = [0; 9];
-    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut head));
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
     read.is_ok() && looks_like(&head)
 }
 

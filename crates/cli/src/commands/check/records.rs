@@ -11,7 +11,6 @@ use gambeson::event::ReplayProgress;
 use gambeson::{CheckRecordsParams, Context, Event, ModelParams, RecordSample, check_records, open_records};
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 
 pub(super) fn run(
     arguments: &CheckArguments,
@@ -22,37 +21,19 @@ pub(super) fn run(
 }
 
 fn check(arguments: &CheckArguments, stdout: &mut impl Write, context: &Context) -> anyhow::Result<Ended> {
-    if arguments.domain.is_some() || arguments.norm.is_some() || arguments.gram || arguments.at_most.is_some()
-    {
-        bail!("--domain, --norm, --gram and --at-most do not apply to records");
-    }
-    let paths: Vec<PathBuf> = arguments.input.iter().chain(&arguments.certificate).cloned().collect();
-    if paths.is_empty() {
-        bail!("give the records of one run, and --model and --data instead of a certificate");
-    }
+    refuse_other_questions(arguments)?;
     let replay = &arguments.replay;
     let (Some(model), Some(data)) = (&replay.model, &replay.data) else {
-        bail!("--model and --data are missing"); // clap asks for them
+        bail!("give the --data that the records are about");
     };
-    let file = open_records(context, &paths)?;
+    let file = open_records(context, &arguments.files)?;
     let checked = match (file.rejected(), file.head()) {
         (None, Some(head)) => {
-            let params = ModelParams {
-                projection: replay.projection.clone(),
-                certificate: replay.projection_certificate.clone(),
-                noise_levels: noise_levels(replay.noise_levels.as_deref(), context)?,
-                ..reading_params(&replay.reading)
-            };
+            let params = model_params(replay, context)?;
             let named = (&**model, &**data);
             let (model, data) =
                 open_for_check(context, named, &replay.reading, &params.replaying(&head.run))?;
-            let params = CheckRecordsParams {
-                sample: sample(replay),
-                nonce: replay.nonce,
-                plan: replay.plan.clone(),
-                time_limit: arguments.time_limit,
-                ..CheckRecordsParams::default()
-            };
+            let params = check_params(arguments);
             let bar = live_line(None, "{spinner} {elapsed} [{bar:20}] {pos} of {len} records");
             let checked = check_records(&observed(context, &bar), &file, &model, &data, &params);
             bar.finish_and_clear();
@@ -65,6 +46,36 @@ fn check(arguments: &CheckArguments, stdout: &mut impl Write, context: &Context)
         say("stopped before the check was done");
     }
     Ok(if checked.passed() { Ended::AsAsked } else { Ended::FellShort })
+}
+
+/// Options that are about matrices and projections.
+pub(super) fn refuse_other_questions(arguments: &CheckArguments) -> anyhow::Result<()> {
+    let CheckArguments { domain, norm, gram, at_most, .. } = arguments;
+    if domain.is_some() || norm.is_some() || *gram || at_most.is_some() {
+        bail!("--domain, --norm, --gram and --at-most do not apply to records");
+    }
+    Ok(())
+}
+
+/// The projection, and how the network is read.
+pub(super) fn model_params(replay: &ReplayArguments, context: &Context) -> anyhow::Result<ModelParams> {
+    Ok(ModelParams {
+        projection: replay.projection.clone(),
+        certificate: replay.projection_certificate.clone(),
+        noise_levels: noise_levels(replay.noise_levels.as_deref(), context)?,
+        ..reading_params(&replay.reading)
+    })
+}
+
+pub(super) fn check_params(arguments: &CheckArguments) -> CheckRecordsParams {
+    let replay = &arguments.replay;
+    CheckRecordsParams {
+        sample: sample(replay),
+        nonce: replay.nonce,
+        plan: replay.plan.clone(),
+        time_limit: arguments.time_limit,
+        ..CheckRecordsParams::default()
+    }
 }
 
 /// The records to be drawn again: by default as many as the library takes.
@@ -81,7 +92,7 @@ fn sample(replay: &ReplayArguments) -> RecordSample {
 }
 
 /// A context whose checks are seen on the line.
-fn observed(context: &Context, bar: &indicatif::ProgressBar) -> Context {
+pub(super) fn observed(context: &Context, bar: &indicatif::ProgressBar) -> Context {
     let bar = bar.clone();
     context.clone().with_observer(move |event| {
         if let Event::Replay { records, progress } = event {

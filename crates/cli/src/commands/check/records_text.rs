@@ -52,6 +52,7 @@ fn verdict(check: &RecordsCheck, stdout: &mut impl Write) -> io::Result<()> {
                 check.first_missing.map_or(String::new(), |index| format!(", the first of them {index}"));
             format!("{name}: {} of the inputs planned have no record{first}", grouped(check.missing))
         }
+        RecordsVerdict::NotRedrawn => format!("{name}: no draw was made again"),
         RecordsVerdict::NotRefuted => format!(
             "{}: {checked} of {records} records certified afresh; their claims are not contradicted",
             good(name)
@@ -160,12 +161,18 @@ fn print_claim(check: &RecordsCheck, claim: &Claim, stdout: &mut impl Write) -> 
 fn table(claim: &Claim, stdout: &mut impl Write) -> io::Result<()> {
     let what = if claim.labelled { "certified and correct" } else { "certified (no labels)" };
     let percent = |count: u64| share_down(count, claim.selection.count);
+    // Three digits, however small: a column has room for eight letters.
+    let radius = |share: &CertifiedShare| {
+        Some(share.radius.to_string())
+            .filter(|text| text.len() <= 8)
+            .unwrap_or_else(|| format!("{:.2e}", share.radius))
+    };
     for (norm, shares) in [("l2", &claim.l2), ("l_inf", &claim.linf)] {
         let cells = |of: &dyn Fn(&CertifiedShare) -> String| -> String {
-            shares.iter().map(|share| format!("{:>9}", of(share))).collect()
+            shares.iter().fold(String::new(), |text, share| format!("{text}{:>9}", of(share)))
         };
         let heading = format!("{norm} radius");
-        writeln!(stdout, "{heading:<26}{}", cells(&|share| share.radius.to_string()))?;
+        writeln!(stdout, "{heading:<26}{}", cells(&radius))?;
         writeln!(stdout, "  {what:<24}{}", cells(&|share| percent(share.certified)))?;
         writeln!(stdout, "  {:<24}{}", "at least, here", cells(&|share| percent(share.certified_at_least)))?;
         let population = |share: &CertifiedShare| format!("{} %", down(100.0 * share.population_at_least, 3));
@@ -179,7 +186,7 @@ fn table(claim: &Claim, stdout: &mut impl Write) -> io::Result<()> {
     row(stdout, "limits", &text)
 }
 
-fn row(stdout: &mut impl Write, name: &str, text: &str) -> io::Result<()> {
+pub(super) fn row(stdout: &mut impl Write, name: &str, text: &str) -> io::Result<()> {
     writeln!(stdout, "{}", wrapped(&format!("{name:<INDENT$}{text}"), INDENT))
 }
 

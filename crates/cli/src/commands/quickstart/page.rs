@@ -3,15 +3,9 @@
 use super::contender::Contender;
 use super::results::{AtRadii, Results};
 use crate::report::decimal::{percent_down, up};
-use crate::report::mark::PAGE;
-use crate::screen::shown;
+use crate::report::page::{self as html, escape};
 use gambeson::Trained;
 use std::fmt::Write;
-
-const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#222}\
-table{border-collapse:collapse;margin:1rem 0}td,th{padding:.25rem .75rem;text-align:right;border-bottom:1px solid #ddd}\
-td:first-child,th:first-child{text-align:left}svg{max-width:100%;height:auto}code{background:#f4f4f4;padding:.1rem .3rem}\
-.proven{color:#1a7f37;font-weight:bold}";
 
 pub(super) fn write(
     results: &Results,
@@ -19,10 +13,7 @@ pub(super) fn write(
     (first, second): (&Trained, &Trained),
     figure: &str,
 ) -> String {
-    let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">{PAGE}<title>gambeson quickstart</title>\
-         <style>{STYLE}</style></head><body>\n<h1>Certified robustness from low-rank structure</h1>\n"
-    );
+    let mut page = "<h1>Certified robustness from low-rank structure</h1>\n".to_owned();
     let view = &ours.setup.codec;
     // Writing to a string cannot fail.
     let _ = writeln!(
@@ -57,26 +48,17 @@ pub(super) fn write(
     page.push_str(
         "<h2>Files</h2>\n<p><code>algorithm-1/</code> and <code>baseline/</code> hold the specs, networks, metrics and \
          records (counts first: every radius can be derived again); <code>algorithm-1/projection.cert.json</code> proves κ \
-         to anybody who has <code>gambeson check</code>.</p>\n</body></html>\n",
+         to anybody who has <code>gambeson check</code>.</p>\n",
     );
-    page
+    html::page("gambeson quickstart", "", &page)
 }
 
 fn table(page: &mut String, name: &str, AtRadii { radii, ours, theirs }: &AtRadii) {
-    let row =
-        |tag: &str, cells: Vec<String>| format!("<{tag}>{}</{tag}>", cells.join(&format!("</{tag}><{tag}>")));
-    let percent = |shares: &[f64]| {
-        row("td", shares.iter().map(|&share| format!("{} %", percent_down(share))).collect())
-    };
-    let _ = writeln!(
-        page,
-        "<table><tr><th>{name}</th>{}</tr><tr><td>Algorithm 1</td>{}</tr><tr><td>baseline</td>{}</tr></table>",
-        row("th", radii.iter().map(ToString::to_string).collect()),
-        percent(ours),
-        percent(theirs)
-    );
-}
-
-fn escape(text: &str) -> String {
-    shown(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    let named = |name: &str, cells: Vec<String>| [vec![name.to_owned()], cells].concat();
+    let percent = |shares: &[f64]| shares.iter().map(|&share| format!("{} %", percent_down(share))).collect();
+    page.push_str(&html::table(&[
+        html::row("th", &named(name, radii.iter().map(ToString::to_string).collect())),
+        html::row("td", &named("Algorithm 1", percent(ours))),
+        html::row("td", &named("baseline", percent(theirs))),
+    ]));
 }

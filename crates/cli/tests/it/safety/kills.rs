@@ -122,8 +122,13 @@ fn records(bench: &Bench) {
     if whole_lines(bench, "r.jsonl") > 0 {
         let run = bench.run("analyze r.jsonl --json");
         assert_eq!(run.code, 0, "{run:?}");
-        let run = bench.run("check r.jsonl --model toy:half-space,offset=0.2 --data fashion");
-        assert_eq!(run.code, 0, "{run:?}");
+        let run = bench.run("check r.jsonl --model toy:half-space,offset=0.2 --data fashion --all --json");
+        let check = run.json();
+        let records = check["records"].as_u64().expect("a number");
+        assert!(records + 1 >= whole_lines(bench, "r.jsonl") as u64, "{run:?}");
+        assert!(check["findings"] == serde_json::json!([]) && check["checked"] == records, "{run:?}");
+        let complete = records == 60;
+        assert_eq!((run.code, check["verdict"] == "redrawn"), (i32::from(!complete), complete), "{run:?}");
     }
 }
 

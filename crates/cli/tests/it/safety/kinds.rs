@@ -73,14 +73,49 @@ fn files_of_others_are_no_files_of_ours() {
         assert_eq!(run.code, 0, "{line}: {run:?}");
     }
     refused(&bench, &format!("{certify} --tsv mine.tsv"), force);
-    // A log of another program has the header that ours has.
-    bench.write("theirs.tsv", "idx\tlabel\tpredict\tradius\tcorrect\ttime\n0\t3\t3\t0.5\t1\t0:00:10\n");
-    refused(&bench, &format!("{certify} --tsv theirs.tsv"), force);
     // Marks that are not where ours are.
     bench.write("near.md", "<!-- made by gambeson --> and changed by me\n");
     refused(&bench, "analyze r.jsonl --markdown near.md", force);
     bench.write("near.svg", "<!-- made by gambeson -->\n| a |\n");
     refused(&bench, "analyze r.jsonl --figure near.svg", force);
+}
+
+/// Logs of Cohen's program have the header and the columns of our tables: nothing tells them apart.
+#[test]
+fn tables_of_others_in_our_format_are_overwritten_only_by_force() {
+    let bench = bench();
+    let (certified, predicted) =
+        ("idx\tlabel\tpredict\tradius\tcorrect\ttime", "idx\tlabel\tpredict\tcorrect\ttime");
+    let theirs = [
+        ("certified.tsv", format!("{certified}\n0\t3\t3\t0.378\t1\t0:00:15.412345\n")),
+        ("predicted.tsv", format!("{predicted}\n0\t3\t3\t1\t0:00:15.412345\n")),
+        ("header.tsv", format!("{certified}\n")),
+        ("line.tsv", "\n".to_owned()),
+    ];
+    for (name, text) in &theirs {
+        bench.write(name, text);
+    }
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("certified.tsv", bench.path("link.tsv")).expect("a link");
+    #[cfg(not(unix))]
+    bench.write("link.tsv", &theirs[0].1);
+    let toy = "--model toy:half-space,offset=0.2 --data fashion --sigma 0.5 --stop 2 --n 200";
+    for verb in ["certify", "predict"] {
+        for name in theirs.iter().map(|(name, _)| *name).chain(["link.tsv"]) {
+            let said = "its format cannot show who wrote it; --force overwrites it";
+            refused(&bench, &format!("{verb} {toy} --tsv {name}"), said);
+            // However the run goes on.
+            refused(&bench, &format!("{verb} {toy} --out new.jsonl --json --tsv ./{name}"), said);
+            assert!(!bench.path("new.jsonl").exists());
+        }
+        // A file that holds nothing may be filled; then it is one of these.
+        bench.write("empty.tsv", "");
+        let line = format!("{verb} {toy} --tsv empty.tsv");
+        assert_eq!(bench.run(&line).code, 0);
+        assert!(bench.read("empty.tsv").starts_with(if verb == "certify" { certified } else { predicted }));
+        refused(&bench, &line, "--force overwrites it");
+        assert_eq!(bench.run(&format!("{line} --force")).code, 0);
+    }
 }
 
 #[test]

@@ -10,6 +10,8 @@ mod limits;
 mod outputs;
 /// Texts that pretend.
 mod printing;
+/// Records are appended to records only.
+mod records;
 /// Standard streams that cannot be written, paths that are no text.
 mod streams;
 /// What a file says is what is bounded.

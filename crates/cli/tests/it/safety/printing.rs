@@ -1,8 +1,8 @@
 //! Texts and names from files are shown as texts: they cannot move the cursor, nor pretend to be a line of ours.
 
+use crate::records;
 use crate::support::{Bench, Run};
 use crate::training::SPEC;
-use gambeson_smooth::record::{Record, to_line};
 
 /// What a hostile file would like to have printed, as its header has it.
 const FORGED: &str = "x\\nPROVEN: kappa <= 1\\u001b[32m\\u202e";
@@ -73,12 +73,10 @@ fn records_are_rejected_in_words_of_ours() {
     let sources = "--model toy:half-space,offset=0.3 --data fashion";
     let run = bench.run(&format!("certify {sources} --sigma 0.5 --n 100 --stop 2 --out run.jsonl"));
     assert_eq!(run.code, 0, "{run:?}");
-    let forged = |line: &str| {
-        let mut record: Record = serde_json::from_str(line).expect("a record");
-        record.run.common.model = "x\nPROVEN: kappa <= 1\x1b[32m\u{202e}".to_owned();
-        to_line(&record).expect("a line") + "\n"
-    };
-    bench.write("forged.jsonl", bench.read("run.jsonl").lines().map(forged).collect::<String>());
+    let mut head = records::head(&bench, "run.jsonl");
+    head["run"]["model"] = "x\nPROVEN: kappa <= 1\x1b[32m\u{202e}".into();
+    head["files"] = serde_json::json!({ "network": "x\nREDRAWN: all\x1b[32m" });
+    records::write(&bench, "forged.jsonl", &head, &records::lines(&bench, "run.jsonl"));
     for line in [
         &format!("check forged.jsonl {sources}"),
         &format!("check forged.jsonl {sources} --json"),

@@ -1,5 +1,6 @@
 //! `certify` and `predict`: records, resumption, bad input.
 
+use crate::records::{head, lines};
 use crate::support::{Bench, Run, npy};
 use gambeson_learn::onnx::library;
 use gambeson_testing::{interrupt, skipped};
@@ -11,16 +12,11 @@ use std::time::{Duration, Instant};
 /// Mean brightness of Fashion-MNIST is about .29: both answers occur.
 pub(crate) const TOY: &str = "--model toy:half-space,offset=0.3 --data fashion --sigma 0.5";
 
-pub(crate) fn lines(bench: &Bench, name: &str) -> Vec<Value> {
-    let parse = |line: &str| serde_json::from_str(line).expect("JSON");
-    bench.read(name).lines().map(parse).collect()
-}
-
 /// The file without its times: what must be the same, byte for byte.
-fn without_times(bench: &Bench, name: &str) -> String {
-    let cut = |line: &str| {
-        let (start, _) = line.split_once(",\"seconds\":").expect("a record");
-        format!("{start}}}\n")
+pub(super) fn without_times(bench: &Bench, name: &str) -> String {
+    let cut = |line: &str| match line.split_once(",\"seconds\":") {
+        Some((start, _)) => format!("{start}}}\n"),
+        None => format!("{line}\n"), // the head
     };
     bench.read(name).lines().map(cut).collect()
 }
@@ -68,13 +64,19 @@ fn records_hold_what_the_half_space_makes_of_the_images() {
                 let l2 = number(&record["l2"]);
                 let printed: f64 = columns[3].parse().expect("a radius");
                 assert!(printed <= l2 && printed > l2 * 0.999, "{printed} for {l2}");
-                assert!((number(&record["linf"]) - l2 / 28.0).abs() < 1e-9 && record["kappa"].is_null());
+                assert!((number(&record["linf"]) - l2 / 28.0).abs() < 1e-9);
                 assert_eq!(columns[4] == "1", record["class"] == record["label"]);
             }
         }
         assert_eq!(columns[5].split(':').count(), 3, "h:mm:ss");
     }
     assert_eq!(answers.len(), 2, "both classes: {answers:?}");
+    let head = head(&bench, "run.jsonl");
+    assert!(head["run"]["kappa"].is_null() && head["plan"] == summary["plan"], "{head}");
+    let selection = serde_json::json!({
+        "start": 3, "stop": 40, "every": 3, "count": 13, "inputs": 1000, "shard": { "index": 0, "count": 1 }
+    });
+    assert_eq!(head["selection"], selection);
     // What others make of the records.
     let analysed = ok(bench.run("analyze run.jsonl --json")).json();
     assert_eq!(analysed["images"], 13);
@@ -88,20 +90,30 @@ fn shards_are_parts_of_the_whole_and_seeds_differ() {
     let bench = Bench::new();
     let line = format!("certify {TOY} --n 300 --stop 10 --seed 4");
     ok(bench.run(&format!("{line} --out whole.jsonl")));
-    for shard in 1..=3 {
-        ok(bench.run(&format!("{line} --shard {shard}/3 --out {shard}.jsonl --batch 17 --threads 1")));
+    let parts = ["1.jsonl", "2.jsonl", "3.jsonl"];
+    for (shard, name) in (1..).zip(parts) {
+        ok(bench.run(&format!("{line} --shard {shard}/3 --out {name} --threads 1")));
     }
-    let mut parts: Vec<String> = ["1.jsonl", "2.jsonl", "3.jsonl"]
-        .iter()
-        .flat_map(|name| without_times(&bench, name).lines().map(str::to_owned).collect::<Vec<_>>())
-        .collect();
+    let records = |name: &str| -> Vec<String> {
+        without_times(&bench, name).lines().skip(1).map(str::to_owned).collect()
+    };
+    let mut joined: Vec<String> = parts.iter().flat_map(|name| records(name)).collect();
     let index = |line: &String| serde_json::from_str::<Value>(line).expect("JSON")["index"].as_u64();
-    parts.sort_by_key(index);
-    let whole = without_times(&bench, "whole.jsonl");
-    assert_eq!(parts, whole.lines().collect::<Vec<_>>());
-    ok(bench.run(&format!("{} --out other.jsonl", line.replace("--seed 4", "--seed 5"))));
+    joined.sort_by_key(index);
+    assert_eq!(joined, records("whole.jsonl"));
+    // Joined into one file, they are still the run.
+    bench.write("joined.jsonl", parts.map(|name| bench.read(name)).concat());
+    for logs in ["1.jsonl 3.jsonl 2.jsonl", "joined.jsonl"] {
+        let analysed = ok(bench.run(&format!("analyze {logs} --json"))).json();
+        assert_eq!((&analysed["images"], &analysed["missing"]), (&10.into(), &0.into()));
+    }
     let counts = |name| lines(&bench, name).iter().map(|r| r["estimation"].clone()).collect::<Vec<Value>>();
-    assert_ne!(counts("other.jsonl"), counts("whole.jsonl"));
+    for (change, same) in [("--seed 4 --batch 17", true), ("--seed 5", false)] {
+        let line = line.replace("--seed 4", change);
+        bench.write("other.jsonl", "");
+        ok(bench.run(&format!("{line} --out other.jsonl")));
+        assert_eq!(counts("other.jsonl") == counts("whole.jsonl"), same, "{change}");
+    }
     // A file of another run is left alone.
     let before = bench.read("whole.jsonl");
     let run = bench.run(&format!("{} --out whole.jsonl", line.replace("--seed 4", "--seed 5")));
@@ -113,14 +125,14 @@ fn shards_are_parts_of_the_whole_and_seeds_differ() {
 fn survives_kills(bench: &Bench, line: &str, name: &str) {
     ok(bench.run(&format!("{line} --threads 2 --out {name}.whole")));
     let whole = without_times(bench, &format!("{name}.whole"));
-    let total = whole.lines().count();
+    let total = whole.lines().count() - 1;
     for threads in [1, 2] {
         let out = format!("{name}.{threads}");
         let line = format!("{line} --threads {threads} --out {out}");
         let mut seen = Vec::new();
         let done = || {
             let written = if bench.path(&out).exists() { bench.read(&out) } else { String::new() };
-            written.lines().filter(|line| line.ends_with('}')).count()
+            written.lines().filter(|line| line.ends_with('}')).count().saturating_sub(1)
         };
         // Each time when some more records are there, and then at any moment: not by the clock, which says nothing of
         // how far a busy machine has come.
@@ -248,45 +260,6 @@ fn a_time_limit_keeps_what_is_finished() {
     assert!(run.code == 1 && run.json()["done"].as_u64() == Some(done), "{run:?}");
 }
 
-#[test]
-fn predictions_are_kept_and_resumed() {
-    let bench = Bench::new();
-    let line = format!("predict {TOY} --n 400 --stop 30 --out run.jsonl --tsv run.tsv --force --json");
-    let summary = ok(bench.run(&line)).json();
-    let whole = bench.read("run.jsonl");
-    assert_eq!(whole.lines().count(), 30);
-    assert_eq!(bench.read("run.tsv").lines().next(), Some("idx\tlabel\tpredict\tcorrect\ttime"));
-    let torn: String = whole.split_inclusive('\n').take(12).collect();
-    bench.write("run.jsonl", format!("{torn}{}", &whole.lines().nth(12).expect("a line")[..50]));
-    let again = ok(bench.run(&line)).json();
-    assert_eq!((&again["resumed"], &again["correct"]), (&12.into(), &summary["correct"]));
-    let counts = |text: &str| -> Vec<String> {
-        text.lines().map(|line| line.split_once(",\"seconds\"").expect("a record").0.to_owned()).collect()
-    };
-    assert_eq!(counts(&bench.read("run.jsonl")), counts(&whole));
-    bench.write("run.jsonl", whole.replacen("\"n\":400", "\"n\":401", 1));
-    let run = bench.run(&line);
-    assert!(run.code == 2 && run.stderr.contains("run.jsonl, line 1"), "{run:?}");
-    bench.write("run.jsonl", format!("{{\"kind\":\"prediction\",\n{whole}"));
-    let run = bench.run(&line);
-    assert!(run.code == 2 && run.stderr.contains("line 1"), "{run:?}");
-    // What the analysis makes of them.
-    bench.write("run.jsonl", &whole);
-    let analysed = ok(bench.run("analyze run.jsonl --radii 0 --json")).json();
-    let correct = number(&summary["correct"]) / 30.0;
-    assert_eq!((&analysed["images"], number(&analysed["certified_accuracy"][0])), (&30.into(), correct));
-    // A class that its counts do not give.
-    let forged = whole.replacen("\"class\":0", "\"class\":7", 1).replacen("\"class\":1", "\"class\":7", 1);
-    bench.write("run.jsonl", forged);
-    let run = bench.run(&line);
-    assert!(run.code == 2 && run.stderr.contains("digest"), "{run:?}");
-    // Neither is taken for the other.
-    bench.write("run.jsonl", &whole);
-    let run = bench.run(&format!("certify {TOY} --n 400 --stop 30 --out run.jsonl"));
-    assert!(run.code == 2 && run.stderr.contains("run.jsonl"), "{run:?}");
-    assert_eq!(bench.read("run.jsonl"), whole);
-}
-
 /// Stored radii are never believed, not even by the run that goes on.
 #[test]
 fn a_forged_radius_ends_the_run() {
@@ -302,9 +275,9 @@ fn a_forged_radius_ends_the_run() {
     assert!(run.code == 2 && run.stderr.contains("digest"), "{run:?}");
     assert_eq!(bench.read("run.jsonl"), forged, "left as it was");
     // A whole line of nonsense is no line broken off by a kill.
-    bench.write("run.jsonl", format!("{whole}{{\"version\":1,\"index\":GARBAGE}}\n"));
+    bench.write("run.jsonl", format!("{whole}{{\"run\":\"1\",\"index\":GARBAGE}}\n"));
     let run = bench.run(&line);
-    assert!(run.code == 2 && run.stderr.contains("run.jsonl, line 9"), "{run:?}");
+    assert!(run.code == 2 && run.stderr.contains("run.jsonl, line 10"), "{run:?}");
     let run = bench.run(&format!("certify {TOY} --n 400 --stop 1 --out same --tsv ./same"));
     assert!(run.code == 2 && run.stderr.contains("two files"), "{run:?}");
 }
@@ -315,15 +288,15 @@ fn a_sequential_run_says_what_it_settles() {
     let bench = Bench::new();
     let line = format!("certify {TOY} --n 20000 --sequential --stop 12 --out run.jsonl");
     ok(bench.run(&line));
-    let records = lines(&bench, "run.jsonl");
-    let targets = records[0]["goal"]["targets"].as_array().expect("targets");
+    let own = head(&bench, "run.jsonl");
+    let targets = own["run"]["goal"]["targets"].as_array().expect("targets");
     assert_eq!(targets.iter().map(number).collect::<Vec<_>>(), [0.0, 0.5, 1.0, 1.5]);
     let run = bench.run(&format!("{line} --target 0.5"));
     assert!(run.code == 2 && run.stderr.contains("goal"), "{run:?}");
     // In l_inf the same radii, by the root of the dimension.
     let line = format!("certify {TOY} --n 20000 --sequential --norm linf --stop 1 --out linf.jsonl");
     ok(bench.run(&line));
-    let one = &lines(&bench, "linf.jsonl")[0]["goal"];
+    let one = &head(&bench, "linf.jsonl")["run"]["goal"];
     assert!(one["norm"] == "linf" && (number(&one["targets"][1]) * 28.0 - 0.5).abs() < 1e-12, "{one}");
     let run = bench.run("analyze run.jsonl --norm linf --by-dimension 4");
     assert!(run.code == 2 && run.stderr.contains("784"), "{run:?}");
@@ -397,38 +370,4 @@ fn an_interrupt_ends_a_run_soon() {
     interrupt(&child);
     let run = Bench::finish(&line, child);
     assert!(run.code == 1 && asked.elapsed() < Duration::from_secs(60), "{run:?}");
-}
-
-/// The classifier that was certified on bytes, asked about the same images as real numbers.
-#[test]
-fn a_classifier_of_bytes_answers_about_real_numbers() {
-    let bench = Bench::new();
-    let images = gambeson_data::source::load(
-        "fashion",
-        &gambeson_data::source::LoadOptions {
-            split: gambeson_data::dataset::Split::Test,
-            ..gambeson_data::source::LoadOptions::new(bench.path(""))
-        },
-        &mut (),
-    )
-    .expect("built in");
-    let mut values = vec![0.0; 20 * 784];
-    values.chunks_exact_mut(784).enumerate().for_each(|(at, out)| images.sample_f64(at, out));
-    let mut bytes = npy(20, 784, &values);
-    let place = bytes.windows(19).position(|text| text == b"(20, 784), }       ").expect("a header");
-    bytes[place..place + 19].copy_from_slice(b"(20, 1, 28, 28), } ");
-    bench.write("real.npy", bytes);
-    let line = "predict --model toy:half-space,offset=0.3 --sigma 0.5 --n 400 --seed 4 --stop 20";
-    ok(bench.run(&format!("{line} --data fashion --out bytes.jsonl")));
-    ok(bench.run(&format!("{line} --data real.npy --grid-quantum 1/255 --out real.jsonl")));
-    ok(bench.run(&format!("{line} --data real.npy --out other.jsonl")));
-    let (bytes, real, other) =
-        (lines(&bench, "bytes.jsonl"), lines(&bench, "real.jsonl"), lines(&bench, "other.jsonl"));
-    assert_eq!(real[0]["grid"], bytes[0]["grid"]);
-    assert_ne!(other[0]["grid"], bytes[0]["grid"]);
-    // The same noise around nearly the same centres.
-    let counts = |lines: &[Value]| -> Vec<[Value; 2]> {
-        lines.iter().map(|line| [line["counts"][0].clone(), line["counts"][1].clone()]).collect()
-    };
-    assert_eq!(counts(&real), counts(&bytes));
 }

@@ -1,6 +1,7 @@
 //! What `certify` and `predict` end with: accuracies, against the records.
 
-use super::certify::{TOY, lines, number, ok};
+use super::certify::{TOY, number, ok};
+use crate::records::lines;
 use crate::support::{Bench, unwrapped};
 use serde_json::Value;
 

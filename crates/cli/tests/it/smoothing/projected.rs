@@ -1,9 +1,8 @@
 //! `certify` with noise in the coordinates of a projection, and `analyze` that proves it again.
 
-use super::certify::{TOY, lines, number, ok};
+use super::certify::{TOY, number, ok};
+use crate::records::{derived, head, lines, write};
 use crate::support::Bench;
-use gambeson_smooth::record::{Record, to_line};
-use serde_json::Value;
 
 /// Noise in twenty coordinates of a projection of images.
 const LINE: &str =
@@ -15,11 +14,13 @@ fn noise_in_the_coordinates_of_a_projection() {
     ok(bench.run("project fit --data fashion --rank 20 --out p.safetensors"));
     ok(bench.run(&format!("{LINE} --sigma 1 --out run.jsonl")));
     let checked = ok(bench.run("check p.safetensors p.cert.json --json")).json();
+    let run = &head(&bench, "run.jsonl")["run"];
+    let (kappa, spectral) = (number(&run["kappa"]), number(&run["spectral"]));
+    assert_eq!(kappa, number(&checked["kappa"]), "proven by the checker, not remembered");
+    assert_eq!(spectral, number(&checked["spectral"][0]));
+    assert!(run["projection"].as_str().is_some_and(|hash| hash.len() == 64));
+    assert_eq!(head(&bench, "run.jsonl")["files"]["projection"], "p.safetensors");
     for record in lines(&bench, "run.jsonl") {
-        let (kappa, spectral) = (number(&record["kappa"]), number(&record["spectral"]));
-        assert_eq!(kappa, number(&checked["kappa"]), "proven by the checker, not remembered");
-        assert_eq!(spectral, number(&checked["spectral"][0]));
-        assert!(record["projection"].as_str().is_some_and(|hash| hash.len() == 64));
         assert!(number(&record["encoding_error"]) > 0.0 && number(&record["perturbed_error"]) > 0.0);
         if let Some(latent) = record["latent"].as_f64() {
             assert!((number(&record["linf"]) - latent / kappa).abs() < 1e-12);
@@ -31,9 +32,9 @@ fn noise_in_the_coordinates_of_a_projection() {
     bench.save_npy("levels.npy", 1, 20, &[2.0; 20]);
     ok(bench.run(&format!("{LINE} --noise-levels levels.npy --seed 1 --out levels.jsonl")));
     ok(bench.run(&format!("{LINE} --sigma 2 --seed 1 --out two.jsonl")));
+    assert_eq!(head(&bench, "levels.jsonl")["run"]["sigma"], 1.0);
     for (levels, two) in lines(&bench, "levels.jsonl").iter().zip(&lines(&bench, "two.jsonl")) {
         assert_eq!(levels["estimation"], two["estimation"]);
-        assert_eq!(levels["sigma"], 1.0);
         if let (Some(levels), Some(two)) = (levels["linf"].as_f64(), two["linf"].as_f64()) {
             assert!((levels / two - 1.0).abs() < 1e-3, "{levels} and {two}");
         }
@@ -42,8 +43,8 @@ fn noise_in_the_coordinates_of_a_projection() {
     let run = bench.run(&format!("{LINE} --noise-levels few.npy"));
     assert!(run.code == 2 && run.stderr.contains("20") && run.stderr.contains('3'), "{run:?}");
     // Cosine coefficients are no pixels.
-    let first = bench.read("run.jsonl").lines().next().map(ToOwned::to_owned).expect("a record");
-    bench.write("cosines.jsonl", first);
+    let first = lines(&bench, "run.jsonl").swap_remove(0);
+    write(&bench, "cosines.jsonl", &head(&bench, "run.jsonl"), &[first]);
     ok(bench.run(&format!("certify {TOY} --n 400 --stop 3 --out pixels.jsonl")));
     let run = bench.run("analyze cosines.jsonl pixels.jsonl --norm linf");
     assert!(run.code == 2 && run.stderr.contains("cosine coefficients"), "{run:?}");
@@ -88,26 +89,21 @@ fn kappa_is_proven_again_from_the_projection() {
     assert!(run.code == 2 && run.stderr.contains("2 certificates for 1"), "{run:?}");
     // An encoding error smaller than what is proven is not resumed over.
     let whole = bench.read("run.jsonl");
-    let exact: String = lines(&bench, "run.jsonl")
-        .into_iter()
-        .map(|mut record| {
-            record["encoding_error"] = 0.0.into();
-            record.to_string() + "\n"
-        })
-        .collect();
-    bench.write("run.jsonl", exact);
+    let exact = lines(&bench, "run.jsonl").into_iter().map(|mut record| {
+        record["encoding_error"] = 0.0.into();
+        record.to_string() + "\n"
+    });
+    let first = whole.lines().next().expect("a head");
+    bench.write("run.jsonl", format!("{first}\n{}", exact.collect::<String>()));
     let run = bench.run(&format!("{LINE} --sigma 1 --out run.jsonl"));
     assert!(run.code == 2 && run.stderr.contains("digest"), "{run:?}");
     bench.write("run.jsonl", whole);
     // A κ better than what is proven is found out, whatever the radii say.
-    let forge = |mut record: Value| {
-        record["kappa"] = (number(&record["kappa"]) * 0.99).into();
-        // By somebody who makes radii and digest fit.
-        let record: Record = serde_json::from_value(record).expect("a record");
-        to_line(&record.with_derived().expect("valid")).expect("JSON") + "\n"
-    };
-    let forged: String = lines(&bench, "run.jsonl").into_iter().map(forge).collect();
-    bench.write("forged.jsonl", forged);
+    let mut better = head(&bench, "run.jsonl");
+    better["run"]["kappa"] = (number(&better["run"]["kappa"]) * 0.99).into();
+    // By somebody who makes radii and digests fit.
+    let forged: Vec<_> = lines(&bench, "run.jsonl").iter().map(|record| derived(&better, record)).collect();
+    write(&bench, "forged.jsonl", &better, &forged);
     ok(bench.run("analyze forged.jsonl"));
     let run = again("forged.jsonl", "p.safetensors");
     assert!(run.code == 2 && run.stderr.contains("says kappa is"), "{run:?}");
@@ -146,5 +142,6 @@ fn frames_of_sound_are_certified_through_their_cosines() {
     let classes: std::collections::BTreeSet<Option<u64>> =
         records.iter().map(|record| record["class"].as_u64()).collect();
     assert!(classes.contains(&Some(0)) && classes.contains(&Some(1)), "{classes:?}");
-    assert!(records.iter().all(|record| record["label"].is_null() && record["dimension"] == 200));
+    assert!(records.iter().all(|record| record["label"].is_null()));
+    assert_eq!(head(&bench, "run.jsonl")["run"]["dimension"], 200);
 }

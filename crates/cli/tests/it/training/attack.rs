@@ -1,8 +1,8 @@
 //! `attack` on the command line.
 
 use super::SPEC;
+use crate::records;
 use crate::support::Bench;
-use gambeson_smooth::record::{Record, to_line};
 use serde_json::Value;
 
 fn trained() -> Bench {
@@ -78,15 +78,19 @@ fn forged_radii_are_not_attacked() {
     );
     let bench = Bench::new();
     assert_eq!(bench.run(&format!("certify {model} --every 250 --n 400 --out c.jsonl")).code, 0);
-    let honest = bench.read("c.jsonl");
-    let forged = honest.lines().map(|line| {
-        let mut record: Record = serde_json::from_str(line).expect("a record");
-        record.derived.l2 = record.derived.l2.map(|radius| radius * 2.0);
-        to_line(&record).expect("JSON") + "\n"
-    });
-    bench.write("forged.jsonl", forged.collect::<String>());
+    let mut forged = records::lines(&bench, "c.jsonl");
+    for record in forged.iter_mut().filter(|record| !record["l2"].is_null()) {
+        record["l2"] = (number(&record["l2"]) * 2.0).into();
+    }
+    records::write(&bench, "forged.jsonl", &records::head(&bench, "c.jsonl"), &forged);
     let run = bench.run(&format!("attack {model} --certified forged.jsonl --every 250"));
     assert!(run.code == 2 && run.stderr.contains("but the counts prove"), "{run:?}");
+    // What a kill broke off is left out, and said.
+    let honest = bench.read("c.jsonl");
+    bench.write("torn.jsonl", &honest[..honest.len() - 30]);
+    let run =
+        bench.run(&format!("attack {model} --certified torn.jsonl --every 250 --steps 1 --n 100 --json"));
+    assert!(run.code <= 1 && run.stderr.contains("torn.jsonl, line 5: cut off, ignored"), "{run:?}");
 }
 
 #[test]

@@ -36,10 +36,12 @@ pub(crate) fn lower_ends(
 ) -> Result<(VertexValue, RelaxationValue), CheckError> {
     let matrix = problem.quadratic();
     let mut lower = vertex_value(matrix, vertex, threads)?;
-    let mut sdp_lower = sdp_lower.or_vertex(lower);
+    // A vertex is a feasible point too.
+    let at_vertex = RelaxationValue::from(lower);
+    let mut sdp_lower = if at_vertex.value() > sdp_lower.value() { at_vertex } else { sdp_lower };
     if let Some(rows) = problem.dilated_rows() {
-        lower = lower.of_dilation(matrix, rows)?;
-        sdp_lower = sdp_lower.of_dilation(matrix, rows)?;
+        lower = lower.of_dilation(rows)?;
+        sdp_lower = sdp_lower.of_dilation(rows)?;
     }
     let error = problem.error();
     Ok(if problem.is_factor() {

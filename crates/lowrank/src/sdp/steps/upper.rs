@@ -141,7 +141,7 @@ pub fn prove_as_planned(
     let (matrix, error) = (problem.quadratic(), problem.error());
     let stored = check_as_planned(matrix, certificate, plan, threads, stop)?;
     if let Some(rows) = problem.dilated_rows() {
-        return Ok(Upper::InfToOne(stored.of_dilation(matrix, rows)?.widened(error)?));
+        return Ok(Upper::InfToOne(stored.of_dilation(rows)?.widened(error)?));
     }
     let bound = if problem.is_factor() { stored.widened_factor(error)? } else { stored.widened(error)? };
     Ok(match problem.norm {

@@ -6,8 +6,8 @@ use super::parsed_log::ParsedLog;
 use super::text::{LogLine, Seen, lines, separator, split};
 use crate::analysis::error::{LineProblem, LogError};
 use crate::analysis::logged::{Dialect, Evidence, Input, Predicted, Settings};
-use crate::record::{Sample, latent_radius};
-use gambeson_checker::SamplingRule;
+use crate::limit::{ClassDraws, LimitRule, Sample};
+use gambeson_checker::{LatentRadius, LowerLimit, NoiseLevel, ProvenRadius, RandomShare, SamplingRule};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -44,21 +44,20 @@ pub(super) fn read(path: &Path, text: &str, settings: &Settings) -> Result<Parse
         if (selection, estimation) != (n0, n) {
             return Err(place.error(LineProblem::Draws { selection, estimation, n0, n }));
         }
-        let most = row.selection.iter().copied().max().unwrap_or(0);
-        let selected = row.selection.iter().position(|&count| count == most);
-        let selected = selected.and_then(|class| u32::try_from(class).ok());
-        let counts = Sample {
-            selected,
-            estimation: &row.estimation,
-            none: 0,
-            undecided: 0,
+        let refused = |reason| LogError::Statistics { path: path.to_path_buf(), line: place.line, reason };
+        let sample = Sample {
+            selection: ClassDraws { classes: &row.selection, none: 0, undecided: 0 },
+            estimation: ClassDraws { classes: &row.estimation, none: 0, undecided: 0 },
             rule: SamplingRule::Fixed,
-            sigma,
+            planned: n,
+            limits: LimitRule::OneSided,
+            share: RandomShare::WHOLE,
+            noise: NoiseLevel::new(sigma).map_err(refused)?,
         };
-        let (limit, radius) = latent_radius(&counts, alpha, settings.how)
-            .map_err(|reason| LogError::Statistics { path: path.to_path_buf(), line: place.line, reason })?;
-        let class = selected.filter(|_| radius.is_some());
-        let radius = Some(radius.map_or(0.0, gambeson_checker::LatentRadius::value));
+        let proven = sample.prove(alpha, settings.how).map_err(refused)?;
+        let radius = proven.and_then(ProvenRadius::radius);
+        let class = sample.selected().filter(|_| radius.is_some());
+        let radius = Some(radius.map_or(0.0, LatentRadius::value));
         inputs.push(Input {
             index: row.index,
             label: row.label,
@@ -67,7 +66,7 @@ pub(super) fn read(path: &Path, text: &str, settings: &Settings) -> Result<Parse
             latent: radius,
             l2: radius,
             linf: None,
-            lower_limit: limit.map(gambeson_checker::LowerLimit::value),
+            lower_limit: proven.map(ProvenRadius::lower).map(LowerLimit::value),
         });
     }
     let evidence = Evidence::Inputs(inputs);

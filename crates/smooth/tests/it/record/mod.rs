@@ -13,6 +13,7 @@ mod radii;
 
 use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::projection::representation::Representation;
+use gambeson_smooth::limit::LimitRule;
 use gambeson_smooth::noise::{GENERATOR, Grid, Quantum};
 use gambeson_smooth::record::{
     ASSUMED, CommonRun, DigestedRun, Entry, FileNames, Head, Law, Record, RecordError, RecordLog, Recorded,
@@ -48,6 +49,7 @@ pub(crate) fn common() -> CommonRun {
 pub(crate) fn run() -> Run {
     Run {
         rule: Rule::Fixed,
+        limits: LimitRule::OneSided,
         goal: None,
         n0: 10,
         common: common(),

@@ -4,10 +4,9 @@
 //! After Voráček and Hein, *Sound randomized smoothing in floating-point arithmetics* (ICLR 2023).
 
 use super::params;
-use gambeson_checker::{FailureProbability, LimitMethod, NoiseLevel, SamplingRule, Tally};
+use crate::support::one_sided_radius;
 use gambeson_smooth::classifier::Classifier;
 use gambeson_smooth::input_map::InputMap;
-use gambeson_smooth::limit::{lower_limit, smoothing_radius};
 use gambeson_smooth::noise::{Draw, Noise, Quantum};
 use gambeson_smooth::smoother::{Counts, Smoother, SmoothingParams};
 use gambeson_smooth::space::Space;
@@ -71,11 +70,7 @@ fn earlier_counts(classifier: &LastPlace, centre: f64) -> [u64; 2] {
 }
 
 fn claimed(count: u64) -> Option<f64> {
-    let alpha = FailureProbability::new(0.001).expect("a probability");
-    let tally = Tally::new(count, DRAWS).expect("a tally");
-    let limit = lower_limit(SamplingRule::Fixed, tally, LimitMethod::ClopperPearson, alpha).expect("a limit");
-    smoothing_radius(limit, NoiseLevel::new(SIGMA).expect("a level"))
-        .map(gambeson_checker::LatentRadius::value)
+    one_sided_radius(count, DRAWS, 0.001, SIGMA).map(gambeson_checker::LatentRadius::value)
 }
 
 /// All coordinates are the same number: three points on a line.

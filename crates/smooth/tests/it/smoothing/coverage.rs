@@ -4,8 +4,7 @@
 //! probability below 10⁻⁶ were its failure probability .05. Three procedures that are wrong in the usual ways must fail.
 
 use super::{params, quantile, upper_tail};
-use gambeson_checker::{FailureProbability, LimitMethod, NoiseLevel, SamplingRule, Tally};
-use gambeson_smooth::limit::{lower_limit, smoothing_radius};
+use crate::support::one_sided_radius;
 use gambeson_smooth::sequential::{EVERY, Goal, RadiusNorm};
 use gambeson_smooth::smoother::{Certification, Smoother};
 use gambeson_smooth::space::Space;
@@ -37,11 +36,7 @@ fn misses(runs: &[Certification], wrong: impl Fn(&Certification) -> bool) -> usi
 
 /// The radius of a count by the limit for a number of draws set beforehand.
 fn fixed_radius(count: u64, trials: u64) -> f64 {
-    let tally = Tally::new(count, trials).expect("a tally");
-    let alpha = FailureProbability::new(ALPHA).expect("a probability");
-    let limit = lower_limit(SamplingRule::Fixed, tally, LimitMethod::ClopperPearson, alpha).expect("a limit");
-    smoothing_radius(limit, NoiseLevel::new(1.0).expect("a level"))
-        .map_or(0.0, gambeson_checker::LatentRadius::value)
+    one_sided_radius(count, trials, ALPHA, 1.0).map_or(0.0, gambeson_checker::LatentRadius::value)
 }
 
 #[test]

@@ -118,8 +118,8 @@ fn an_answer_that_is_none_counts_against_all() {
     assert_eq!(counts(&[3, 5, 5], 5).most(), Some(1), "the lowest of equals");
     assert_eq!(counts(&[3, 5, 5], 6).most(), None);
     assert_eq!(counts(&[0, 0], 0).most(), None);
-    assert_eq!(counts(&[3, 5, 4], 1).second(), 4);
-    assert_eq!(counts(&[3, 5, 4], 6).second(), 5);
+    assert_eq!(counts(&[3, 5, 4], 1).draws_by_class().runner_up(1), 4);
+    assert_eq!(counts(&[3, 5, 4], 6).draws_by_class().runner_up(1), 6);
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn prediction_is_the_binomial_test_of_the_box() {
     let undecided = |undecided| Counts { classes: vec![0, 8, 0], none: 0, undecided };
     assert_eq!(predicted(&undecided(0), alpha), Ok(Some(1)));
     assert_eq!(predicted(&undecided(1), alpha), Ok(None));
-    assert_eq!((undecided(2).second(), undecided(2).draws()), (2, 10));
+    assert_eq!((undecided(2).draws_by_class().runner_up(1), undecided(2).draws()), (2, 10));
 }
 
 #[test]

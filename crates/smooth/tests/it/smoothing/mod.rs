@@ -6,6 +6,8 @@ mod contradicted;
 mod coverage;
 /// Draws and counts, the two boxes, bad parameters.
 mod engine;
+/// Exact coverage of the rules of limits.
+mod enumerated;
 /// Runs that go on beyond their n.
 mod extended;
 /// Noise in the coordinates of a projection.
@@ -14,6 +16,8 @@ mod projected;
 mod sequential;
 /// One caller and large batches.
 mod session;
+/// Rules of limits on public vote counts.
+mod votes;
 
 pub(crate) use projected::example_projection;
 

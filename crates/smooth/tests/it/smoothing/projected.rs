@@ -2,7 +2,8 @@
 
 use super::{cumulative, params};
 use crate::support::normal;
-use gambeson_checker::{FailureProbability, LimitMethod, NoiseLevel, SamplingRule, Tally};
+use crate::support::one_sided_radius;
+use gambeson_checker::NoiseLevel;
 use gambeson_lowrank::linalg::matrix::DenseMatrix;
 use gambeson_lowrank::projection::certificate::ProjectionCertificate;
 use gambeson_lowrank::projection::kappa::CertifiedBasis;
@@ -14,7 +15,6 @@ use gambeson_lowrank::shape::Shape;
 use gambeson_smooth::classifier::Classifier;
 use gambeson_smooth::decoder::DecodeError;
 use gambeson_smooth::input_map::{Affine, InputMap, Layout};
-use gambeson_smooth::limit::{lower_limit, smoothing_radius};
 use gambeson_smooth::noise::{CentreError, Grid, GridError, Quantum};
 use gambeson_smooth::smoother::{Smoother, SmoothingError, SmoothingParams, SmoothingParamsError};
 use gambeson_smooth::space::{Space, SpaceError};
@@ -259,7 +259,7 @@ fn errors_of_perturbed_inputs_are_covered() {
             let grid = Grid::new(0.25, Quantum::One, None).expect("a grid");
             let unit = quantum.inverse();
             let input: Vec<f64> = normal(2 * n, 3).iter().map(|x| (x * unit).round()).collect();
-            let bound = space.perturbed_error(&input, noise, grid);
+            let bound = space.perturbed_error(&input, noise, grid).expect("finite");
             assert!(bound > 0.0 && bound < 1e-9, "{representation:?} {quantum:?}: {bound}");
             for seed in 0..20 {
                 // In a random direction, by as much as any radius can be about.
@@ -280,7 +280,7 @@ fn errors_of_perturbed_inputs_are_covered() {
         let grid = Grid::new(0.25, quantum, None).expect("a grid");
         let (space, unit) = (Space::identity(48).with_quantum(quantum), quantum.inverse());
         let input: Vec<f64> = normal(48, 3).iter().map(|x| (x * unit).round()).collect();
-        let bound = space.perturbed_error(&input, noise, grid);
+        let bound = space.perturbed_error(&input, noise, grid).expect("finite");
         assert!(bound > 0.0 && bound < 1e-9, "{quantum:?}: {bound}");
         let mut largest = 0.0_f64;
         for seed in 0..200 {
@@ -385,14 +385,7 @@ fn no_attack_beats_a_certificate() {
             let trials = 10_000_000;
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
             let count = (cumulative(margin / sigma) * trials as f64) as u64;
-            let limit = lower_limit(
-                SamplingRule::Fixed,
-                Tally::new(count, trials).expect("a tally"),
-                LimitMethod::ClopperPearson,
-                FailureProbability::new(0.4).expect("a probability"),
-            )
-            .expect("a limit");
-            let latent = smoothing_radius(limit, NoiseLevel::new(sigma).expect("a level")).expect("above ½");
+            let latent = one_sided_radius(count, trials, 0.4, sigma).expect("above ½");
             assert!((latent.value() / margin - 1.0).abs() < 2e-3, "{} for {margin}", latent.value());
             let radii = space.radii(latent);
             assert!(radii.1.value() <= linf, "{} against {linf}", radii.1.value());

@@ -1,8 +1,8 @@
 //! Sequential sampling on the class frequencies of public votes.
 
 use crate::smoothing::{quantile, upper_tail};
-use gambeson_checker::{FailureProbability, LimitMethod, NoiseLevel, SamplingRule, Tally};
-use gambeson_smooth::limit::{lower_limit, smoothing_radius};
+use crate::support::one_sided_radius;
+use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_smooth::sequential::{Decision, EVERY, Goal, RadiusNorm, Sequential};
 use gambeson_testing::reference_data;
 use rand::SeedableRng;
@@ -48,11 +48,7 @@ fn what_is_certain_is_settled_and_what_is_not_is_open() {
 
 /// k of n by the fixed rule: met or not at a radius.
 fn fixed(count: u64, n: u64, target: f64) -> bool {
-    let alpha = FailureProbability::new(0.001).expect("a probability");
-    let tally = Tally::new(count, n).expect("a tally");
-    let limit = lower_limit(SamplingRule::Fixed, tally, LimitMethod::ClopperPearson, alpha).expect("a limit");
-    let radius = smoothing_radius(limit, NoiseLevel::new(0.25).expect("a level"));
-    radius.is_some_and(|radius| radius.value() >= target)
+    one_sided_radius(count, n, 0.001, 0.25).is_some_and(|radius| radius.value() >= target)
 }
 
 /// Looks are at every 64 draws, at n, and where a run was extended at the n of before.
