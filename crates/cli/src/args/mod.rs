@@ -1,4 +1,4 @@
-//! The command line: one file per verb or pair of verbs, and what they share. Depends on no other room of the binary.
+//! The command line: one file per verb or pair of verbs, and what they share. Depends on no other module of the program.
 
 mod analyze;
 mod attack;

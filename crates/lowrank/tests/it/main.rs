@@ -13,7 +13,7 @@ mod fit;
 /// Matrix and graph files.
 mod limits;
 mod matrix_file;
-/// The rooms import each other in one direction.
+/// The folders import each other in one direction.
 mod modules;
 /// First and second moments of samples.
 mod moments;
