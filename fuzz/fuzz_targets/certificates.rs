@@ -12,7 +12,7 @@ use gambeson_lowrank::projection::{Channel, Origin, Projection};
 use gambeson_lowrank::sdp::bracket::{ProofPlan, prove_as_planned, prove_vertex};
 use gambeson_lowrank::sdp::certificate::CertificateFile;
 use gambeson_lowrank::sdp::problem::{MatrixRole, OperatorNorm, Problem};
-use gambeson_lowrank::sdp::vertex_file::read_vertex;
+use gambeson_lowrank::vertex_file::read_vertex;
 use gambeson_lowrank::{ProvenProjection, Shape};
 use serde_json::{Value, json};
 use std::path::Path;

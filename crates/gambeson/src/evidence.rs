@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::error::Error;
 use gambeson_lowrank::sdp::certificate::CertificateFile;
-use gambeson_lowrank::sdp::vertex_file::{read_vertex, write_vertex};
+use gambeson_lowrank::vertex_file::{read_vertex, write_vertex};
 use std::path::Path;
 
 /// A point of {−1, 1}ⁿ: the maximum is at least the value there.
@@ -23,7 +23,7 @@ impl Vertex {
 }
 
 /// Reads a vertex as [`Vertex::write`] writes it, a one-dimensional `.npy` array; see
-/// [`vertex_file`](gambeson_lowrank::sdp::vertex_file).
+/// [`vertex_file`](gambeson_lowrank::vertex_file).
 pub fn open_vertex(context: &Context, path: &Path) -> Result<Vertex, Error> {
     let entries = read_vertex(path, context.memory_limit())?;
     Ok(Vertex { entries, name: path.display().to_string() })

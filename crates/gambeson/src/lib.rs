@@ -108,7 +108,7 @@ pub use gambeson_learn::runtime::{Runtime, RuntimeChoice};
 pub use gambeson_learn::smoothed::{NamedClassifier, SmoothedModel, WhiteBoxModel};
 pub use gambeson_learn::train::setup::TrainSetup;
 pub use gambeson_learn::train::{TrainProgress, TrainSpec};
-pub use gambeson_lowrank::projection::certificate::ProjectionCertificate;
+pub use gambeson_lowrank::projection::certificate::{ProjectionCertificate, certificate_path};
 pub use gambeson_lowrank::projection::fit::{FitMethod, FitProgress, Target};
 pub use gambeson_lowrank::projection::method::algorithm3::SparseParams;
 pub use gambeson_lowrank::sdp::certificate::CertificateFile;
@@ -120,9 +120,11 @@ pub use gambeson_smooth::analysis::Scale;
 pub use gambeson_smooth::classifier::{Classifier, ClassifierSpec, NONE};
 pub use gambeson_smooth::limit::LimitRule;
 pub use gambeson_smooth::noise::Quantum;
-pub use gambeson_smooth::record::{LimitChoice, PredictionRecord, Record};
+pub use gambeson_smooth::record::{
+    DigestedRun, FileNames, Head, LimitChoice, PredictionRecord, Record, Recorded, Run, read_records, to_line,
+};
 pub use gambeson_smooth::runs::RunProgress;
-pub use gambeson_smooth::selection::{InputSelection, Shard};
+pub use gambeson_smooth::selection::{InputSelection, Selection, Shard};
 pub use gambeson_smooth::sequential::{Goal, RadiusNorm};
 pub use gambeson_smooth::session::{Batch, RowFormat, Rows, Session, SessionFactory, SessionParams};
 pub use gambeson_smooth::smoother::{Certification, Prediction, Smoother, SmoothingParams, SmoothingPlan};

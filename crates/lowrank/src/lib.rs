@@ -9,7 +9,7 @@
 //! 2. [`projection`]: projections. From the second moments of data to a [`Projection`] with a proven κ, all channels
 //!    in one call: [`fit_projection`].
 //! 3. [`linalg`]: what both compute with: matrices, products, eigenpairs, the cosine transform.
-//! 4. [`matrix_file`]: matrices and graphs from files, recognised by content.
+//! 4. [`matrix_file`]: matrices and graphs from files, recognised by content. [`vertex_file`]: vertices.
 //! 5. [`observe`]: how long work reports and how it is stopped. [`parameter`]: the error for a parameter out of range.
 //!    [`safetensors`] and [`mod@file`]: reading and writing. [`memory`]: how much may be read. [`shape`]: channels, rows and columns of an input.
 
@@ -23,6 +23,7 @@ pub mod projection;
 pub mod safetensors;
 pub mod sdp;
 pub mod shape;
+pub mod vertex_file;
 
 pub use linalg::matrix::{DenseMatrix, Matrix, SparseMatrix};
 pub use memory::MemoryLimit;

@@ -139,7 +139,7 @@ mod tests {
         let shares = [0.765, 2.0 / 3.0, 0.0, 1.0, 0.0999];
         assert_eq!(shares.map(percent_down), ["76.5", "66.6", "0.0", "100.0", "9.9"]);
         assert_eq!([up(0.0, 3), up(-0.0, 3), down(0.0, 3), down(-0.0, 3)], ["0"; 4]);
-        let lower = [11_537.0, -3.0, 123_456_789_012.0, 11_536.9999, -0.5, 1e16, 0.0, -0.0];
+        let lower = [11_537.0, -3.0, 123_456_789_012.0, 11_536.999_9, -0.5, 1e16, 0.0, -0.0];
         let printed = ["11537", "-3", "123456789012", "11536.9", "-0.500000", "1.00000e16", "0", "0"];
         assert_eq!(lower.map(|value| whole_or_down(value, 6)), printed);
         assert_eq!(whole_or_down(f64::NEG_INFINITY, 6), "-inf");

@@ -95,9 +95,10 @@ pub struct RadiusQuestion {
 
 /// What candidates for the limits of a radius are tried against.
 pub struct RadiusTrial {
+    sides: Sides,
     lower: Option<LimitTrial>,
-    /// On the draws that are not of the runner-up; none where one limit is used.
-    others: Option<Option<LimitTrial>>,
+    /// On the draws that are not of the runner-up, where two limits are used.
+    others: Option<LimitTrial>,
     noise: NoiseLevel,
 }
 
@@ -158,9 +159,9 @@ impl RadiusTrial {
         let trial = |tally| LimitTrial::new(rule, tally, method, failure);
         let others = match sides {
             Sides::One => None,
-            Sides::Two => Some(trial(counts.runner_up.opposite())?),
+            Sides::Two => trial(counts.runner_up.opposite())?,
         };
-        Ok(Self { lower: trial(counts.class)?, others, noise })
+        Ok(Self { sides, lower: trial(counts.class)?, others, noise })
     }
 
     /// What a candidate for the class is tried against; none where only the trivial limit is proven.
@@ -171,14 +172,14 @@ impl RadiusTrial {
     /// What a candidate for the runner-up is tried against: the draws that are not of it. None with one limit, or where
     /// only the trivial limit is proven.
     pub fn runner_up(&self) -> Option<&LimitTrial> {
-        self.others.as_ref()?.as_ref()
+        self.others.as_ref()
     }
 
     /// What the candidates prove.
     pub fn prove(&self, candidates: &RadiusCandidates) -> ProvenRadius {
         let lower = limit(self.class(), candidates.class);
         let a = answered(candidates.class, lower.quantile());
-        if self.others.is_none() {
+        if self.sides == Sides::One {
             let radius = a.and_then(|a| LatentRadius::one_sided(lower, a, self.noise));
             return ProvenRadius { lower, upper: None, radius };
         }

@@ -19,7 +19,7 @@ impl FailureProbability {
 
     /// Refuses what is not at least [`Self::LEAST`] and below 1.
     pub fn new(value: f64) -> Result<Self, StatisticsError> {
-        let valid = value >= Self::LEAST && value < 1.0;
+        let valid = (Self::LEAST..1.0).contains(&value);
         valid.then_some(Self(value)).ok_or(StatisticsError::FailureProbability { value })
     }
 

@@ -80,7 +80,7 @@ fn numbers_of_few_digits_have_exact_values() {
             assert!(!small || equal, "seed {seed}: {value} is below a value that has no rounding");
         }
     }
-    assert!(counts.iter().all(|&count| count > CASES as u32 / 5), "{counts:?}");
+    assert!(counts.iter().all(|&count| u64::from(count) > CASES / 5), "{counts:?}");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn factors_of_few_digits_have_exact_values() {
         let equal = Dyadic::from(value) == truth;
         assert!(!small || equal, "seed {seed}: {value} is below a value that has no rounding");
     }
-    assert!(counts.iter().all(|&count| count > CASES as u32 / 5), "{counts:?}");
+    assert!(counts.iter().all(|&count| u64::from(count) > CASES / 5), "{counts:?}");
 }
 
 /// Sums that rounding would get right by accident in one order, and not in another.

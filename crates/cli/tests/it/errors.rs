@@ -138,7 +138,7 @@ fn errors_name_options() {
             "error: --mean and --std are for",
         ),
         (&format!("{attack} --steps 0"), "error: --steps: "),
-        (&format!("{attack} --sigma 1 --draws 0"), "error: --draws: "),
+        (&format!("{attack} --sigma 1 --draws 0"), "error: --draws 0, noise 1: "),
         (&format!("{attack} --start 5 --stop 5"), "error: --start, --stop and --every select none"),
         (&format!("{attack} --stop 5000"), "error: --stop 5000: "),
     ] {

@@ -29,7 +29,7 @@ use gambeson_lowrank::projection::proven::OpenError;
 use gambeson_lowrank::sdp::bracket::BoundError;
 use gambeson_lowrank::sdp::certificate::CertificateFileError;
 use gambeson_lowrank::sdp::problem::ProblemError;
-use gambeson_lowrank::sdp::vertex_file::VertexFileError;
+use gambeson_lowrank::vertex_file::VertexFileError;
 use gambeson_smooth::noise::GridError;
 use gambeson_smooth::record::{NotExtendable, RecordError};
 use gambeson_smooth::runs::RunError;

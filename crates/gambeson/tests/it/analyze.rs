@@ -30,7 +30,8 @@ fn two_logs() -> (tempfile::TempDir, Vec<PathBuf>) {
 /// A log of so many inputs with a radius of 0.3, of which the first are correct.
 fn certificates(folder: &tempfile::TempDir, name: &str, correct: u32, inputs: u32) -> PathBuf {
     let class = |at: u32| u32::from(at < correct);
-    let lines: String = (0..inputs).map(|at| format!("{at}\t1\t{0}\t0.3\t{0}\t1\n", class(at))).collect();
+    let line = |lines: String, at| format!("{lines}{at}\t1\t{0}\t0.3\t{0}\t1\n", class(at));
+    let lines = (0..inputs).fold(String::new(), line);
     let path = folder.path().join(name).with_extension("tsv");
     std::fs::write(&path, format!("idx\tlabel\tpredict\tradius\tcorrect\ttime\n{lines}")).expect("written");
     path

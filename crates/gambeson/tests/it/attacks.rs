@@ -3,10 +3,9 @@ use gambeson::attack::CertifiedInputs;
 use gambeson::progress::AttackStage;
 use gambeson::{
     AttackError, AttackMethod, AttackParams, AttackRadius, AttackTarget, BallBasis, BallNorm, CertifyParams,
-    Context, DataParams, Dataset, Error, Event, InputSelection, MemoryLimit, WhiteBoxModel, WhiteBoxParams,
-    attack, attack_figure, certify, open_certified, open_data, open_white_box,
+    Context, DataParams, Dataset, DigestedRun, Error, Event, InputSelection, MemoryLimit, Run, WhiteBoxModel,
+    WhiteBoxParams, attack, attack_figure, certify, open_certified, open_data, open_white_box,
 };
-use gambeson_smooth::record::{DigestedRun, Run};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};

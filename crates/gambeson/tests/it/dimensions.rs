@@ -1,14 +1,10 @@
 use crate::support::context;
 use gambeson::analyze::{AnalysisRecord, AnalyzeError, AnalyzeParams, DimensionSource, LogRecord};
 use gambeson::{
-    CertifyParams, DataParams, DrawParams, Error, Event, ImportParams, ModelParams, analyze, certify,
-    import_data, open_data, open_model,
+    CertifyParams, DataParams, DigestedRun, DrawParams, Error, Event, FileNames, Head, ImportParams,
+    InputSelection, MemoryLimit, ModelParams, RadiusNorm, Record, Run, Scale, Split, analyze, certify,
+    import_data, open_data, open_model, to_line,
 };
-use gambeson_data::dataset::Split;
-use gambeson_lowrank::MemoryLimit;
-use gambeson_smooth::analysis::{RadiusNorm, Scale};
-use gambeson_smooth::record::{DigestedRun, FileNames, Head, Record, Run, to_line};
-use gambeson_smooth::selection::InputSelection;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,13 +1,11 @@
 use gambeson::{
-    Analysis, Attacked, BaseClassifier, Bound, BoundParams, Certification, CertifiedRun, Check, CheckParams,
-    ClassifierSpec, Context, ContextParams, DataEnergies, Dataset, Error, Evidence, Fit, MatrixInput, Model,
-    Prediction, ProvenProjection, RandomKind, RecordFile, RecordsCheck, Session, SessionFactory,
-    SmoothedModel, Smoother, SmoothingPlan, Sweep, TrainSetup, Trained, Vertex, WhiteBoxModel, bound, check,
-    check_projection, open_vertex, random_matrix,
+    Analysis, Attacked, BaseClassifier, Bound, BoundParams, CertificateFile, Certification, CertifiedRun,
+    Check, CheckParams, ClassifierSpec, Context, ContextParams, DataEnergies, Dataset, Error, Evidence, Fit,
+    MatrixInput, Model, Prediction, Projection, ProjectionCertificate, ProvenProjection, RandomKind,
+    RecordFile, RecordsCheck, Session, SessionFactory, SmoothedModel, Smoother, SmoothingPlan, Sweep,
+    TrainSetup, Trained, Vertex, WhiteBoxModel, bound, certificate_path, check, check_projection,
+    open_vertex, random_matrix,
 };
-use gambeson_lowrank::projection::Projection;
-use gambeson_lowrank::projection::certificate::{ProjectionCertificate, certificate_path};
-use gambeson_lowrank::sdp::certificate::CertificateFile;
 use serde_json::Value;
 use std::sync::Arc;
 

@@ -79,7 +79,7 @@ pub enum PerturbError {
     #[error(transparent)]
     Params(#[from] PgdParamsError),
     /// Noise that is none, or more draws than fit into memory.
-    #[error("{draws} draws of noise {sigma}: noise must be at least 0, and draws between 1 and {MOST_DRAWS}")]
+    #[error("draws {draws}, noise {sigma}: noise must be at least 0, and draws between 1 and {MOST_DRAWS}")]
     Noise {
         /// σ.
         sigma: f64,

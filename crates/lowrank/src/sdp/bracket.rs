@@ -280,9 +280,10 @@ impl<'a> Run<'a> {
         let uncertainty = (self.total.stop == Stop::TimeLimit).then_some(uncertainty);
         let (problem, plan, threads, budget) = (self.problem, self.plan, self.params.threads, self.budget);
         let proof = UpperProof { problem, plan, threads, budget };
-        let found = match budget.excludes_proof() {
-            true => None,
-            false => proof.of_weights(&FeasibleWeights { weights, gap, uncertainty }),
+        let found = if budget.excludes_proof() {
+            None
+        } else {
+            proof.of_weights(&FeasibleWeights { weights, gap, uncertainty })
         };
         let best = match (self.upper.take(), found) {
             (Some(earlier), Some(found)) if found.upper.value() < earlier.upper.value() => found,

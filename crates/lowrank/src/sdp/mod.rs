@@ -4,7 +4,7 @@
 //! the paper, with its [`primal`] candidate, or [`burer_monteiro`](mod@burer_monteiro), the faster one), has the checker prove
 //! the upper end as its [`plan`] says, with the [`scale`] it finds, and finds a good [`vertex`] for the lower one; `steps` are
 //! its stages, and `outcome` is what it returns. [`progress`] is what solvers report. [`certificate`] is the proof of the upper end as a file,
-//! [`vertex_file`] that of the lower one, [`instance`] the random matrices of the paper.
+//! [`vertex_file`](crate::vertex_file) that of the lower one, [`instance`] the random matrices of the paper.
 
 pub mod bracket;
 pub mod burer_monteiro;
@@ -21,4 +21,3 @@ pub mod scale;
 mod speed;
 mod steps;
 pub mod vertex;
-pub mod vertex_file;

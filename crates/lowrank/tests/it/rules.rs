@@ -141,6 +141,8 @@ fn tests_of_the_facade_name_no_other_library() {
         code_below(&sources_of("gambeson").join("..").join(folder), &mut found);
     }
     assert!(found.len() > 8);
+    // Whoever forges a bundle writes its files by hand.
+    found.retain(|(path, _)| !path.components().any(|part| part.as_os_str() == "bundle"));
     for (path, code) in found {
         let others = LIBRARIES.iter().find(|name| code.contains(&format!("gambeson_{name}")));
         assert_eq!(others, None, "{}", path.display());

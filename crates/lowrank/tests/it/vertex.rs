@@ -8,7 +8,7 @@ use gambeson_lowrank::matrix_file::npy;
 use gambeson_lowrank::sdp::bracket::{BoundParams, bracket, prove_vertex};
 use gambeson_lowrank::sdp::instance;
 use gambeson_lowrank::sdp::problem::{MatrixRole, OperatorNorm, Problem};
-use gambeson_lowrank::sdp::vertex_file::{VertexFileError, read_vertex, write_vertex};
+use gambeson_lowrank::vertex_file::{VertexFileError, read_vertex, write_vertex};
 
 /// Every norm and reading, with entries known exactly and up to an error.
 #[test]

@@ -100,7 +100,7 @@ fn stored(rng: &mut ChaCha8Rng) -> Known {
     let least = if off < Dyadic::zero() { &Dyadic::zero() - &off } else { off };
     for bad in [f32::NAN, f32::INFINITY] {
         assert_eq!(grid_error(y, bad, 0.0), f64::INFINITY);
-        assert_eq!(grid_error(y, y.round() as f32, bad), f64::INFINITY);
+        assert_eq!(grid_error(y, whole, bad), f64::INFINITY);
     }
     (grid_error(y, whole, fraction), Some(least))
 }

@@ -167,14 +167,13 @@ fn try_form(rng: &mut ChaCha8Rng, subjects: &[Subject], of: usize, bounds: &mut 
     let Ok(mut form) = PreparedForm::without(matrix, domain, &dropped, 1) else { return };
     let (never, always) = (|| false, || true);
     for _ in 0..rng.random_range(0..4) {
-        form = match rng.random_range(0..3) {
-            0 => form.stopped_by(if rng.random_bool(0.9) { &never } else { &always }),
-            _ => {
-                // Of this form, or of a form of another size.
-                let rows = if rng.random_bool(0.8) { form.kept().len() } else { matrix.dim() + 1 };
-                let Ok(form) = form.ordered(order(rng, rows)) else { return };
-                form
-            }
+        form = if rng.random_range(0..3) == 0 {
+            form.stopped_by(if rng.random_bool(0.9) { &never } else { &always })
+        } else {
+            // Of this form, or of a form of another size.
+            let rows = if rng.random_bool(0.8) { form.kept().len() } else { matrix.dim() + 1 };
+            let Ok(form) = form.ordered(order(rng, rows)) else { return };
+            form
         };
         let _ = form.cost();
     }

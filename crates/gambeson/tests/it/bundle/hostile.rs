@@ -180,6 +180,9 @@ fn names_that_lead_elsewhere_or_stand_twice_are_refused() {
     }
 }
 
+/// Something done to a member.
+type Change = fn(&mut Member);
+
 #[test]
 fn links_encrypted_files_and_contradictions_are_refused() {
     let made = Made::new();
@@ -189,7 +192,6 @@ fn links_encrypted_files_and_contradictions_are_refused() {
         change(&mut members[2]);
         refused(&archive(&members))
     };
-    type Change = fn(&mut Member);
     let cases: [(Change, &str); 14] = [
         (|it| (it.system, it.attributes) = (3, 0o120_777 << 16), "is a link"),
         (|it| (it.system, it.attributes) = (19, 0o060_644 << 16), "is a link"),
@@ -240,7 +242,7 @@ fn bombs_are_refused_before_they_take_memory() {
     let with = |members: &[Member]| {
         parse(&archive(&[&honest[..], members].concat()), small).expect_err("refused").to_string()
     };
-    assert!(with(&[bomb.clone()]).contains("memory limit"));
+    assert!(with(std::slice::from_ref(&bomb)).contains("memory limit"));
     let modest = Member { claimed: 1000, ..bomb.clone() };
     assert!(with(&[modest]).contains("has not the 1000 bytes"));
     let many: Vec<Member> = (0..5)

@@ -63,7 +63,7 @@ impl Made {
     }
 
     /// Written as an archive and read again.
-    fn reopened(&self, bundle: &Bundle) -> Bundle {
+    fn reopened(bundle: &Bundle) -> Bundle {
         Bundle::parse_zip(Path::new("b.zip"), &bundle.to_zip().expect("an archive"), MemoryLimit::NONE)
             .expect("a bundle")
     }
@@ -107,7 +107,7 @@ fn a_bundle_says_what_the_run_says() {
     let made = Made::new();
     let whole = made.whole();
     assert!(whole.manifest().complete && whole.manifest().left_out.is_empty());
-    let checked = made.check(&made.reopened(&whole));
+    let checked = made.check(&Made::reopened(&whole));
     assert!(checked.passed() && checked.records.verdict == RecordsVerdict::Redrawn, "{}", reasons(&checked));
     assert_eq!((checked.records.checked, checked.bundle.page), (10, PageCheck::Same));
     let from = [checked.bundle.network, checked.bundle.data, checked.bundle.projection];
@@ -208,7 +208,7 @@ fn toys_and_sound_are_bundled_too() {
     assert!(page.contains("16-bit samples") && page.contains("of 32,768 steps"), "{page}");
     assert!(page.contains("not say") || page.contains("is not known"), "no labels: {page}");
     assert!(!page.contains("κ") && !page.contains("projection.safetensors"), "{page}");
-    let checked = made.check(&made.reopened(&made_bundle));
+    let checked = made.check(&Made::reopened(&made_bundle));
     assert_eq!(checked.records.verdict, RecordsVerdict::Redrawn, "{}", reasons(&checked));
     let from = [checked.bundle.network, checked.bundle.data, checked.bundle.projection];
     assert_eq!(from, [PartOrigin::None, PartOrigin::Bundle, PartOrigin::None]);

@@ -12,7 +12,7 @@ use gambeson_testing::skipped;
 use std::path::Path;
 
 fn check(made: &Made, bundle: &Bundle, params: &CheckBundleParams) -> BundleCheck {
-    check_bundle(&made.context, &made.reopened(bundle), params).expect("checked")
+    check_bundle(&made.context, &Made::reopened(bundle), params).expect("checked")
 }
 
 fn missing(check: &BundleCheck) -> Vec<LeftOut> {
@@ -156,7 +156,7 @@ fn weights_beside_a_graph_are_part_of_the_network() {
     certify(context, &model, &inputs, &CertifyParams { draws, n: 200, ..CertifyParams::new(0.25) })
         .expect("a run");
     let params = BundleParams { with_data: true, ..BundleParams::new(vec![out], &graph, &data) };
-    let bundled = made.reopened(&bundle(context, &params).expect("a bundle"));
+    let bundled = Made::reopened(&bundle(context, &params).expect("a bundle"));
     let entry = &bundled.manifest().network;
     assert_eq!(entry.file.as_deref(), Some("network.onnx"));
     assert_eq!(

@@ -103,11 +103,11 @@ fn another_selection_into_the_same_file_is_refused() {
     let of = |selection: InputSelection, inputs| selection.of(inputs).expect("some");
     let base = InputSelection { start: 5, stop: None, every: 10, shard: Shard { index: 0, count: 3 } };
     let others = [
-        ("count", of(InputSelection { start: 15, ..base }, INPUTS)),
+        ("start", of(InputSelection { start: 15, ..base }, INPUTS)),
         ("start", of(InputSelection { start: 4, ..base }, INPUTS)),
         ("stop", of(InputSelection { stop: Some(56), ..base }, INPUTS)),
-        ("count", of(InputSelection { every: 5, ..base }, INPUTS)),
-        ("count", of(base, 2 * INPUTS)),
+        ("every", of(InputSelection { every: 5, ..base }, INPUTS)),
+        ("inputs", of(base, 2 * INPUTS)),
         ("inputs", of(InputSelection { stop: Some(60), ..base }, INPUTS + 1)),
         ("shard", tenths(1, 3)),
         ("shard", tenths(0, 2)),
@@ -257,9 +257,9 @@ fn predictions_have_heads_of_their_own() {
     for (field, change) in [("sigma", 0.75), ("alpha", 0.25)] {
         let mut run = gambeson_smooth::record::PredictionRun::clone(&own.run);
         if field == "sigma" {
-            run.common.sigma = change
+            run.common.sigma = change;
         } else {
-            run.common.alpha = change
+            run.common.alpha = change;
         }
         match PredictionLog::open_to_append(&path, &head_of(&digested(run)), MemoryLimit::NONE) {
             Err(RecordError::OtherRun { line: 1, field: found, .. }) => assert_eq!(found, field),

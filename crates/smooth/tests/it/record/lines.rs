@@ -159,7 +159,7 @@ fn predictions_are_looked_at_as_closely() {
         let error = error(&of_run, &of_record).unwrap_or_else(|| panic!("{of_run} {of_record} is taken"));
         assert!(error.contains(words), "{of_run} {of_record}: {error}");
     }
-    let whole = text(&[honest.clone()]);
+    let whole = text(std::slice::from_ref(&honest));
     std::fs::write(&path, whole.replacen("\"version\":3", "\"version\":1", 1)).expect("written");
     let error = PredictionLog::open_to_append(&path, &head_of(&honest.run), MemoryLimit::NONE);
     assert!(error.expect_err("old").to_string().contains("version 1 of records is unknown"));
