@@ -24,7 +24,7 @@
 //!
 //! **Deviations.** Sequential runs use one limit: their last number of draws is not known beforehand.
 
-use super::radius_of_counts;
+use super::radius::radius_of_counts;
 use gambeson_checker::{
     ClassCounts, FailureProbability, LatentRadius, NoiseLevel, RadiusQuestion, SamplingRule, Sides,
     StatisticsError,

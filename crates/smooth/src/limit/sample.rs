@@ -1,6 +1,6 @@
 //! The draws of one input, and what they prove.
 
-use super::radius_of_counts;
+use super::radius::radius_of_counts;
 use super::rule::{LimitRule, SelectionCounts, chosen_sides};
 use gambeson_checker::{
     ClassCounts, FailureProbability, LimitMethod, NoiseLevel, ProvenRadius, RadiusQuestion, RandomShare,

@@ -6,8 +6,8 @@
 //! be published before the first draw. The shard, and the names of files, belong to the file alone and not to the plan.
 
 use super::error::RecordProblem;
-use super::line::{Fault, parse_sealed, seal};
 use super::run::{FileNames, Run, VERSION};
+use super::sealed::{Fault, parse_sealed, seal};
 use crate::selection::Selection;
 use gambeson_lowrank::file::{sha256, without_mark};
 use serde::de::{DeserializeOwned, IgnoredAny};

@@ -23,6 +23,7 @@ mod log;
 mod prediction;
 mod projection;
 mod run;
+mod sealed;
 mod valid;
 
 pub use certified::{Derived, Record};

@@ -137,7 +137,7 @@ impl Classifier for Bands {
 }
 
 fn smoother(limits: LimitRule, seed: u64) -> Smoother<Bands> {
-    let params = SmoothingParams { limits: Some(limits), selection: 200, seed, ..params(0.5, 4000, 0.001) };
+    let params = SmoothingParams { limits: Some(limits), selection: 5000, seed, ..params(0.5, 4000, 0.001) };
     Smoother::new(Bands, Space::identity(1), params).expect("it fits")
 }
 
