@@ -68,7 +68,7 @@ pub struct NoiseParams<'a> {
     /// Relative level of the noise in each coordinate of the projection. Default: the same in all.
     pub levels: Option<&'a [f64]>,
     /// What a unit of the grid means that noisy inputs are rounded to, without a projection;
-    /// [`quantum`](crate::inputs::quantum) tells it for a data set. Default: 1.
+    /// [`quantum`] tells it for a data set. Default: 1.
     pub quantum: Quantum,
 }
 
