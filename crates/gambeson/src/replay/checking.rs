@@ -1,7 +1,7 @@
 //! A check of records under way: what every record must satisfy, then draws made again or afresh.
 
-use super::CheckRecordsParams;
 use super::outcome::{FreshComparison, RecordFinding, RecordsCheck};
+use super::params::CheckRecordsParams;
 use super::sample::RecordSample;
 use crate::context::Context;
 use crate::error::Error;

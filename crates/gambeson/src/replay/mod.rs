@@ -9,6 +9,7 @@
 
 mod checking;
 mod outcome;
+mod params;
 mod plan;
 mod sample;
 
@@ -24,27 +25,12 @@ use gambeson_smooth::record::{Head, Record, RecordError, Recorded, Run};
 use gambeson_smooth::session::{Batch, BatchCallback, SessionParams};
 use gambeson_smooth::smoother::{Smoother, SmoothingParams, SmoothingPlan};
 pub use outcome::{BrokenLine, FreshComparison, RecordFinding, RecordsCheck, RecordsVerdict};
+pub use params::CheckRecordsParams;
 pub use plan::NO_PROJECTION;
 use plan::{compare_projection, compare_run, smoothing};
 pub use sample::{MissedForgery, RecordSample};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
-/// Parameters of [`check_records`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CheckRecordsParams {
-    /// Which records are drawn again.
-    pub sample: RecordSample,
-    /// Certify afresh with the seed of this nonce, and compare statistically: the maker of the run could not know these
-    /// draws.
-    pub nonce: Option<u64>,
-    /// The digest that the plan must have: one that was published before the run, say.
-    pub plan: Option<String>,
-    /// Rows per call of the classifier; as many as in the run if `None`.
-    pub batch: Option<usize>,
-    /// When to stop.
-    pub time_limit: Option<Duration>,
-}
+use std::time::Instant;
 
 /// Files of records to be checked: nothing they say is believed.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Bundles as folders.
 
+use super::layout::{Files, MOST_FILES};
 use super::name::Names;
-use super::{Files, MOST_FILES};
 use crate::error::bundle::{BundleError, BundleProblem};
 use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::file::write_file;

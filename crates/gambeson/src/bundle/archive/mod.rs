@@ -10,27 +10,12 @@
 //! compared with the memory limit before anything is read, and hold to the byte. Nothing is written.
 
 mod folder;
+mod layout;
 mod name;
 mod read;
 mod write;
 
 pub(super) use folder::{read_folder, write_folder};
+pub(super) use layout::Files;
 pub(super) use read::{ZipError, read_zip};
 pub(super) use write::write_zip;
-
-use std::collections::BTreeMap;
-
-/// The files of a bundle by name.
-pub(super) type Files = BTreeMap<String, Vec<u8>>;
-
-/// Files of a bundle, at most.
-const MOST_FILES: usize = 4096;
-
-/// Signatures of the parts of an archive (PKWARE, APPNOTE 6.3.10, section 4.3).
-const LOCAL: u32 = 0x0403_4b50;
-const CENTRAL: u32 = 0x0201_4b50;
-const END: u32 = 0x0605_4b50;
-/// Bytes of these parts without names.
-const LOCAL_LENGTH: usize = 30;
-const CENTRAL_LENGTH: usize = 46;
-const END_LENGTH: usize = 22;

@@ -1,7 +1,7 @@
 //! Zip archives, read: one meaning or none.
 
+use super::layout::{CENTRAL, CENTRAL_LENGTH, END, END_LENGTH, Files, LOCAL, LOCAL_LENGTH, MOST_FILES};
 use super::name::Names;
-use super::{CENTRAL, CENTRAL_LENGTH, END, END_LENGTH, Files, LOCAL, LOCAL_LENGTH, MOST_FILES};
 use crate::error::bundle::BundleProblem;
 use flate2::Crc;
 use flate2::read::DeflateDecoder;

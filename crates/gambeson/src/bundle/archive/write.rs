@@ -1,6 +1,6 @@
 //! Zip archives, written: files as they are, no times, no attributes.
 
-use super::{CENTRAL, CENTRAL_LENGTH, END, END_LENGTH, LOCAL, LOCAL_LENGTH};
+use super::layout::{CENTRAL, CENTRAL_LENGTH, END, END_LENGTH, LOCAL, LOCAL_LENGTH};
 use crate::error::bundle::BundleProblem;
 use flate2::Crc;
 use std::io::{self, Write};

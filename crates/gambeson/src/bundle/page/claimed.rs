@@ -1,6 +1,6 @@
 //! What is claimed: certified accuracy at radii, and how radii are measured.
 
-use super::{Subject, inputs, paragraph};
+use super::parts::{Subject, inputs, paragraph};
 use crate::bundle::manifest::StoredValues;
 use gambeson_learn::inputs::data_parts;
 use gambeson_report::decimal::{down, percent_down};

@@ -1,6 +1,6 @@
 //! How to check everything, what is in the bundle and what is not, and the run in numbers.
 
-use super::{Subject, list, paragraph};
+use super::parts::{Subject, list, paragraph};
 use crate::bundle::manifest::{
     CERTIFICATE, DATA, FileEntry, LeftOut, MANIFEST, PAGE, PROJECTION, PublicData, RECORDS,
 };

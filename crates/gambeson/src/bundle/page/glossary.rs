@@ -1,6 +1,6 @@
 //! Words with a special meaning.
 
-use super::Subject;
+use super::parts::Subject;
 use std::fmt::{self, Write};
 
 /// Every word with its meaning; those of projections stand apart.

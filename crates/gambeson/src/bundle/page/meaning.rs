@@ -1,6 +1,6 @@
 //! What the claim means, what it does not mean, and what it rests on.
 
-use super::{Subject, inputs, list, paragraph};
+use super::parts::{Subject, inputs, list, paragraph};
 use gambeson_report::decimal::up;
 use gambeson_report::page::escape;
 use gambeson_smooth::claim::{CertifiedShare, Claim, grouped};

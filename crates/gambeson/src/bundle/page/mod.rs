@@ -7,11 +7,13 @@ mod claimed;
 mod evidence;
 mod glossary;
 mod meaning;
+mod parts;
 
 use super::manifest::Manifest;
 use gambeson_report::page as html;
 use gambeson_smooth::claim::{Claim, grouped};
 use gambeson_smooth::record::{Head, Run};
+use parts::Subject;
 use std::fmt::{self, Write};
 
 const STYLE: &str = "body{max-width:48rem}h2{margin-top:2.5rem}td,th{text-align:left;padding:.25rem .6rem}\
@@ -19,13 +21,6 @@ td:first-child,th:first-child{padding-left:0}td:first-child code,.fix td{white-s
 pre{padding:.6rem .8rem;overflow-x:auto;white-space:pre-wrap}dt{font-weight:bold;margin-top:.8rem}dd{margin-left:1rem}\
 .bad{border:2px solid #b42318;padding:.6rem 1rem}.note{color:#444;font-size:.9rem}.hash{font:.8rem monospace;\
 overflow-wrap:anywhere;min-width:9rem}footer{margin-top:3rem;border-top:1px solid #ddd;color:#444;font-size:.9rem}";
-
-/// What the page is about.
-struct Subject<'a> {
-    manifest: &'a Manifest,
-    head: &'a Head<Run>,
-    claim: &'a Claim,
-}
 
 /// The page.
 pub(super) fn page(manifest: &Manifest, head: &Head<Run>, claim: &Claim) -> String {
@@ -79,21 +74,4 @@ fn footer(out: &mut String, subject: &Subject<'_>) -> fmt::Result {
          -s manifest.json.sig &lt; manifest.json</pre>\n<p>or, with minisign,</p>\n<pre>minisign -S -m manifest.json\n\
          minisign -V -m manifest.json -p KEY.pub</pre>\n</footer>"
     )
-}
-
-/// A paragraph.
-fn paragraph(out: &mut String, text: &str) -> fmt::Result {
-    writeln!(out, "<p>{text}</p>")
-}
-
-/// A list of sentences.
-fn list<S: AsRef<str>>(out: &mut String, items: &[S]) -> fmt::Result {
-    writeln!(out, "<ul>")?;
-    items.iter().try_for_each(|item| writeln!(out, "<li>{}</li>", item.as_ref()))?;
-    writeln!(out, "</ul>")
-}
-
-/// `1 input`, `2 inputs`.
-fn inputs(count: u64) -> String {
-    format!("{} input{}", grouped(count), if count == 1 { "" } else { "s" })
 }

@@ -136,8 +136,11 @@ impl Classifier for Bands {
     }
 }
 
+/// Enough for the limits on .45 and .4 to part.
+const DRAWS: u64 = 20_000;
+
 fn smoother(limits: LimitRule, seed: u64) -> Smoother<Bands> {
-    let params = SmoothingParams { limits: Some(limits), selection: 5000, seed, ..params(0.5, 4000, 0.001) };
+    let params = SmoothingParams { limits: Some(limits), selection: 5000, seed, ..params(0.5, DRAWS, 0.001) };
     Smoother::new(Bands, Space::identity(1), params).expect("it fits")
 }
 
@@ -170,7 +173,7 @@ fn records_of_two_limits_are_drawn_again_and_compared() {
         assert!(claim.others_claimed.is_some_and(|most| most < 0.45) && claim.claimed < 0.45, "{claim:?}");
         // The class has what it has, but its runner-up half of the rest.
         let mut forged = record.clone();
-        let rest = 4000 - forged.estimation[0];
+        let rest = DRAWS - forged.estimation[0];
         (forged.estimation[1], forged.estimation[2]) = (rest / 2, rest - rest / 2);
         let forged = forged.with_derived().expect("valid");
         assert!(forged.derived.latent > record.derived.latent);
