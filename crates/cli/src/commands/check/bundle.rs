@@ -1,6 +1,7 @@
 //! `gambeson check BUNDLE`: everything that a bundle claims.
 
-use super::{records, records_text};
+use super::records;
+use super::records_text;
 use crate::args::CheckArguments;
 use crate::commands::certify::{data_params, interruptible};
 use crate::ended::Ended;
