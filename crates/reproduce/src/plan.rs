@@ -4,6 +4,7 @@ use crate::error::{ReproduceError, RunError};
 use crate::event::{ReproduceEvent, Watch};
 use crate::program::{Called, Caller};
 use crate::record::{Record, Setup, Store};
+use gambeson_learn::train::TrainSpec;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::time::{Duration, Instant};
@@ -26,18 +27,23 @@ pub(crate) trait Planned: std::fmt::Display {
     /// The label of the solver or method.
     fn label(&self) -> &str;
 
-    /// The place in the plan, before this one, of the run whose record the arguments depend on.
-    fn needs(&self) -> Option<usize> {
-        None
+    /// Places in the plan, before this one, of the runs that this one builds on.
+    fn needs(&self) -> &[usize] {
+        &[]
     }
 
-    /// What `gambeson` is called with, without what changes from one call to the next; `needed` is the record of the
-    /// run that this one needs, if any.
-    fn arguments(&self, needed: Option<&RecordOf<Self>>) -> Vec<String>;
+    /// What `gambeson` is called with, without what changes from one call to the next; `needed` are the records of the
+    /// runs that this one builds on.
+    fn arguments(&self, needed: &[&RecordOf<Self>]) -> Vec<String>;
 
     /// Whether an output has all parts that are asked for.
     fn is_whole(&self, _: &Self::Output) -> bool {
         true
+    }
+
+    /// The network that it trains or certifies, if it does either.
+    fn network_work(&self) -> Option<NetworkWork<'_>> {
+        None
     }
 
     /// Whether the run reached what was asked of it.
@@ -49,6 +55,16 @@ pub(crate) trait Planned: std::fmt::Display {
         arguments: &[String],
         caller: &Caller<'_>,
     ) -> Result<Option<Called<Self::Output>>, RunError>;
+}
+
+/// A run that takes long.
+#[derive(Debug)]
+pub(crate) struct NetworkWork<'a> {
+    /// The folder of the network's run.
+    pub(crate) run: String,
+    pub(crate) spec: &'a TrainSpec,
+    /// Of certification: every so many inputs, and draws of each.
+    pub(crate) certified: Option<(usize, u64)>,
 }
 
 /// The plan, in order, with the records that exist.
@@ -93,12 +109,10 @@ impl<P: Planned> Runs<P> {
         })
     }
 
-    /// None while the record that they depend on is missing.
+    /// None while a record that they depend on is missing.
     fn arguments(&self, run: &P) -> Option<Vec<String>> {
-        match run.needs() {
-            None => Some(run.arguments(None)),
-            Some(at) => self.all[at].1.as_ref().map(|needed| run.arguments(Some(needed))),
-        }
+        let needed: Option<Vec<_>> = run.needs().iter().map(|&at| self.all[at].1.as_ref()).collect();
+        needed.map(|needed| run.arguments(&needed))
     }
 
     /// In the order of the plan.

@@ -29,7 +29,7 @@ pub(crate) struct Called<T> {
     pub(crate) exit: i32,
     /// Wall-clock seconds of the whole process.
     pub(crate) seconds_wall: f64,
-    /// The object it printed.
+    /// The object it printed; of several, the last.
     pub(crate) printed: T,
 }
 
@@ -95,7 +95,9 @@ impl Caller<'_> {
         if exit == 1 && stdout.is_empty() {
             return Ok(None); // Ctrl-C reaches both processes, and it had nothing to show yet
         }
-        match serde_json::from_str(&stdout) {
+        // One object a line; of several, the last puts the others together.
+        let last = stdout.trim_end().lines().next_back().unwrap_or_default();
+        match serde_json::from_str(last) {
             Ok(printed) => Ok(Some(Called { exit, seconds_wall, printed })),
             Err(reason) => Err(RunError::Output { command, reason }),
         }
