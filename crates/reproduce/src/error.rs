@@ -30,12 +30,6 @@ pub enum ReproduceError {
         /// What was named.
         path: PathBuf,
     },
-    /// An included file that is neither in the folder of experiments nor built in.
-    #[error("experiments/{file}: there is no such experiment")]
-    NoExperiment {
-        /// Its file.
-        file: String,
-    },
     /// There is nothing to draw.
     #[error("{}: no records yet", path.display())]
     NoRecords {

@@ -8,7 +8,7 @@ use crate::event::{ReproduceEvent, Watch};
 use crate::family::{Act, with_plan};
 use crate::name::ObjectName;
 use crate::params::ReproduceParams;
-use crate::plan::{Planned, RecordOf, Runs};
+use crate::plan::{CertifyWork, Planned, RecordOf, Runs};
 use crate::record::{OWN, Setup, read};
 use crate::rendered::Rendered;
 use gambeson::{Context, TrainParams};
@@ -124,7 +124,10 @@ impl Act for Look<'_> {
             match work.certified {
                 None if network.trained => {}
                 None => network.training_seconds = self.training(work.spec),
-                Some(sampling) => network.certification_seconds = self.certification(work.spec, sampling),
+                Some(certified) if certified.kept.exists() => {}
+                Some(certified) => {
+                    network.certification_seconds = self.certification(work.spec, &certified);
+                }
             }
         }
         let (runs, missing) = (runs.iter().count(), runs.missing());
@@ -138,11 +141,11 @@ impl Look<'_> {
         Some(timing.seconds_epoch * spec.optimiser.epochs as f64)
     }
 
-    fn certification(&mut self, spec: &TrainSpec, (every, n): (usize, u64)) -> Option<f64> {
+    fn certification(&mut self, spec: &TrainSpec, work: &CertifyWork) -> Option<f64> {
         let mut plain = shape(spec);
         plain.objective = Objective::Gaussian { draws: 1 };
         let timing = self.timing(&plain)?;
-        let draws = timing.test_inputs.div_ceil(every) as f64 * (n + SELECTION) as f64;
+        let draws = timing.test_inputs.div_ceil(work.every) as f64 * (work.n + SELECTION) as f64;
         Some(draws * timing.seconds_input * FORWARD)
     }
 

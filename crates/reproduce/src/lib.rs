@@ -34,5 +34,5 @@ pub use event::ReproduceEvent;
 use gambeson_report as report;
 pub use name::{ObjectName, Scale};
 pub use params::ReproduceParams;
-pub use program::Program;
+pub use program::{ENDS_WITH_STDIN, Program};
 pub use reproduce::{Report, Reproduced, reproduce};

@@ -7,6 +7,7 @@ use crate::record::{Record, Setup, Store};
 use gambeson_learn::train::TrainSpec;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// A record of a run of this kind.
@@ -63,8 +64,19 @@ pub(crate) struct NetworkWork<'a> {
     /// The folder of the network's run.
     pub(crate) run: String,
     pub(crate) spec: &'a TrainSpec,
-    /// Of certification: every so many inputs, and draws of each.
-    pub(crate) certified: Option<(usize, u64)>,
+    /// None for training.
+    pub(crate) certified: Option<CertifyWork>,
+}
+
+/// A certification.
+#[derive(Debug)]
+pub(crate) struct CertifyWork {
+    /// Where its records are kept once all are there.
+    pub(crate) kept: PathBuf,
+    /// Every so many inputs are certified.
+    pub(crate) every: usize,
+    /// Draws of each.
+    pub(crate) n: u64,
 }
 
 /// The plan, in order, with the records that exist.

@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 /// How soon an interrupt is noticed.
 const PATIENCE: Duration = Duration::from_millis(100);
 
+/// Set for processes that are to end when their standard input does: then whoever started them is gone.
+pub const ENDS_WITH_STDIN: &str = "GAMBESON_ENDS_WITH_STDIN";
+
 /// How `gambeson` is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
@@ -55,11 +58,14 @@ impl Caller<'_> {
         let mut child = Command::new(&self.program.path)
             .args(&self.program.words)
             .args(&words)
-            .stdin(Stdio::null())
+            // Nothing is written there. It ends with this process, however that ends, and the run with it.
+            .stdin(Stdio::piped())
+            .env(ENDS_WITH_STDIN, "1")
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .map_err(broken)?;
+        let _stdin = child.stdin.take(); // closed when the child has ended
         // stdout ends when the process does; waiting in short turns leaves time to look for an interrupt.
         let (sender, ended) = mpsc::channel();
         let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());

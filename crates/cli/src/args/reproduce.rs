@@ -60,6 +60,17 @@ pub(crate) struct ReproduceArguments {
     pub(crate) json: bool,
 }
 
+impl ReproduceArguments {
+    /// The tables and figures that are asked for.
+    pub(crate) fn names(&self) -> Vec<ObjectName> {
+        match self.name {
+            Some(name) => vec![name],
+            None if self.all => ObjectName::ALL.to_vec(),
+            None => Vec::new(), // --list
+        }
+    }
+}
+
 /// The names of tables and figures.
 fn objects() -> impl TypedValueParser<Value = ObjectName> {
     let all = ObjectName::ALL.map(|object| PossibleValue::new(object.name()).help(object.about()));

@@ -70,7 +70,13 @@ impl Source<'_> {
         let (mut table, file) = self.read(name, built_in)?;
         let invalid = |problem| ReproduceError::Invalid { file: file.clone(), problem };
         let Some(below) = layers::included(&mut table).map_err(invalid)? else { return Ok((table, file)) };
-        let (mut whole, _) = self.read(&below, (self.included)(&below))?;
+        let (mut whole, _) = match self.read(&below, (self.included)(&below)) {
+            Err(ReproduceError::File { path, reason }) => {
+                let problem = Invalid::new(format!("{}: {reason}", path.display()));
+                return Err(invalid(problem.within("include")));
+            }
+            other => other?,
+        };
         // One level is enough, and cannot go round in circles.
         if layers::included(&mut whole).map_err(invalid)?.is_some() {
             return Err(invalid(Invalid::new(format!("include: `{below}` includes another file"))));
@@ -101,7 +107,10 @@ impl Source<'_> {
                 return Err(ReproduceError::File { path, reason });
             }
             (_, _, Some(text)) => (text.to_owned(), format!("experiments/{file} (built in)")),
-            _ => return Err(ReproduceError::NoExperiment { file }),
+            _ => {
+                let reason = io::ErrorKind::NotFound.into();
+                return Err(ReproduceError::File { path: file.into(), reason });
+            }
         };
         match text.parse() {
             Ok(table) => Ok((table, file)),

@@ -129,7 +129,10 @@ impl Experiment for NetworkExperiment {
                 published.label
             );
         }
-        require!(self.certify.every > 0 && self.certify.n > 0, "certify: every and n must be at least 1");
+        let samplings = self.network.iter().map(|entry| entry.sampling(self.certify));
+        for sampling in samplings.chain([self.certify]) {
+            require!(sampling.every > 0 && sampling.n > 0, "certify: every and n must be at least 1");
+        }
         self.validate_references()
     }
 }
@@ -218,18 +221,19 @@ impl NetworkExperiment {
         let mut plan = Vec::new();
         let mut certified: Vec<(&str, usize)> = Vec::new();
         for entry in self.shown() {
+            let sampling = entry.sampling(self.certify);
             let trained = plan.len();
             let both = [trained, trained + 1];
             certified.push((entry.name(), both[1]));
             let stage = |work, after: &[usize]| Stage::of_network(entry, work, after, folders);
             plan.push(stage(Work::Train, &[]));
-            plan.push(stage(Work::Certify(self.certify), &[trained]));
+            plan.push(stage(Work::Certify(sampling), &[trained]));
             for norm in self.norms() {
-                plan.push(stage(Work::Analyze(self.certify, norm, self.radii(norm)), &both));
+                plan.push(stage(Work::Analyze(sampling, norm, self.radii(norm)), &both));
             }
             if entry.attacked {
                 for norm in NORMS {
-                    plan.push(stage(Work::Challenge(self.certify, norm), &both));
+                    plan.push(stage(Work::Challenge(sampling, norm), &both));
                 }
             }
         }
@@ -238,7 +242,8 @@ impl NetworkExperiment {
             let (Some(one), Some(other)) = (self.entry(first), self.entry(second)) else { continue };
             let after: Vec<usize> = [first, second].into_iter().filter_map(|name| at(name)).collect();
             let radii = self.table_radii(*norm).to_vec();
-            let work = Work::Compare(self.certify, *norm, radii, Second::new(other, &self.certify));
+            let second = Second::new(other, &other.sampling(self.certify));
+            let work = Work::Compare(one.sampling(self.certify), *norm, radii, second);
             plan.push(Stage::of_network(one, work, &after, folders));
         }
         plan

@@ -3,7 +3,7 @@
 //! Arguments name the folder of runs `runs`, wherever it is, so that a record is found again after the folder has moved.
 
 use crate::error::RunError;
-use crate::plan::{NetworkWork, Planned};
+use crate::plan::{CertifyWork, NetworkWork, Planned};
 use crate::program::{Called, Caller};
 use crate::record::Record;
 use gambeson_learn::attack::BallNorm;
@@ -20,6 +20,8 @@ use std::path::PathBuf;
 
 /// The folder of runs in arguments and records.
 const RUNS: &str = "runs";
+/// Digits of a hash that name a run.
+const DIGITS: usize = 10;
 
 /// A network to train.
 #[derive(Debug, Deserialize)]
@@ -29,6 +31,8 @@ pub(crate) struct Entry {
     name: Option<String>,
     pub(crate) label: String,
     pub(crate) spec: TrainSpec,
+    /// How it is certified, if not like the others.
+    certify: Option<Sampling>,
     /// Whether its certified inputs are attacked.
     #[serde(default)]
     pub(crate) attacked: bool,
@@ -37,6 +41,11 @@ pub(crate) struct Entry {
 impl Entry {
     pub(crate) fn name(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.label)
+    }
+
+    /// How it is certified where others are in this way.
+    pub(crate) fn sampling(&self, others: Sampling) -> Sampling {
+        self.certify.unwrap_or(others)
     }
 
     /// The data as people call them.
@@ -61,7 +70,7 @@ impl Entry {
 
     /// Its spec's name among all: a few digits of a hash.
     pub(crate) fn digits(&self) -> String {
-        sha256(self.spec.to_toml().as_bytes()).chars().take(10).collect()
+        sha256(self.spec.to_toml().as_bytes()).chars().take(DIGITS).collect()
     }
 
     /// Whether its projection works in pixels.
@@ -201,7 +210,7 @@ impl<'a> Stage<'a> {
     /// A word as the program is given it, with the folder of runs in its place; its name need not be text.
     fn place(&self, word: &str) -> OsString {
         match word.strip_prefix(RUNS) {
-            Some(rest) if rest.starts_with('/') => {
+            Some(rest) if is_run(rest) => {
                 [self.folders.runs.as_os_str(), rest.as_ref()].join(OsStr::new(""))
             }
             _ => word.into(),
@@ -223,9 +232,14 @@ impl<'a> Stage<'a> {
         printed
     }
 
+    /// The folder beside the results with what is kept of a network.
+    fn kept(&self, entry: &Entry) -> PathBuf {
+        self.folders.results.join("networks").join(entry.digits())
+    }
+
     /// Copies what is kept of a network beside the results: its spec, how it learned, its records.
     fn keep(&self, entry: &Entry, sampling: &Sampling) -> Result<(), RunError> {
-        let folder = self.folders.results.join("networks").join(entry.digits());
+        let folder = self.kept(entry);
         std::fs::create_dir_all(&folder).map_err(|reason| RunError::File { path: folder.clone(), reason })?;
         for name in [SPEC, METRICS, &sampling.file()] {
             let from = self.folders.runs.join(entry.digits()).join(name);
@@ -235,6 +249,12 @@ impl<'a> Stage<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether what stands behind the folder of runs names one of them: other words are not ours to change.
+fn is_run(rest: &str) -> bool {
+    let name = rest.strip_prefix('/').and_then(|name| name.get(..DIGITS));
+    name.is_some_and(|name| name.bytes().all(|letter| letter.is_ascii_hexdigit()))
 }
 
 impl std::fmt::Display for Stage<'_> {
@@ -321,7 +341,11 @@ impl Planned for Stage<'_> {
         let entry = self.entry?;
         let certified = match &self.work {
             Work::Train => None,
-            Work::Certify(sampling) => Some((sampling.every, sampling.n)),
+            Work::Certify(sampling) => Some(CertifyWork {
+                kept: self.kept(entry).join(sampling.file()),
+                every: sampling.every,
+                n: sampling.n,
+            }),
             _ => return None,
         };
         Some(NetworkWork { run: entry.digits(), spec: &entry.spec, certified })

@@ -33,7 +33,7 @@ pub(crate) fn run(
     if !arguments.render_only {
         catch_interrupts("stopping; finished runs are kept (press Ctrl-C again to quit)");
     }
-    let names = arguments.name.map_or_else(|| ObjectName::ALL.to_vec(), |name| vec![name]);
+    let names = arguments.names();
     if arguments.dry_run {
         return dry_run::run(arguments, &names, stdout, context);
     }
