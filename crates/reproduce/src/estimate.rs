@@ -1,7 +1,6 @@
-//! What a call would do: how many runs, which networks, and how long those take on this machine.
+//! Estimates of a call: number of runs, networks to train and certify, and their time on this machine.
 //!
-//! A step of training is timed once for all networks of one shape. Certification is not timed: a draw costs a forward pass,
-//! which is a known part of a step of training.
+//! One training step is timed per shape of network. The time of a draw in certification is derived from it.
 
 use crate::error::ReproduceError;
 use crate::event::{ReproduceEvent, Watch};
@@ -18,14 +17,13 @@ use gambeson_learn::train::spec::{FitMethodName, NoiseSpec, Objective};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Seconds of a forward pass over those of a step of training with noise alone, of one input. Measured for the networks of
-/// table-networks: 0.42 on two machines.
-const FORWARD: f64 = 0.45;
+/// Time of a draw over the time of an input in training with noise alone. The records of table-networks have 0.19 to 0.42.
+const FORWARD: f64 = 0.42;
 
-/// Draws that select a class: the default of `certify`.
+/// Draws that select a class, by the default of `certify`.
 const SELECTION: u64 = 100;
 
-/// What a call of [`reproduce`](crate::reproduce()) would do.
+/// Estimate of a call of [`reproduce`](crate::reproduce()).
 #[derive(Clone, Debug, Serialize)]
 pub struct Estimate {
     /// The table or figure.
@@ -33,20 +31,20 @@ pub struct Estimate {
     pub name: ObjectName,
     /// Runs of the plan.
     pub runs: usize,
-    /// Those without a record.
+    /// Runs without a record.
     pub missing: usize,
-    /// Networks without a record of training, or of certification.
+    /// Networks that lack a record of training or certification.
     pub networks: Vec<NetworkEstimate>,
 }
 
-/// A network that is to be trained or certified.
+/// A network to train or certify.
 #[derive(Clone, Debug, Serialize)]
 pub struct NetworkEstimate {
-    /// The folder of its run, below that of all.
+    /// Its folder within the folder of runs.
     pub run: String,
     /// Its name in the experiment.
     pub network: String,
-    /// Whether it is there already, trained for this or another figure.
+    /// Whether a finished run exists, made for this or another figure.
     pub trained: bool,
     /// Seconds of training; `None` if they could not be measured.
     pub training_seconds: Option<f64>,
@@ -59,22 +57,22 @@ fn by_name<S: serde::Serializer>(name: &ObjectName, serializer: S) -> Result<S::
     serializer.serialize_str(name.name())
 }
 
-/// What was measured so far: of several calls, so that nothing is measured twice.
+/// Measured times, shared by several calls so that nothing is measured twice.
 #[derive(Debug, Default)]
 pub struct Timings {
     measured: BTreeMap<String, Option<Timing>>,
 }
 
-/// Of networks of one shape.
+/// Times of networks of one shape.
 #[derive(Clone, Copy, Debug)]
 struct Timing {
     seconds_epoch: f64,
-    /// Of one input in training.
+    /// Time of one input in training.
     seconds_input: f64,
     test_inputs: usize,
 }
 
-/// Tells what a call would do, and does nothing. Networks are looked for in the folder of runs.
+/// Estimates a call without running it. Finished networks are looked up in the folder of runs.
 pub fn estimate(
     context: &Context,
     params: &ReproduceParams,
@@ -149,7 +147,7 @@ impl Look<'_> {
         Some(draws * timing.seconds_input * FORWARD)
     }
 
-    /// Measures networks of a shape, if that was not done before. Failures are told once.
+    /// The times of a shape, measured on first use. A failure is reported once.
     fn timing(&mut self, shape: &TrainSpec) -> Option<Timing> {
         let key = shape.to_toml();
         if let Some(known) = self.timings.measured.get(&key) {
@@ -173,14 +171,14 @@ impl Look<'_> {
     }
 }
 
-/// The spec without what times do not depend on, so that networks of one shape have one.
+/// The spec reduced to what its times depend on.
 fn shape(spec: &TrainSpec) -> TrainSpec {
     let mut shape = TrainSpec { seed: 0, ..spec.clone() };
     shape.optimiser.epochs = 1;
     if let Some(noise) = &mut shape.noise {
         *noise = NoiseSpec { sigma: Some(1.0), base: None, lambda: None };
     }
-    // Algorithm 3 takes minutes and ends in as many components.
+    // Algorithm 3 takes minutes and yields as many components.
     if let Some(fit) = shape.projection.as_mut().and_then(|projection| projection.fit.as_mut())
         && fit.method == FitMethodName::Algorithm3
     {

@@ -1,4 +1,4 @@
-//! From the name of a table or figure to its plan, whatever its family.
+//! From the name of a table or figure to its plan, for every family.
 
 use crate::error::ReproduceError;
 use crate::event::Watch;
@@ -16,12 +16,11 @@ use crate::sdp::SdpExperiment;
 use crate::sdp::results::Results;
 use gambeson::Context;
 
-/// What is done with a plan.
+/// An action on a plan: running it, or estimating it.
 pub(crate) trait Act {
-    /// What comes out.
     type Outcome;
 
-    /// Does it; `render` makes tables and figure of all records.
+    /// `render` makes tables and figure from all records.
     fn act<P: Planned>(
         self,
         plan: Vec<P>,
@@ -29,7 +28,7 @@ pub(crate) trait Act {
     ) -> Result<Self::Outcome, ReproduceError>;
 }
 
-/// Reads the experiment of a call, plans it, and acts.
+/// Reads the experiment of a call, plans it, and acts on the plan.
 pub(crate) fn with_plan<A: Act>(
     context: &Context,
     params: &ReproduceParams,

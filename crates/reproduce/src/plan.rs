@@ -58,24 +58,24 @@ pub(crate) trait Planned: std::fmt::Display {
     ) -> Result<Option<Called<Self::Output>>, RunError>;
 }
 
-/// A run that takes long.
+/// A run that trains or certifies a network.
 #[derive(Debug)]
 pub(crate) struct NetworkWork<'a> {
     /// The folder of the network's run.
     pub(crate) run: String,
     pub(crate) spec: &'a TrainSpec,
-    /// None for training.
+    /// `None` for training.
     pub(crate) certified: Option<CertifyWork>,
 }
 
 /// A certification.
 #[derive(Debug)]
 pub(crate) struct CertifyWork {
-    /// Where its records are kept once all are there.
+    /// Copy of its records, made once they are complete.
     pub(crate) kept: PathBuf,
-    /// Every so many inputs are certified.
+    /// Interval between certified inputs.
     pub(crate) every: usize,
-    /// Draws of each.
+    /// Draws per input.
     pub(crate) n: u64,
 }
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// How soon an interrupt is noticed.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Set for processes that are to end when their standard input does: then whoever started them is gone.
+/// Environment variable of processes that end with their standard input: their parent is gone then.
 pub const ENDS_WITH_STDIN: &str = "GAMBESON_ENDS_WITH_STDIN";
 
 /// How `gambeson` is started.
@@ -58,7 +58,7 @@ impl Caller<'_> {
         let mut child = Command::new(&self.program.path)
             .args(&self.program.words)
             .args(&words)
-            // Nothing is written there. It ends with this process, however that ends, and the run with it.
+            // Nothing is written to it. It closes when this process ends, even by a kill, and the run ends with it.
             .stdin(Stdio::piped())
             .env(ENDS_WITH_STDIN, "1")
             .stdout(Stdio::piped())

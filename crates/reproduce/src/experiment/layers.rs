@@ -1,4 +1,4 @@
-//! An experiment as layers: an included file, the file itself, what its scale changes.
+//! An experiment as layers: an included file, the file itself, the changes of a scale.
 //!
 //! A layer is merged over the one below: tables key by key, while lists and values replace what was there. A table that
 //! names another `kind` or `family` describes something else and replaces the old table whole.
@@ -11,7 +11,7 @@ use toml::{Table, Value};
 const INCLUDE: &str = "include";
 /// Holds one table per scale.
 const SCALE: &str = "scale";
-/// Keys that say what a table describes.
+/// Keys that tell kinds of tables apart.
 const TAGS: [&str; 2] = ["kind", "family"];
 
 /// Merges `above` over `below`.
@@ -30,7 +30,7 @@ pub(crate) fn merge(below: &mut Table, above: Table) {
     }
 }
 
-/// Takes the name of the included file out of an experiment.
+/// Removes the name of the included file and returns it.
 pub(super) fn included(table: &mut Table) -> Result<Option<String>, Invalid> {
     match table.remove(INCLUDE) {
         None => Ok(None),
@@ -44,7 +44,7 @@ pub(super) fn included(table: &mut Table) -> Result<Option<String>, Invalid> {
     }
 }
 
-/// The scales that an experiment says something about.
+/// The scales that an experiment mentions.
 pub(super) fn scales(table: &Table) -> Result<Vec<Scale>, Invalid> {
     let Some(value) = table.get(SCALE) else { return Ok(Vec::new()) };
     let Some(scales) = value.as_table() else {

@@ -13,9 +13,9 @@ use std::io;
 use std::path::Path;
 use toml::{Table, Value};
 
-/// Contents of a TOML file of some family.
+/// The contents of a TOML file of one family.
 pub(crate) trait Experiment: DeserializeOwned {
-    /// Resolves abbreviations of the file, before it is read as a whole.
+    /// Resolves abbreviations before the file is deserialised.
     fn expand(_table: &mut Table, _scale: Scale) -> Result<(), Invalid> {
         Ok(())
     }
@@ -65,7 +65,7 @@ fn at_scale<E: Experiment>(table: Table, scale: Scale, file: &str) -> Result<E, 
 }
 
 impl Source<'_> {
-    /// The file of a name over the one that it includes, and what it is called in errors.
+    /// A file merged over the one it includes, and its name for errors.
     fn layered(self, name: &str, built_in: Option<&str>) -> Result<(Table, String), ReproduceError> {
         let (mut table, file) = self.read(name, built_in)?;
         let invalid = |problem| ReproduceError::Invalid { file: file.clone(), problem };
@@ -85,7 +85,7 @@ impl Source<'_> {
         Ok((whole, file))
     }
 
-    /// The file of a name: in the folder if it is there, otherwise the built-in one.
+    /// A file from the folder if it is there, otherwise the built-in one; and its name for errors.
     fn read(self, name: &str, built_in: Option<&str>) -> Result<(Table, String), ReproduceError> {
         let file = format!("{name}.toml");
         let folder = self.folder.map(|folder| {

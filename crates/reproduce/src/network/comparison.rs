@@ -1,4 +1,4 @@
-//! Networks against each other, and against sentences of the paper.
+//! Networks compared with each other and with statements of the paper.
 
 use super::certified::{Claim, ClaimRow, Comparison, NetworkResults};
 use super::stage::Entry;
@@ -7,10 +7,10 @@ use crate::report::spread::NOTHING;
 use crate::report::table::Table;
 use gambeson_learn::attack::BallNorm;
 
-/// Where a curve is so low, nobody looks.
+/// Certified accuracy below which curves are not compared.
 const LOW: f64 = 0.1;
 
-/// Differences of certified accuracy, in percentage points with intervals; none if nothing is compared.
+/// Differences of certified accuracy in percentage points, with intervals; `None` without comparisons in this norm.
 pub(super) fn differences(results: &NetworkResults, norm: BallNorm) -> Option<Table> {
     let experiment = results.experiment;
     let pairs: Vec<&Comparison> = experiment.compare.iter().filter(|pair| pair.norm == norm).collect();
@@ -51,7 +51,7 @@ fn label(results: &NetworkResults, name: &str) -> String {
     }
 }
 
-/// Rounded to nearest: neither end is a bound.
+/// Difference and interval, rounded to nearest; `–` where neither network certifies anything.
 fn difference(results: &NetworkResults, pair: &Comparison, radius: f64) -> Option<String> {
     let found = results.compared(pair)?;
     let at = found.radii.iter().position(|other| *other == radius)?;
@@ -65,7 +65,7 @@ fn difference(results: &NetworkResults, pair: &Comparison, radius: f64) -> Optio
     Some(format!("{:+.1} [{:+.1}, {:+.1}]", mean?, low?, high?))
 }
 
-/// At how many radii of the curves the first is above the second, where either certifies enough to be looked at.
+/// The number of radii at which the first curve is above the second, among those where either reaches [`LOW`].
 fn order(results: &NetworkResults, pair: &Comparison) -> Option<String> {
     let entries = [&pair.first, &pair.second].map(|name| results.experiment.entry(name));
     let [Some(first), Some(second)] = entries else { return None };
@@ -94,7 +94,7 @@ fn order(results: &NetworkResults, pair: &Comparison) -> Option<String> {
     ))
 }
 
-/// What the paper says of natural accuracy, beside what is found here; one table for each sentence.
+/// The paper's natural accuracies beside ours; one table per statement.
 pub(super) fn claims(results: &NetworkResults) -> Vec<Table> {
     results.experiment.claim.iter().map(|claim| table(results, claim)).collect()
 }

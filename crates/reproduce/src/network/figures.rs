@@ -32,7 +32,7 @@ pub(super) fn curves(results: &NetworkResults) -> Figure {
     Figure { panels: panels.collect() }
 }
 
-/// Curves of some networks. Where they differ in epsilon, so do their colours; those without a projection are dashed.
+/// Curves of some networks. In panels with several epsilons, a colour per epsilon; dashed without a projection.
 fn panel(results: &NetworkResults, title: String, norm: BallNorm, entries: &[&Entry]) -> Panel {
     let x = match norm {
         BallNorm::L2 => "l2 radius",

@@ -1,10 +1,10 @@
-//! Networks abbreviated: what all have in common stands once, and what some have in common is a part with a name.
+//! Abbreviated networks: a common spec for all, and named parts for some.
 //!
 //! ```toml
-//! [spec]                     # below all networks
+//! [spec]                     # beneath all networks
 //! data = { name = "cifar10" }
 //!
-//! [part.ours]                # below those that name it
+//! [part.ours]                # beneath networks that name it
 //! objective = { kind = "algorithm-1" }
 //!
 //! [[network]]
@@ -22,7 +22,7 @@ use crate::experiment::layers::merge;
 use crate::name::Scale;
 use toml::{Table, Value};
 
-/// Gives every network its whole spec, and removes those of other scales wherever they are named.
+/// Completes the spec of every network, and removes networks of other scales wherever they are named.
 pub(super) fn expand(table: &mut Table, scale: Scale) -> Result<(), Invalid> {
     let common = taken(table, "spec")?;
     let above = taken(table, "override")?;
@@ -68,7 +68,7 @@ pub(super) fn expand(table: &mut Table, scale: Scale) -> Result<(), Invalid> {
     Ok(())
 }
 
-/// Takes a table out; empty if there is none.
+/// Removes a table and returns it; empty if there is none.
 fn taken(table: &mut Table, key: &str) -> Result<Table, Invalid> {
     match table.remove(key) {
         None => Ok(Table::new()),
@@ -93,7 +93,7 @@ fn is_at(network: &mut Table, scale: Scale) -> Result<bool, Invalid> {
     Ok(names.contains(&scale.name()))
 }
 
-/// A network's spec: what is common, its parts, its own, what is above.
+/// Merges the spec of a network: common, its parts, its own, override.
 fn whole(network: &mut Table, common: &Table, parts: &Table, above: &Table) -> Result<(), Invalid> {
     let mut spec = common.clone();
     let names = match network.remove("as") {

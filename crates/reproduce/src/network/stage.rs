@@ -1,6 +1,6 @@
 //! One run of the program between a spec and a table: training, certification, analysis, comparison, attack.
 //!
-//! Arguments name the folder of runs `runs`, wherever it is, so that a record is found again after the folder has moved.
+//! In arguments and records the folder of runs is called `runs`, so that records stay valid when it moves.
 
 use crate::error::RunError;
 use crate::plan::{CertifyWork, NetworkWork, Planned};
@@ -27,11 +27,11 @@ const DIGITS: usize = 10;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Entry {
-    /// What panels and comparisons call it: the label, if nothing else.
+    /// Its name in panels and comparisons [default: the label].
     name: Option<String>,
     pub(crate) label: String,
     pub(crate) spec: TrainSpec,
-    /// How it is certified, if not like the others.
+    /// Its own sampling, in place of the experiment's.
     certify: Option<Sampling>,
     /// Whether its certified inputs are attacked.
     #[serde(default)]
@@ -43,12 +43,12 @@ impl Entry {
         self.name.as_deref().unwrap_or(&self.label)
     }
 
-    /// How it is certified where others are in this way.
+    /// Its own sampling, or the experiment's.
     pub(crate) fn sampling(&self, others: Sampling) -> Sampling {
         self.certify.unwrap_or(others)
     }
 
-    /// The data as people call them.
+    /// The usual name of its data.
     pub(crate) fn data(&self) -> String {
         match self.spec.data.name.as_str() {
             "cifar10" => "CIFAR-10",
@@ -90,13 +90,13 @@ impl Entry {
     }
 }
 
-/// How inputs are certified.
+/// Which inputs are certified, and how.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Sampling {
-    /// Every so many of the test inputs.
+    /// Interval between test inputs.
     pub(crate) every: usize,
-    /// Draws that are counted.
+    /// Counted draws per input.
     pub(crate) n: u64,
     pub(crate) alpha: f64,
 }
@@ -107,7 +107,7 @@ impl Sampling {
         ["--every", &every, "--n", &n, "--alpha", &alpha].map(ToOwned::to_owned).to_vec()
     }
 
-    /// The file of records made in this way.
+    /// The name of the file of records.
     fn file(&self) -> String {
         let digits: String = sha256(self.words().join(" ").as_bytes()).chars().take(6).collect();
         format!("certified-{digits}.jsonl")
@@ -174,7 +174,7 @@ pub(crate) struct StageCase {
 /// A planned run.
 pub(crate) struct Stage<'a> {
     pub(crate) entry: Option<&'a Entry>,
-    /// What the network, or the run without one, is called in records.
+    /// Its name in records.
     pub(crate) label: String,
     pub(crate) work: Work,
     /// The runs that it builds on, in the plan: of training first, then of certification.
@@ -182,7 +182,7 @@ pub(crate) struct Stage<'a> {
     folders: Folders,
 }
 
-/// Where runs of networks are, and where their records are kept.
+/// Folders of runs and of results.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Folders {
     pub(crate) runs: PathBuf,
@@ -207,7 +207,7 @@ impl<'a> Stage<'a> {
         Self { entry: None, label, work, after: Vec::new(), folders: Folders::default() }
     }
 
-    /// A word as the program is given it, with the folder of runs in its place; its name need not be text.
+    /// A word with the real folder of runs, whose name need not be text.
     fn place(&self, word: &str) -> OsString {
         match word.strip_prefix(RUNS) {
             Some(rest) if is_run(rest) => {
@@ -217,7 +217,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// What the program printed, without the place of the folder of runs.
+    /// The printed object, with the folder of runs called `runs`.
     fn without_places(&self, mut printed: Value) -> Value {
         let folder = self.folders.runs.to_string_lossy();
         for value in printed.as_object_mut().into_iter().flat_map(|all| all.values_mut()) {
@@ -232,12 +232,12 @@ impl<'a> Stage<'a> {
         printed
     }
 
-    /// The folder beside the results with what is kept of a network.
+    /// The folder in the results for the copies of a network's files.
     fn kept(&self, entry: &Entry) -> PathBuf {
         self.folders.results.join("networks").join(entry.digits())
     }
 
-    /// Copies what is kept of a network beside the results: its spec, how it learned, its records.
+    /// Copies spec, metrics and certification records of a network to the results.
     fn keep(&self, entry: &Entry, sampling: &Sampling) -> Result<(), RunError> {
         let folder = self.kept(entry);
         std::fs::create_dir_all(&folder).map_err(|reason| RunError::File { path: folder.clone(), reason })?;
@@ -251,7 +251,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// Whether what stands behind the folder of runs names one of them: other words are not ours to change.
+/// Whether the rest of a path names a run; other words stay as they are.
 fn is_run(rest: &str) -> bool {
     let name = rest.strip_prefix('/').and_then(|name| name.get(..DIGITS));
     name.is_some_and(|name| name.bytes().all(|letter| letter.is_ascii_hexdigit()))

@@ -1,7 +1,6 @@
-//! Sound that is made, for machines without recordings: chords of harmonics, a folder of WAV files.
+//! Synthetic tones as a folder of WAV files, in place of recordings of speech.
 //!
-//! They stand in for speech where only the way from sound to a table is tried. Their pitches follow from the number of the
-//! file, so that every machine has the same folder.
+//! Each file is a sum of harmonics whose pitch follows from the number of the file, so the folder is the same everywhere.
 
 use std::f64::consts::TAU;
 use std::io;
@@ -19,13 +18,13 @@ const HARMONICS: u32 = 12;
 /// Amplitude of the first harmonic.
 const LOUDNESS: f64 = 9000.0;
 
-/// The folder with so many files below `parent`, made if it is not there.
+/// The folder of `files` tones below `parent`, created if missing.
 pub(super) fn folder(parent: &Path, files: usize) -> io::Result<PathBuf> {
     let folder = parent.join(format!("tones-{files}"));
     if folder.is_dir() {
         return Ok(folder);
     }
-    // Complete or not there: a process may be stopped at any time.
+    // Written aside and renamed: the process may be stopped at any time.
     std::fs::create_dir_all(parent)?;
     let beside = tempfile::Builder::new().prefix(".tones").tempdir_in(parent)?;
     for at in 0..files {
@@ -60,7 +59,7 @@ fn wav(at: usize) -> Vec<u8> {
         let time = f64::from(sample) / f64::from(RATE);
         let sum: f64 =
             (1..=HARMONICS).map(|h| (TAU * f64::from(h) * pitch * time).sin() / f64::from(h)).sum();
-        // It swells and fades, or all frames of a file would be alike.
+        // With constant loudness all frames of a file would be alike.
         let swell = (std::f64::consts::PI * f64::from(sample) / f64::from(SAMPLES)).sin();
         file.extend(((LOUDNESS * swell * sum).round() as i16).to_le_bytes());
     }
