@@ -1,7 +1,7 @@
 //! The command line of `gambeson attack`.
 
 use super::certify::{INPUTS, RadiusNormName};
-use super::figure::FigureArguments;
+use super::output::FigureArguments;
 use super::shared::SplitName;
 use super::shared::{NormalisationArguments, OUTPUT, RangeArguments};
 use clap::{Args, ValueEnum};

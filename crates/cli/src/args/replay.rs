@@ -38,6 +38,14 @@ pub(crate) struct ReplayArguments {
     /// Draw all records again.
     #[arg(long, requires = "model")]
     pub(crate) all: bool,
+    /// Draw the record of this input again, and no other.
+    #[arg(
+        long = "input",
+        value_name = "I",
+        requires = "model",
+        conflicts_with_all = ["all", "sample", "sample_seed"]
+    )]
+    pub(crate) only_input: Option<u64>,
     /// Chooses the order of the sample [default: at random, and printed].
     #[arg(long, value_name = "S", requires = "model", conflicts_with = "all")]
     pub(crate) sample_seed: Option<u64>,

@@ -14,6 +14,7 @@ use crate::args::{
 };
 use crate::output::writable;
 use anyhow::{Context, bail};
+use gambeson::report::report_files;
 use gambeson::toy::ToyText;
 use gambeson_data::dataset::Split;
 use gambeson_data::{source, store};
@@ -72,6 +73,14 @@ impl Files {
             }
             Command::Predict(predict) => files.of_smoothing(&predict.smooth),
             Command::Analyze(analyze) => files.of_analysis(analyze),
+            Command::Report(report) => {
+                let read = report_files(&report.runs);
+                read.iter().for_each(|path| files.read("a file of a run", Some(path)));
+                report.model.iter().for_each(|path| files.read("--model", Some(path)));
+                report.projection.iter().for_each(|path| files.read_projection(Some(path), None));
+                report.data.iter().for_each(|data| files.read_data(data));
+                files.write("--out", Some(&report.out), Kind::PAGE);
+            }
             Command::Export(export) => {
                 files.read_network("the network", &export.network);
                 files.write("OUT", Some(&export.out), Kind::network(&export.out));

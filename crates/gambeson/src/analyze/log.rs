@@ -48,7 +48,7 @@ pub(super) struct HighProbability {
 }
 
 impl AnalysedLog {
-    pub(super) fn new(
+    pub(crate) fn new(
         source: LoggedRun,
         label: String,
         scores: Scores,

@@ -3,9 +3,11 @@
 
 pub(crate) mod analyze;
 pub(crate) mod attack;
+pub(crate) mod report;
 
 use crate::error::analyze::AnalyzeError;
 use crate::error::attack::AttackError;
+use crate::error::report::ReportError;
 use crate::toy::ToyTextError;
 use gambeson_checker::CheckError;
 use gambeson_checker::StatisticsError;
@@ -181,9 +183,18 @@ pub enum Error {
         /// Why.
         reason: AnyError,
     },
+    /// The record that was to be drawn again does not exist.
+    #[error("input {index} has no record")]
+    NoRecord {
+        /// Which input.
+        index: u64,
+    },
     /// Logs could not be analysed.
     #[error(transparent)]
     Analyze(Box<AnalyzeError>),
+    /// No page could be made of runs.
+    #[error(transparent)]
+    Report(Box<ReportError>),
     /// A file is not a spec of training.
     #[error(transparent)]
     Spec(Box<SpecFileError>),
@@ -248,6 +259,12 @@ impl From<AnalyzeError> for Error {
     }
 }
 
+impl From<ReportError> for Error {
+    fn from(error: ReportError) -> Self {
+        Self::Report(Box::new(error))
+    }
+}
+
 impl From<DataEnergiesError> for Error {
     fn from(error: DataEnergiesError) -> Self {
         match error {
@@ -305,6 +322,7 @@ impl Error {
         match self {
             Self::Data(error) => matches!(**error, DataError::Stopped),
             Self::Analyze(error) => matches!(**error, AnalyzeError::Stopped),
+            Self::Report(error) => matches!(**error, ReportError::Stopped),
             _ => false,
         }
     }
@@ -328,6 +346,7 @@ impl Error {
                 field => field,
             }),
             Self::Analyze(error) => error.field(),
+            Self::Report(error) => error.field(),
             Self::Spec(error) => match &error.problem {
                 SpecFileProblem::Spec(error) => key(error),
                 _ => None,

@@ -64,7 +64,8 @@ impl<'a, C> Checking<'a, C> {
         }
         // Inputs that the data lack cannot be drawn.
         self.records.retain(|(_, record)| record.index < self.data.len() as u64);
-        let (order, seed) = self.sample.order(self.records.len());
+        let inputs: Vec<u64> = self.records.iter().map(|(_, record)| record.index).collect();
+        let (order, seed) = self.sample.order(&inputs);
         self.checked.sample_seed = seed;
         let chosen: Vec<Numbered<'a>> = order.into_iter().map(|at| self.records[at]).collect();
         match self.fresh {
@@ -103,7 +104,7 @@ impl<'a, C> Checking<'a, C> {
             RecordSample::Timed { time, at_least, .. } => {
                 self.checked.checked as u64 >= at_least && begun.elapsed() >= time
             }
-            RecordSample::All | RecordSample::Random { .. } => false,
+            RecordSample::All | RecordSample::Random { .. } | RecordSample::Input { .. } => false,
         }
     }
 

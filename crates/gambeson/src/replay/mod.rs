@@ -8,6 +8,7 @@
 //! numbers: that draws are random is assumed.
 
 mod checking;
+mod claim_words;
 mod outcome;
 mod plan;
 mod sample;
@@ -15,6 +16,7 @@ mod sample;
 use crate::context::Context;
 use crate::error::Error;
 use checking::Checking;
+pub use claim_words::ClaimWords;
 use gambeson_data::dataset::Dataset;
 use gambeson_learn::inputs::data_name;
 use gambeson_learn::smoothed::SmoothedModel;
@@ -131,6 +133,11 @@ fn check<C>(
         (Ok(recorded), _) => recorded,
         (Err(_), rejected) => return Ok(rejected.unwrap_or_default()),
     };
+    if let RecordSample::Input { index } = params.sample
+        && recorded.entries().all(|record| record.index != index)
+    {
+        return Err(Error::NoRecord { index });
+    }
     let (head, run) = (recorded.head(), recorded.run());
     let plan = head.plan_digest().map_err(|reason| Error::Encoding { reason })?;
     let mut checked = RecordsCheck {

@@ -105,7 +105,7 @@ enum Anchor {
     End,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Primitive {
     Line {
         places: Vec<Position>,
@@ -140,7 +140,7 @@ enum Primitive {
 }
 
 /// Shapes, the first below.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Drawing {
     width: f64,
     height: f64,

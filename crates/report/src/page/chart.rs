@@ -1,8 +1,8 @@
 //! Lines over two axes, as HTML that fits any width: the SVG is stretched while letters and line widths keep their size,
 //! and colours are those of the page, light or dark.
 
-use super::escape::escape;
 use crate::figure::Range;
+use crate::markup::escape;
 use std::fmt::Write;
 
 /// Colours, and patterns of dashes: together they tell as many lines apart as both multiplied, also without colours.

@@ -3,9 +3,9 @@
 //! The policy names the one script of the page by its hash. If a text ever escaped from its place, a script in it would not
 //! run.
 
-use super::escape::{escape, island};
 use crate::base64;
 use crate::mark::PAGE;
+use crate::markup::{escape, island};
 use gambeson_lowrank::file::sha256;
 use serde::Serialize;
 

@@ -2,8 +2,8 @@
 
 use super::certified::RunLabel;
 use super::chart::swatch;
-use super::escape::escape;
 use super::parts::commands;
+use crate::markup::escape;
 use crate::table::Table;
 use std::fmt::Write;
 

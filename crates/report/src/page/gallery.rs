@@ -1,8 +1,8 @@
 //! Pictures beside what became of them: adversarial examples, perturbations of more and more coefficients.
 
-use super::escape::escape;
 use super::parts::paragraphs;
 use super::picture::PictureUri;
+use crate::markup::escape;
 use std::fmt::Write;
 
 /// Rows of pictures, the original first.

@@ -11,7 +11,6 @@
 mod certified;
 mod chart;
 mod document;
-mod escape;
 mod facts;
 mod gallery;
 mod inputs;
@@ -21,11 +20,11 @@ mod report;
 mod steps;
 mod training;
 
+pub use crate::markup::escape;
 pub use certified::{
     Certified, CertifiedRun, Limits, NormView, Outcomes, RadiusCurve, RadiusScale, RunLabel,
 };
 pub use document::{page, row, table};
-pub use escape::escape;
 pub use facts::{Fact, FactCard};
 pub use gallery::{CaptionedPicture, PictureGallery};
 pub use inputs::{Answer, AnswerCounts, AnswerOutcome, InputView, Inputs, InputsRun};

@@ -1,6 +1,6 @@
 //! Pieces that several sections have.
 
-use super::escape::escape;
+use crate::markup::escape;
 use std::fmt::Write;
 
 /// One paragraph each.

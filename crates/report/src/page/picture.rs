@@ -40,7 +40,7 @@ impl PictureUri {
 
     /// An `img` of these sides in pixels of the screen.
     pub(super) fn img(&self, alt: &str, class: &str) -> String {
-        format!("<img class=\"{class}\" src=\"{}\" alt=\"{}\">", self.0, super::escape::escape(alt))
+        format!("<img class=\"{class}\" src=\"{}\" alt=\"{}\">", self.0, crate::markup::escape(alt))
     }
 }
 

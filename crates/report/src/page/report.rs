@@ -2,13 +2,13 @@
 
 use super::certified::{Certified, CertifiedData};
 use super::document::page_with_script;
-use super::escape::escape;
 use super::facts::FactCard;
 use super::gallery::PictureGallery;
 use super::inputs::{Inputs, InputsData};
 use super::parts::paragraphs;
 use super::training::{Training, TrainingData};
 use crate::figure::Drawing;
+use crate::markup::escape;
 use crate::table::Table;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ const SCRIPT: &str = concat!(
 );
 
 /// A page of sections.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ReportPage {
     /// Heading of the page.
     pub title: String,
@@ -42,7 +42,7 @@ pub struct ReportPage {
 }
 
 /// A part of a page.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ReportSection {
     /// Its heading.
     pub heading: String,
@@ -51,7 +51,7 @@ pub struct ReportSection {
 }
 
 /// What a section shows.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum SectionContent {
     /// Certified accuracy of runs.
     Certified(Box<Certified>),

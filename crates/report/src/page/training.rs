@@ -2,8 +2,8 @@
 
 use super::certified::RunLabel;
 use super::chart::{Chart, ChartAxis, ChartLine, LineShape, swatch};
-use super::escape::escape;
 use super::parts::paragraphs;
+use crate::markup::escape;
 use crate::spread::NOTHING;
 use crate::table::Table;
 use serde::Serialize;

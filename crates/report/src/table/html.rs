@@ -1,7 +1,7 @@
 //! Tables as HTML: in a box that scrolls by itself where the screen is narrow.
 
 use super::columns::{Column, Table};
-use crate::page::escape;
+use crate::markup::escape;
 
 impl Table {
     /// Caption, table, and notes as paragraphs.

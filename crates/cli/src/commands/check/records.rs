@@ -70,6 +70,9 @@ fn check(arguments: &CheckArguments, stdout: &mut impl Write, context: &Context)
 /// The records to be drawn again: by default as many as the library takes.
 fn sample(replay: &ReplayArguments) -> RecordSample {
     let chosen = replay.sample_seed;
+    if let Some(index) = replay.only_input {
+        return RecordSample::Input { index };
+    }
     match (replay.all, replay.sample, RecordSample::default()) {
         (true, ..) => RecordSample::All,
         (false, Some(count), _) => RecordSample::Random { count, seed: chosen },

@@ -1,9 +1,11 @@
 //! What a check of records comes to, as text for people.
 
-use crate::report::decimal::{down, up};
+use crate::report::decimal::up;
 use crate::screen::{good, rejected, shown, wrapped};
 use gambeson::RecordsCheck;
-use gambeson::replay::{FreshComparison, MissedForgery, NO_PROJECTION, RecordFinding, RecordsVerdict};
+use gambeson::replay::{
+    ClaimWords, FreshComparison, MissedForgery, NO_PROJECTION, RecordFinding, RecordsVerdict,
+};
 use gambeson_smooth::claim::{CertifiedShare, Claim, grouped};
 use std::io::{self, Write};
 
@@ -128,54 +130,22 @@ fn print_claim(check: &RecordsCheck, claim: &Claim, stdout: &mut impl Write) -> 
         _ => "What the records claim:",
     };
     writeln!(stdout, "{standing}")?;
-    row(stdout, "network", &shown(&claim.network))?;
-    row(stdout, "data", &shown(&claim.data))?;
-    if let Some(projection) = &claim.projection {
-        row(stdout, "projection", &format!("sha256:{}", shown(projection)))?;
-    }
-    row(stdout, "inputs", &claim.inputs())?;
-    let kappa = claim.kappa.map_or(String::new(), |kappa| format!(", kappa = {}", up(kappa, 7)));
-    let most = if claim.sequential { "up to " } else { "" };
-    let text = format!("sigma = {}{kappa}, n0 = {}, n = {most}{}", claim.sigma, claim.n0, grouped(claim.n));
-    row(stdout, "noise", &text)?;
-    let text = format!(
-        "alpha = {} for each certificate: at most {} false ones are expected, and more than {} have a probability of at \
-         most {}",
-        claim.alpha,
-        up(claim.expected_false, 3),
-        claim.most_false,
-        claim.rho
-    );
-    row(stdout, "errors", &text)?;
-    table(claim, stdout)?;
-    row(stdout, "plan", &claim.plan)?;
-    for (at, sentence) in claim.assumed.iter().enumerate() {
-        row(stdout, if at == 0 { "assumed" } else { "" }, sentence)?;
-    }
-    Ok(())
-}
-
-/// Certified accuracy at radii.
-fn table(claim: &Claim, stdout: &mut impl Write) -> io::Result<()> {
-    let what = if claim.labelled { "certified and correct" } else { "certified (no labels)" };
-    let percent = |share: f64| format!("{} %", down(100.0 * share, 4));
-    for (norm, shares) in [("l2", &claim.l2), ("l_inf", &claim.linf)] {
+    let words = ClaimWords(claim);
+    let rows = |stdout: &mut _, rows: Vec<(&str, String)>| {
+        rows.iter().try_for_each(|(name, text)| row(stdout, name, &shown(text)))
+    };
+    rows(stdout, words.subject())?;
+    for (norm, shares) in words.norms() {
         let cells = |of: &dyn Fn(&CertifiedShare) -> String| -> String {
-            shares.iter().map(|share| format!("{:>9}", of(share))).collect()
+            shares.iter().map(|share| format!("{:>9}", of(share))).collect::<Vec<_>>().concat()
         };
         let heading = format!("{norm} radius");
         writeln!(stdout, "{heading:<26}{}", cells(&|share| share.radius.to_string()))?;
-        writeln!(stdout, "  {what:<24}{}", cells(&|share| percent(share.accuracy)))?;
-        writeln!(stdout, "  {:<24}{}", "at least, here", cells(&|share| percent(share.at_least)))?;
-        let population = |share: &CertifiedShare| percent(share.population_at_least);
-        writeln!(stdout, "  {:<24}{}", "at least, population *", cells(&population))?;
+        for (what, share) in words.shares() {
+            writeln!(stdout, "  {what:<24}{}", cells(&|one| ClaimWords::percent(share(one))))?;
+        }
     }
-    let text = format!(
-        "each limit is wrong with a probability of at most {}; * if the inputs are a random sample of the population, for \
-         each radius by itself",
-        claim.rho
-    );
-    row(stdout, "limits", &text)
+    rows(stdout, words.basis())
 }
 
 fn row(stdout: &mut impl Write, name: &str, text: &str) -> io::Result<()> {

@@ -29,7 +29,7 @@ function certified({ root, data: section, }) {
     for (const place of root.querySelectorAll(".norm-name")) place.textContent = name;
     section.runs.forEach((_, number) => showRun(number));
     root.querySelectorAll(`.norm[data-norm="${norm}"] .command code`).forEach((code, at) => {
-      code.textContent = commands[at].replace("{r}", asWritten);
+      code.textContent = commands[at].join(asWritten);
     });
     marks.forEach((mark) => mark.remove());
     marks = charts[norm].mark(
@@ -80,10 +80,10 @@ function certified({ root, data: section, }) {
 
   // Shows a radius that was typed: a decimal, or a fraction of two.
   function type() {
-    const [above, below = "1", ...more] = field.value.trim().split("/");
+    const [above, below = "1", ...more] = field.value.split("/").map((part) => part.trim());
     const typed = Number(above) / Number(below);
-    const valid = above.trim() !== "" && below.trim() !== "" && !more.length && Number.isFinite(typed) && typed >= 0;
-    if (!valid) return field.setAttribute("aria-invalid", "true");
+    const decimals = [above, below].every((part) => /^\+?[\d.]+(e[+-]?\d+)?$/i.test(part));
+    if (!decimals || more.length || !Number.isFinite(typed)) return field.setAttribute("aria-invalid", "true");
     field.removeAttribute("aria-invalid");
     radius = typed;
     const { unit, digits, last } = section.norms[norm];

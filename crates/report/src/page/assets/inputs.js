@@ -122,7 +122,7 @@ function open(section, input, picture, className) {
     if (answer.estimation) dialog.append(counts(answer, run.style, className));
     if (run.command) {
       dialog.append(element("p", { class: "note" }, "Draw it again and compare the counts:"));
-      dialog.append(commandLine(run.command.replace("{i}", input.index)));
+      dialog.append(commandLine(run.command.join(input.index)));
     }
     return undefined;
   });

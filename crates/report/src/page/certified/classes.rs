@@ -1,9 +1,9 @@
 //! Certified accuracy by class: a table whose cells are bars, at the radius that is shown.
 
 use super::super::chart::{style_class, swatch};
-use super::super::escape::escape;
 use super::{Certified, NormView};
 use crate::decimal::percent_down;
+use crate::markup::escape;
 use crate::spread::NOTHING;
 use std::fmt::Write;
 

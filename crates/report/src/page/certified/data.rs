@@ -31,7 +31,7 @@ struct NormData {
     last: u32,
     start: u32,
     curves: Vec<Option<CurveData>>,
-    commands: Vec<String>,
+    commands: Vec<(String, String)>,
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -1,10 +1,10 @@
 //! The section as HTML. It is complete for the radius shown first; the script only changes what is shown.
 
 use super::super::chart::{Chart, ChartAxis, ChartLine, LineShape, style_class, swatch};
-use super::super::escape::escape;
 use super::super::parts::{commands, paragraphs};
 use super::{Certified, CertifiedRun, NormView, Outcomes};
 use crate::decimal::{down, percent_down};
+use crate::markup::escape;
 use crate::spread::NOTHING;
 use crate::table::Table;
 use std::fmt::Write;
@@ -13,8 +13,8 @@ use std::fmt::Write;
 const AVERAGE_DIGITS: usize = 3;
 
 /// Lines for a shell with a radius in the place kept for it.
-fn at_radius(templates: &[String], radius: &str) -> Vec<String> {
-    templates.iter().map(|template| template.replace("{r}", radius)).collect()
+fn at_radius(templates: &[(String, String)], radius: &str) -> Vec<String> {
+    templates.iter().map(|(before, after)| format!("{before}{radius}{after}")).collect()
 }
 
 impl Certified {

@@ -85,8 +85,8 @@ pub struct NormView {
     pub scale: RadiusScale,
     /// One per run; `None` where a run has no radii in this norm.
     pub curves: Vec<Option<RadiusCurve>>,
-    /// Lines for a shell that compute the numbers again; `{r}` stands for the radius.
-    pub commands: Vec<String>,
+    /// Lines for a shell that compute the numbers again: what comes before the radius, and after it.
+    pub commands: Vec<(String, String)>,
 }
 
 /// Multiples of a round decimal: `unit`·10^−`digits`, from 0 to `last` times.

@@ -19,7 +19,7 @@ pub(in crate::page) struct InputsData {
 struct RunData {
     label: String,
     style: usize,
-    command: Option<String>,
+    command: Option<(String, String)>,
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -1,10 +1,10 @@
 //! The section as HTML: a list of cards. The script sorts and filters them where they are, and opens their counts.
 
 use super::super::chart::swatch;
-use super::super::escape::escape;
 use super::super::parts::paragraphs;
 use super::{Answer, AnswerOutcome, InputView, Inputs};
 use crate::decimal::down;
+use crate::markup::escape;
 use std::fmt::Write;
 
 /// Significant digits of radii on cards.

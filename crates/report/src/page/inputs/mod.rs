@@ -27,8 +27,8 @@ pub struct Inputs {
 pub struct InputsRun {
     /// Its name and colour.
     pub run: RunLabel,
-    /// A line for a shell that draws one input again, `{i}` standing for its number; `None` where there is none.
-    pub command: Option<String>,
+    /// A line for a shell that draws one input again: what comes before its number, and after it. `None` where there is none.
+    pub command: Option<(String, String)>,
 }
 
 /// An input.

@@ -22,7 +22,7 @@ pub fn escape(text: &str) -> String {
 
 /// JSON for a `<script type="application/json">`. The letters that could end the element, or begin a comment in it, stand
 /// only in strings, where they are written as escapes.
-pub(super) fn island(data: &impl Serialize) -> serde_json::Result<String> {
+pub(crate) fn island(data: &impl Serialize) -> serde_json::Result<String> {
     let text = serde_json::to_string(data)?;
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
