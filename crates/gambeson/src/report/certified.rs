@@ -4,7 +4,7 @@ use super::made_with::KappaProof;
 use super::params::CommandLine;
 use super::recheck::{PLACE, Recheck, around};
 use super::sources::CertifiedSource;
-use crate::analyze::{AnalysedLog, SHARES, default_radii, difference};
+use crate::analyze::{AnalysedLog, Radius, SHARES, default_radii, difference};
 use crate::error::report::ReportError;
 use gambeson_report::decimal::up;
 use gambeson_report::page::{
@@ -104,7 +104,7 @@ pub(super) fn certified(
             key,
             name: name.to_owned(),
             radii: radii.iter().map(|radius| (radius.value(), radius.text().to_owned())).collect(),
-            scale: RadiusScale::up_to(largest),
+            scale: RadiusScale::up_to(largest).starting_at(first_radius(&curves, &radii)),
             curves,
             commands,
         });
@@ -122,6 +122,15 @@ pub(super) fn certified(
     let notes = incomparable(runs, &question(RadiusNorm::L2)).into_iter().collect();
     let runs = runs.iter().map(of_run).collect();
     Ok(Certified { notes, runs, norms, classes: classes.to_vec(), labelled })
+}
+
+/// A radius of the table at which every curve has something to show.
+fn first_radius(curves: &[Option<RadiusCurve>], radii: &[Radius]) -> f64 {
+    let ends = curves.iter().flatten().map(|curve| curve.steps.largest()).filter(|&end| end > 0.0);
+    let middle = 0.4 * ends.fold(f64::INFINITY, f64::min);
+    let away = |radius: &f64| (radius - middle).abs();
+    let rest = radii.iter().skip(1).map(Radius::value);
+    rest.min_by(|a, b| away(a).total_cmp(&away(b))).unwrap_or(0.0)
 }
 
 /// Whether every input of a run has a label.

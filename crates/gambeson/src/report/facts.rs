@@ -29,12 +29,11 @@ pub(super) fn claim_card(
     let plan = head.plan_digest().map_err(|reason| ReportError::Encoding { reason })?;
     let claim = claim(head, plan, head.run.common.data.clone(), &recorded.entries())?;
     let words = ClaimWords(&claim);
-    let subject = words.subject().into_iter().map(|(name, text)| fact(name, text));
-    let mut facts: Vec<Fact> = subject.collect();
-    let mut last = "";
+    let facts = words.subject().into_iter().map(|(name, text)| fact(name, text)).collect();
+    let (mut notes, mut last) = (Vec::new(), "");
     for (name, text) in words.basis() {
         last = if name.is_empty() { last } else { name };
-        facts.push(fact(last, text));
+        notes.push(fact(last, text));
     }
     let lines = command_line.zip(made_with).map(|(line, made_with)| {
         let what = "Draw all records again and compare every count".to_owned();
@@ -45,6 +44,7 @@ pub(super) fn claim_card(
         lead: standing(recorded),
         facts,
         tables: words.tables(),
+        notes,
         commands: lines.into_iter().collect(),
         ..FactCard::default()
     }))

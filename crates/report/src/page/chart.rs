@@ -34,8 +34,19 @@ pub(super) struct ChartAxis {
     pub(super) label: String,
     /// Its ends.
     pub(super) ends: (f64, f64),
-    /// Whether shares are shown as percentages.
-    pub(super) percent: bool,
+    /// How its numbers are written.
+    pub(super) marks: AxisMarks,
+}
+
+/// How the numbers of an axis are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AxisMarks {
+    /// As they are.
+    Numbers,
+    /// Whole numbers only: epochs.
+    Counts,
+    /// Shares from 0 to 1 as percentages.
+    Percent,
 }
 
 /// A line.
@@ -83,13 +94,21 @@ impl ChartAxis {
 
     /// Marks with their places between 0 and 1.
     fn ticks(&self) -> Vec<(f64, String)> {
-        if self.percent && self.ends == (0.0, 1.0) {
+        let (low, high) = self.ends;
+        if self.marks == AxisMarks::Percent {
             return (0..=5).map(|at| (f64::from(at) / 5.0, format!("{} %", 20 * at))).collect();
         }
-        let (low, high) = self.ends;
+        if !(high > low) {
+            return Vec::new();
+        }
         let ticks = Range::between(low, high).ticks().into_iter();
-        let shown = ticks.filter(|tick| (low..=high).contains(&tick.value));
-        shown.filter_map(|tick| Some((self.share(tick.value), tick.label?))).collect()
+        let whole = |value: f64| self.marks == AxisMarks::Numbers || value.fract() == 0.0;
+        let shown = ticks.filter(|tick| (low..=high).contains(&tick.value) && whole(tick.value));
+        let label = |label: String| match label.split_once('.') {
+            Some((whole, _)) if self.marks == AxisMarks::Counts => whole.to_owned(),
+            _ => label,
+        };
+        shown.filter_map(|tick| Some((self.share(tick.value), label(tick.label?)))).collect()
     }
 }
 
@@ -186,8 +205,8 @@ fn falling(points: &[(f64, f64)], place: impl Fn((f64, f64)) -> (f64, f64), path
 mod tests {
     use super::*;
 
-    fn axis(high: f64, percent: bool) -> ChartAxis {
-        ChartAxis { label: "x <y>".to_owned(), ends: (0.0, high), percent }
+    fn axis(high: f64, marks: AxisMarks) -> ChartAxis {
+        ChartAxis { label: "x <y>".to_owned(), ends: (0.0, high), marks }
     }
 
     #[test]
@@ -195,11 +214,19 @@ mod tests {
         let points = vec![(1.0, 0.75), (1.0, 0.75), (2.0, 0.25)];
         let line = ChartLine { style: 0, thin: false, points, shape: LineShape::Falling };
         let (title, key) = ("A <title>".to_owned(), "k".to_owned());
-        let chart = Chart { title, key, x: axis(4.0, false), y: axis(1.0, true), lines: vec![line] };
+        let chart = Chart {
+            title,
+            key,
+            x: axis(4.0, AxisMarks::Counts),
+            y: axis(1.0, AxisMarks::Percent),
+            lines: vec![line],
+        };
         assert_eq!(chart.path(&chart.lines[0]), "M0.0 250.0H250.0V750.0H500.0V1000.0");
         let html = chart.html();
         assert!(html.contains("A &lt;title&gt;") && html.contains("x &lt;y&gt;"), "{html}");
         assert!(html.contains("bottom:20.00%\">20 %</span>"), "{html}");
+        let marks: Vec<String> = chart.x.ticks().into_iter().map(|(_, label)| label).collect();
+        assert_eq!(marks, ["0", "1", "2", "3", "4"]);
     }
 
     #[test]
@@ -208,8 +235,8 @@ mod tests {
         let empty = Chart {
             title: String::new(),
             key: String::new(),
-            x: axis(0.0, false),
-            y: axis(0.0, false),
+            x: axis(0.0, AxisMarks::Numbers),
+            y: axis(0.0, AxisMarks::Numbers),
             lines: vec![line],
         };
         assert!(empty.html().contains("d=\"\""));

@@ -20,6 +20,8 @@ pub struct FactCard {
     pub facts: Vec<Fact>,
     /// Below the facts.
     pub tables: Vec<Table>,
+    /// Below the tables.
+    pub notes: Vec<Fact>,
     /// Lines for a shell, each list under a heading.
     pub commands: Vec<(String, Vec<String>)>,
     /// Longer texts, folded up, each under a heading.
@@ -59,22 +61,9 @@ impl FactCard {
         if !self.lead.is_empty() {
             let _ = writeln!(html, "<p>{}</p>", escape(&self.lead));
         }
-        if !self.facts.is_empty() {
-            html.push_str("<dl>\n");
-            let mut before = "";
-            for fact in &self.facts {
-                // Values of one name stand below each other.
-                if fact.name != before {
-                    let _ = writeln!(html, "<dt>{}</dt>", escape(&fact.name));
-                }
-                before = &fact.name;
-                let text = escape(&fact.text);
-                let text = if fact.exact { format!("<code>{text}</code>") } else { text };
-                let _ = writeln!(html, "<dd>{text}</dd>");
-            }
-            html.push_str("</dl>\n");
-        }
+        html.push_str(&list(&self.facts));
         html.extend(self.tables.iter().map(Table::html));
+        html.push_str(&list(&self.notes));
         for (what, lines) in &self.commands {
             html.push_str(&commands(what, lines));
         }
@@ -87,4 +76,23 @@ impl FactCard {
         }
         html + "</article>\n"
     }
+}
+
+/// Names with their values; values of one name stand below each other.
+fn list(facts: &[Fact]) -> String {
+    if facts.is_empty() {
+        return String::new();
+    }
+    let mut html = "<dl>\n".to_owned();
+    let mut before = "";
+    for fact in facts {
+        if fact.name != before {
+            let _ = writeln!(html, "<dt>{}</dt>", escape(&fact.name));
+        }
+        before = &fact.name;
+        let text = escape(&fact.text);
+        let text = if fact.exact { format!("<code>{text}</code>") } else { text };
+        let _ = writeln!(html, "<dd>{text}</dd>");
+    }
+    html + "</dl>\n"
 }

@@ -1,7 +1,7 @@
 //! Training: loss and accuracy by epoch.
 
 use super::certified::RunLabel;
-use super::chart::{Chart, ChartAxis, ChartLine, LineShape, swatch};
+use super::chart::{AxisMarks, Chart, ChartAxis, ChartLine, LineShape, swatch};
 use super::parts::paragraphs;
 use crate::markup::escape;
 use crate::spread::NOTHING;
@@ -67,26 +67,25 @@ impl Training {
         let last = last.unwrap_or(1).max(2) as f64;
         let losses = self.runs.iter().flat_map(|run| run.epochs.iter().map(|epoch| epoch.loss));
         let most = losses.filter(|loss| loss.is_finite()).fold(0.0, f64::max);
-        let axis = |label: &str, ends, percent| ChartAxis { label: label.to_owned(), ends, percent };
+        let axis = |label: &str, ends, marks| ChartAxis { label: label.to_owned(), ends, marks };
         let loss = Chart {
             title: "Loss".to_owned(),
             key: format!("{key}/loss"),
-            x: axis("epoch", (1.0, last), false),
+            x: axis("epoch", (1.0, last), AxisMarks::Counts),
             y: axis(
                 "mean loss of the inputs as shown",
                 (0.0, if most > 0.0 { 1.05 * most } else { 1.0 }),
-                false,
+                AxisMarks::Numbers,
             ),
             lines: self.lines(|epoch| Some(epoch.loss), false),
         };
         let mut lines = self.lines(|epoch| Some(epoch.accuracy), true);
         lines.extend(self.lines(|epoch| epoch.test, false));
         let accuracy = Chart {
-            title: "Accuracy: thin in training, with the inputs as shown; thick on test inputs, under one draw of noise"
-                .to_owned(),
+            title: "Accuracy: thick on test inputs, thin in training".to_owned(),
             key: format!("{key}/accuracy"),
-            x: axis("epoch", (1.0, last), false),
-            y: axis("share answered rightly", (0.0, 1.0), true),
+            x: axis("epoch", (1.0, last), AxisMarks::Counts),
+            y: axis("share answered rightly", (0.0, 1.0), AxisMarks::Percent),
             lines,
         };
         let _ = writeln!(

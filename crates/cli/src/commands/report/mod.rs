@@ -53,13 +53,13 @@ fn print(report: &Report, stdout: &mut impl Write) -> std::io::Result<()> {
     writeln!(
         stdout,
         "{}",
-        wrapped(&format!("page         {path}, {} bytes: {}", record.bytes, shown(&record.title)), 13)
+        wrapped(&format!("page           {path}, {} bytes: {}", record.bytes, shown(&record.title)), 15)
     )?;
     for run in &record.runs {
         let inputs = run.inputs.map_or_else(String::new, |inputs| format!(", {inputs} inputs"));
-        let text = format!("{:<13}{}: {}{inputs}", run.kind, shown(&run.label), shown(&run.source));
-        writeln!(stdout, "{}", wrapped(&text, 13))?;
+        let text = format!("{:<15}{}: {}{inputs}", run.kind, shown(&run.label), shown(&run.source));
+        writeln!(stdout, "{}", wrapped(&text, 15))?;
     }
     let sections: Vec<&str> = record.sections.iter().map(|section| &*section.heading).collect();
-    writeln!(stdout, "{}", wrapped(&format!("sections     {}", sections.join(", ")), 13))
+    writeln!(stdout, "{}", wrapped(&format!("sections       {}", sections.join(", ")), 15))
 }

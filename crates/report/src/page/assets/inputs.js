@@ -32,7 +32,7 @@ function inputs({ root, data: section }) {
   function showRadii() {
     const norm = Number(chosen("norm", 0));
     for (const item of items) {
-      const lines = item.querySelectorAll(".line");
+      const lines = item.querySelectorAll(".row");
       input(item).answers.forEach((one, run) => {
         const place = lines[run].querySelector(".radius");
         const text = one?.radii[norm];

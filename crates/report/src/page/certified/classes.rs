@@ -61,8 +61,8 @@ impl Certified {
             }
         };
         format!(
-            "<td data-run=\"{at}\"><span class=\"bar {}\"><i style=\"width:{width}%\"></i></span><span \
-             class=\"value\">{percent}</span> <small>{of}</small></td>",
+            "<td data-run=\"{at}\"><span class=\"value\">{percent}</span> <small>{of}</small><span class=\"bar {}\"><i \
+             style=\"width:{width}%\"></i></span></td>",
             style_class(self.runs[at].run.style)
         )
     }

@@ -1,6 +1,6 @@
 //! The section as HTML. It is complete for the radius shown first; the script only changes what is shown.
 
-use super::super::chart::{Chart, ChartAxis, ChartLine, LineShape, style_class, swatch};
+use super::super::chart::{AxisMarks, Chart, ChartAxis, ChartLine, LineShape, style_class, swatch};
 use super::super::parts::{commands, paragraphs};
 use super::{Certified, CertifiedRun, NormView, Outcomes};
 use crate::decimal::{down, percent_down};
@@ -30,14 +30,15 @@ impl Certified {
             "<div class=\"certified\" data-part=\"certified\" data-key=\"{key}\">\n{}<div class=\"columns\">\n\
              <div class=\"charts\">\n{charts}<div class=\"slide\" hidden><input type=\"range\" min=\"0\" max=\"{last}\" \
              value=\"{}\" aria-label=\"Radius\"></div>\n</div>\n<div class=\"beside\">\n\
-             <p class=\"at\">{} at <span class=\"norm-name\">{}</span> radius <output class=\"r\">{start}</output>\
+             <p class=\"at\">{} at<br><span class=\"norm-name\">{}</span> radius <output class=\"r\">{start}</output>\
              <input class=\"r\" type=\"text\" inputmode=\"decimal\" size=\"7\" value=\"{start}\" \
-             aria-label=\"Radius as a number or a fraction\" hidden></p>\n<ul class=\"legend\">\n{}</ul>\n</div>\n</div>",
+             aria-label=\"Radius as a number or a fraction\" hidden></p>\n<ul class=\"legend\">\n{}</ul>\n{}</div>\n</div>",
             self.switch(key),
             first.scale.start,
             self.what(),
             escape(&first.name),
-            self.legend(first)
+            self.legend(first),
+            self.composition_key()
         );
         for (at, norm) in self.norms.iter().enumerate() {
             let at_start = at_radius(&norm.commands, &norm.scale.text(norm.scale.start));
@@ -91,9 +92,13 @@ impl Certified {
             x: ChartAxis {
                 label: format!("{} radius", norm.name),
                 ends: (0.0, norm.scale.radius(norm.scale.last)),
-                percent: false,
+                marks: AxisMarks::Numbers,
             },
-            y: ChartAxis { label: "share of the inputs".to_owned(), ends: (0.0, 1.0), percent: true },
+            y: ChartAxis {
+                label: "share of the inputs".to_owned(),
+                ends: (0.0, 1.0),
+                marks: AxisMarks::Percent,
+            },
             lines: lines.collect(),
         };
         format!("<div class=\"norm\" data-norm=\"{at}\">\n{}</div>\n", chart.html())
@@ -121,6 +126,21 @@ impl Certified {
             )
         };
         self.runs.iter().zip(&norm.curves).enumerate().map(item).collect()
+    }
+
+    /// What the bars below the runs mean.
+    fn composition_key(&self) -> String {
+        if self.runs.iter().all(|run| run.outcomes.is_none()) {
+            return String::new();
+        }
+        let part = |class: &str, text: &str| format!("<span><i class=\"{class}\"></i>{text}</span> ");
+        let wrong = if self.labelled { part("wrong", "for another class") } else { String::new() };
+        format!(
+            "<p class=\"key c6\">{}{}{wrong}{}</p>\n",
+            part("now", "certified at the radius"),
+            part("less", "at smaller ones"),
+            part("rest", "not certified")
+        )
     }
 
     fn about(&self, run: &CertifiedRun) -> String {

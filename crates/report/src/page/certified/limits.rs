@@ -1,6 +1,6 @@
 //! The distribution of the limits that radii come from.
 
-use super::super::chart::{Chart, ChartAxis, ChartLine, LineShape};
+use super::super::chart::{AxisMarks, Chart, ChartAxis, ChartLine, LineShape};
 use super::{Certified, CertifiedRun, Limits, RunLabel};
 use crate::decimal::down;
 use crate::spread::NOTHING;
@@ -36,9 +36,13 @@ impl Certified {
             x: ChartAxis {
                 label: "lower limit p".to_owned(),
                 ends: ((10.0 * least).floor() / 10.0, 1.0),
-                percent: false,
+                marks: AxisMarks::Numbers,
             },
-            y: ChartAxis { label: "share of the inputs".to_owned(), ends: (0.0, 1.0), percent: true },
+            y: ChartAxis {
+                label: "share of the inputs".to_owned(),
+                ends: (0.0, 1.0),
+                marks: AxisMarks::Percent,
+            },
             lines: runs.iter().map(line).collect(),
         };
         let all = quantiles("all inputs", &runs, |limits| &limits.quantiles);
@@ -46,7 +50,7 @@ impl Certified {
         let tables = all.into_iter().chain(right.filter(|_| self.labelled)).map(|table| table.html());
         format!(
             "<h3>How often the answer holds under noise</h3>\n<p>A radius follows from a lower limit on the probability \
-             that the network answers with the class when noise is added. Up to one half, nothing is certified.</p>\n{}{}",
+             that the network answers with the class when noise is added. Up to one half, nothing is certified.</p>\n<div class=\"narrow\">{}</div>\n{}",
             chart.html(),
             tables.collect::<String>()
         )

@@ -132,6 +132,13 @@ impl RadiusScale {
         Self { unit: whole(unit), digits: whole(-power), last: whole(last), start: whole(last / 3.0) }
     }
 
+    /// The same, with the multiple nearest to a radius shown first.
+    #[must_use]
+    pub fn starting_at(self, radius: f64) -> Self {
+        let step = f64::from(self.unit) / 10_f64.powf(f64::from(self.digits));
+        Self { start: whole(radius / step).min(self.last), ..self }
+    }
+
     /// A radius as it is written.
     pub fn text(&self, multiple: u32) -> String {
         let places = self.digits as usize;
@@ -154,7 +161,7 @@ fn whole(value: f64) -> u32 {
 impl Outcomes {
     /// What they come to in words.
     fn words(&self, labelled: bool) -> Vec<(&'static str, u64)> {
-        let wrong = (labelled && self.wrong > 0).then_some(("certified for another class", self.wrong));
+        let wrong = (labelled && self.wrong > 0).then_some(("another class", self.wrong));
         let missing = (self.missing > 0).then_some(("without a record", self.missing));
         [wrong, Some(("abstained", self.abstained)), missing].into_iter().flatten().collect()
     }
@@ -180,5 +187,6 @@ mod tests {
         assert_eq!(RadiusScale { unit: 5, digits: 0, last: 9, start: 0 }.text(3), "15");
         // What is written is what is meant: digits, read as the nearest number.
         assert_eq!(scale.radius(35), 0.35);
+        assert_eq!((scale.starting_at(0.25).start, scale.starting_at(9.0).start), (25, scale.last));
     }
 }

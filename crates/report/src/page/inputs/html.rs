@@ -50,7 +50,7 @@ impl Inputs {
         let (labelled, many) = (!labels.is_empty(), self.runs.len() > 1);
         let mut html = String::from("<form class=\"controls\" hidden>\n");
         if many {
-            html.push_str(&select("run", "Run", runs.collect()));
+            html.push_str(&select("run", "By run", runs.collect()));
         }
         if self.norms.len() > 1 {
             html.push_str(&select("norm", "Radii in", norms.collect()));
@@ -100,7 +100,7 @@ impl Inputs {
                 || "<span class=\"answer\">no record</span>".to_owned(),
                 |answer| self.answer(answer),
             );
-            let _ = write!(html, "<span class=\"line\">{swatch}{text}</span>");
+            let _ = write!(html, "<span class=\"row\">{swatch}{text}</span>");
         }
         html + "</div></li>\n"
     }
