@@ -1,11 +1,12 @@
 //! What every call is made in: threads, memory, interruption, progress.
 
 use crate::error::Error;
-use crate::event::Event;
+use crate::event::{Event, Note};
 use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::observe::{Interrupt, Observer};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -102,6 +103,11 @@ impl Context {
     pub(crate) fn tell(&self, event: &Event<'_>) -> ControlFlow<()> {
         let told = self.observer.as_ref().map_or(ControlFlow::Continue(()), |observer| observer(event));
         if self.is_interrupted() { ControlFlow::Break(()) } else { told }
+    }
+
+    /// Tells the observer that the last line of a file, with this number, was broken off.
+    pub(crate) fn tell_cut_off(&self, path: &Path, line: usize) -> ControlFlow<()> {
+        self.tell(&Event::Note(&Note::LineCutOff { path: path.to_path_buf(), line }))
     }
 
     /// An observer of one kind of progress that hands it on as events.

@@ -19,6 +19,11 @@ pub fn data_name(data: &Dataset) -> String {
     format!("{} sha256:{}", data.name(), data.sha256())
 }
 
+/// The name and the hash in what records call a data set. One set may have several names: the hash tells sets apart.
+pub fn data_parts(recorded: &str) -> (&str, &str) {
+    recorded.rsplit_once(" sha256:").unwrap_or((recorded, recorded))
+}
+
 /// Sample `index` with its label.
 ///
 /// # Panics

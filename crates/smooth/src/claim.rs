@@ -12,7 +12,7 @@
 //!
 //! **Guarantee.** Shares are rounded down, expected numbers of errors up.
 
-use crate::analysis::{AnalysisError, CertifiedRadii, false_certificates};
+use crate::analysis::{AnalysisError, CertifiedRadii, false_certificates, three_digits};
 use crate::limit::lower_limit;
 use crate::record::{ASSUMED, Derived, FileNames, Head, ONNX_RUNTIME, Record, Rule, Run};
 use crate::selection::Selection;
@@ -233,11 +233,6 @@ fn ordinal(number: u64) -> String {
 
 fn size(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
-}
-
-/// To three significant digits, so that the radius shown is the radius meant.
-fn three_digits(value: f64) -> f64 {
-    format!("{value:.2e}").parse().unwrap_or(value)
 }
 
 #[cfg(test)]

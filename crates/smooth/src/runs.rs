@@ -52,6 +52,12 @@ pub struct Row {
 /// A look at a run. `Break` ends it: what was drawn for an unfinished input is lost, finished ones are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunProgress {
+    /// A kill had broken off the last line of the file, with this number from 1: it was cut off, and its input will be done
+    /// again.
+    CutOff {
+        /// Which line.
+        line: usize,
+    },
     /// An input has a record from an earlier run.
     Resumed {
         /// Which input.
@@ -332,7 +338,9 @@ impl<'a, R: Fn(u64) -> Row> Task<'a, R> {
         let indices = self.params.selection.indices();
         let mut records: BTreeMap<u64, E> = BTreeMap::new();
         let mut batches = Batches { observer, draws: 0 };
-        let mut ended = false;
+        let cut_off = log.as_ref().and_then(Log::cut_off);
+        let mut ended =
+            cut_off.is_some_and(|line| batches.observer.observe(&RunProgress::CutOff { line }).is_break());
         // All records of earlier runs first: nothing is drawn beside one that is wrong.
         for index in indices.clone() {
             let Some(record) = present.remove(&index).filter(|_| !ended) else { continue };

@@ -2,6 +2,7 @@
 
 use super::log::AnalysedLog;
 use crate::error::analyze::{AnalyzeError, Difference, DifferentInputs};
+use gambeson_learn::inputs::data_parts;
 use gambeson_report::text::shown;
 use gambeson_smooth::analysis::{Evidence, Input, Paired, Question, paired};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +32,7 @@ fn other_data(logs: &[AnalysedLog]) -> Option<Difference> {
     pairs(logs).find_map(|(one, other)| {
         let (first, second) = (one.source.data.as_deref()?, other.source.data.as_deref()?);
         let what = || DifferentInputs::Data { first: shown(first), second: shown(second) };
-        (first != second).then(|| between(one, other, what()))
+        (data_parts(first).1 != data_parts(second).1).then(|| between(one, other, what()))
     })
 }
 

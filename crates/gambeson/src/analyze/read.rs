@@ -44,7 +44,9 @@ pub(super) fn sources(
         sources.sort_by(|a, b| level(a).total_cmp(&level(b)));
     }
     for (path, line) in sources.iter().flat_map(|source| &source.broken_off) {
-        say(context, &Note::LineCutOff { path: path.clone(), line: *line })?;
+        if context.tell_cut_off(path, *line).is_break() {
+            return Err(AnalyzeError::Stopped);
+        }
     }
     all_in_one_basis(&sources, question)?;
     Ok(sources)

@@ -8,7 +8,7 @@ use gambeson_data::dataset::Dataset;
 use gambeson_learn::attack::BallNorm;
 use gambeson_learn::attack::challenge::certified_victims;
 use gambeson_learn::attack::inputs::Victim;
-use gambeson_learn::inputs::{data_name, quantum};
+use gambeson_learn::inputs::{data_name, data_parts, quantum};
 use gambeson_learn::onnx::Normalisation;
 use gambeson_learn::smoothed::{NoiseParams, SmoothedParams, WhiteBoxModel};
 use gambeson_lowrank::projection::representation::Representation;
@@ -69,6 +69,9 @@ pub fn open_certified(context: &Context, path: &Path) -> Result<CertifiedInputs,
     context.run(|| {
         let recorded = read_records(path, context.memory_limit());
         let recorded = recorded.map_err(|error| AttackError::Records(Box::new(error)))?;
+        for (path, line) in recorded.broken_off() {
+            let _ = context.tell_cut_off(path, *line); // what follows asks again
+        }
         let records = recorded.into_entries().into_values().collect();
         Ok(CertifiedInputs { records, name: path.display().to_string() })
     })
@@ -139,13 +142,14 @@ fn agree(
     model: &WhiteBoxModel,
     sigma: f64,
 ) -> Result<(), AttackError> {
-    let (data, sigma, space) = (data_name(data), sigma.to_string(), &model.smoothed.space);
+    let (given, sigma, space) = (data_name(data), sigma.to_string(), &model.smoothed.space);
     let projection = space.projection_sha256().unwrap_or("none");
     for Record { run, .. } in &certified.records {
         let common = &run.common;
         let recorded_sigma = common.sigma.to_string();
+        let same_data = data_parts(&common.data).1 == data.sha256();
         for (what, recorded, given) in [
-            ("data", &*common.data, &*data),
+            ("data", &*common.data, same_data.then_some(&*common.data).unwrap_or(&given)),
             ("projection", common.projection.as_deref().unwrap_or("none"), projection),
             ("noise", run.noise.as_deref().unwrap_or("one level"), "one level"),
             ("sigma", &recorded_sigma, &sigma),

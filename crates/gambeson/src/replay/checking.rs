@@ -14,14 +14,30 @@ use gambeson_lowrank::observe::Observer;
 use gambeson_smooth::record::{ONNX_RUNTIME, Record, Recorded};
 use gambeson_smooth::replay::{Finding, ReplayError, compare, examine, replay, tolerated};
 use gambeson_smooth::smoother::{DrawCounter, Drawn, SmoothingPlan};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::time::Instant;
 
 /// Of the draws of a record computed by ONNX Runtime, how many may differ as those of another version do.
 const NEAR_TIES: f64 = 1e-3;
 
-/// A record with its line number, from 1.
-type Numbered<'a> = (usize, &'a Record);
+/// A record and where it is.
+#[derive(Clone, Copy)]
+struct Numbered<'a> {
+    /// Its file, where there are several.
+    file: Option<&'a Path>,
+    /// From 1.
+    line: usize,
+    record: &'a Record,
+}
+
+impl Numbered<'_> {
+    fn finding(&self, reason: String) -> RecordFinding {
+        let file = self.file.map(|path| path.display().to_string());
+        RecordFinding { file, line: Some(self.line), index: Some(self.record.index), reason }
+    }
+}
 
 /// A check under way.
 pub(super) struct Checking<'a, C> {
@@ -49,7 +65,9 @@ impl<'a, C> Checking<'a, C> {
         started: Instant,
     ) -> Self {
         let deadline = params.time_limit.and_then(|limit| started.checked_add(limit));
-        let records = recorded.numbered().map(|(_, line, record)| (line, record)).collect();
+        let several = recorded.numbered().map(|(path, ..)| path).collect::<BTreeSet<_>>().len() > 1;
+        let numbered = |(path, line, record)| Numbered { file: several.then_some(path), line, record };
+        let records = recorded.numbered().map(numbered).collect();
         let (sample, alpha) = (params.sample, recorded.run().common.alpha);
         Self { context, model, data, sample, deadline, records, alpha, fresh, checked }
     }
@@ -63,8 +81,8 @@ impl<'a, C> Checking<'a, C> {
             return Ok(self.checked);
         }
         // Inputs that the data lack cannot be drawn.
-        self.records.retain(|(_, record)| record.index < self.data.len() as u64);
-        let inputs: Vec<u64> = self.records.iter().map(|(_, record)| record.index).collect();
+        self.records.retain(|it| it.record.index < self.data.len() as u64);
+        let inputs: Vec<u64> = self.records.iter().map(|it| it.record.index).collect();
         let (order, seed) = self.sample.order(&inputs);
         self.checked.sample_seed = seed;
         let chosen: Vec<Numbered<'a>> = order.into_iter().map(|at| self.records[at]).collect();
@@ -78,20 +96,20 @@ impl<'a, C> Checking<'a, C> {
     /// Everything that needs no draws, of every record; false if that was ended.
     fn examine_all(&mut self, plan: &SmoothingPlan) -> Result<bool, Error> {
         let (inputs, classes) = (self.data.len(), self.data.classes().len());
-        for &(line, record) in &self.records {
+        for numbered in &self.records {
             let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
             if late || self.context.is_interrupted() {
                 return Ok(false);
             }
-            let index = record.index;
+            let index = numbered.record.index;
             if index >= inputs as u64 {
                 let reason = format!("the data have only {inputs} inputs");
-                self.checked.findings.push(RecordFinding::of(line, record, reason));
+                self.checked.findings.push(numbered.finding(reason));
                 continue;
             }
-            let findings = examine(plan, record, &input(self.data, index, self.model), classes)
+            let findings = examine(plan, numbered.record, &input(self.data, index, self.model), classes)
                 .map_err(|reason| Error::Replay { index, reason: Box::new(reason) })?;
-            let findings = findings.iter().map(|it| RecordFinding::of(line, record, it.to_string()));
+            let findings = findings.iter().map(|it| numbered.finding(it.to_string()));
             self.checked.findings.extend(findings);
         }
         self.checked.examined = true;
@@ -114,10 +132,11 @@ impl<'a, C> Checking<'a, C> {
         S::Error: Send + Sync,
     {
         let begun = Instant::now();
-        for &(line, record) in chosen {
+        for numbered in chosen {
             if self.enough(begun) {
                 break;
             }
+            let record = numbered.record;
             let row = input(self.data, record.index, self.model);
             let classes = self.data.classes().len();
             let found = self.observed(record, chosen.len(), |observer| {
@@ -134,7 +153,7 @@ impl<'a, C> Checking<'a, C> {
                 && replayed.differing as f64 <= (NEAR_TIES * record.draws() as f64).max(3.0);
             let counts = replayed.findings.iter().filter(|it| matches!(it, Finding::Counts { .. }));
             for finding in counts {
-                let finding = RecordFinding::of(line, record, finding.to_string());
+                let finding = numbered.finding(finding.to_string());
                 if !near_ties {
                     checked.findings.push(finding);
                 } else if !replayed.proves(record) {
@@ -157,10 +176,11 @@ impl<'a, C> Checking<'a, C> {
     {
         let (mut refuted, mut right, mut right_afresh) = (Vec::new(), 0_usize, 0_usize);
         let (all, begun) = (chosen.len() as u64, Instant::now());
-        for &(line, record) in chosen {
+        for numbered in chosen {
             if self.enough(begun) {
                 break;
             }
+            let record = numbered.record;
             let row = input(self.data, record.index, self.model);
             let found = self.observed(record, chosen.len(), |observer| {
                 compare(&mut *counter, record, &row, all, observer)
@@ -177,11 +197,10 @@ impl<'a, C> Checking<'a, C> {
             );
             if compared.impossible {
                 let chance = "; honest draws differ so much once in a million runs";
-                let finding = RecordFinding::of(line, record, reason.clone() + chance);
-                self.checked.findings.push(finding);
+                self.checked.findings.push(numbered.finding(reason.clone() + chance));
             }
             if compared.refuted() {
-                refuted.push(RecordFinding::of(line, record, reason));
+                refuted.push(numbered.finding(reason));
             }
         }
         let done = self.checked.checked.max(1);

@@ -24,7 +24,7 @@ use gambeson_smooth::classifier::{Classifier, ClassifierSpec};
 use gambeson_smooth::record::{Head, Record, RecordError, Recorded, Run};
 use gambeson_smooth::session::{Batch, BatchCallback, SessionParams};
 use gambeson_smooth::smoother::{Smoother, SmoothingParams, SmoothingPlan};
-pub use outcome::{FreshComparison, RecordFinding, RecordsCheck, RecordsVerdict};
+pub use outcome::{BrokenLine, FreshComparison, RecordFinding, RecordsCheck, RecordsVerdict};
 pub use plan::NO_PROJECTION;
 use plan::{compare_run, smoothing};
 pub use sample::{MissedForgery, RecordSample};
@@ -148,7 +148,7 @@ fn check<C>(
         broken_off: recorded
             .broken_off()
             .iter()
-            .map(|(path, line)| (path.display().to_string(), *line))
+            .map(|(path, line)| BrokenLine { file: path.display().to_string(), line: *line })
             .collect(),
         inputs: data.len(),
         plan,

@@ -9,7 +9,9 @@ use serde::Serialize;
 /// What was found wrong, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RecordFinding {
-    /// Line of the file, from 1; null where it is about the whole run.
+    /// The file, where there are several; null where it is about the whole run.
+    pub file: Option<String>,
+    /// Line of the file, from 1; null likewise.
     pub line: Option<usize>,
     /// Which input; null likewise.
     pub index: Option<u64>,
@@ -19,12 +21,17 @@ pub struct RecordFinding {
 
 impl RecordFinding {
     pub(super) fn whole_run(reason: String) -> Self {
-        Self { line: None, index: None, reason }
+        Self { file: None, line: None, index: None, reason }
     }
+}
 
-    pub(super) fn of(line: usize, record: &Record, reason: String) -> Self {
-        Self { line: Some(line), index: Some(record.index), reason }
-    }
+/// A last line that a kill broke off.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BrokenLine {
+    /// The file.
+    pub file: String,
+    /// Its line, from 1.
+    pub line: usize,
 }
 
 /// How a check of records ended.
@@ -37,7 +44,7 @@ pub enum RecordsVerdict {
     Sampled,
     /// Fresh draws do not contradict what is claimed.
     NotRefuted,
-    /// Nothing is wrong with the records, but draws made here prove less.
+    /// Nothing is wrong with the records, but draws made here prove less; or none was made before the check was stopped.
     NotReproduced,
     /// Inputs planned have no record.
     Incomplete,
@@ -80,8 +87,8 @@ pub struct RecordsCheck {
     pub first_missing: Option<u64>,
     /// Lines that say again what another line said; each input counts once.
     pub repeated: usize,
-    /// Files whose last line was broken off, with its number: it was left out.
-    pub broken_off: Vec<(String, usize)>,
+    /// Last lines that were broken off, and left out.
+    pub broken_off: Vec<BrokenLine>,
     /// Inputs of the data.
     pub inputs: usize,
     /// Digest of the plan.
@@ -145,10 +152,10 @@ impl RecordsCheck {
             RecordsVerdict::Rejected
         } else if self.missing > 0 {
             RecordsVerdict::Incomplete
+        } else if !self.not_reproduced.is_empty() || self.checked == 0 {
+            RecordsVerdict::NotReproduced
         } else if self.fresh.is_some() {
             RecordsVerdict::NotRefuted
-        } else if !self.not_reproduced.is_empty() {
-            RecordsVerdict::NotReproduced
         } else if self.checked == self.records {
             RecordsVerdict::Redrawn
         } else {

@@ -4,6 +4,7 @@ use super::outcome::{RecordFinding, RecordsCheck};
 use crate::error::Error;
 use gambeson_checker::{FailureProbability, NoiseLevel};
 use gambeson_data::dataset::Dataset;
+use gambeson_learn::inputs::data_parts;
 use gambeson_learn::runtime::Runtime;
 use gambeson_learn::smoothed::SmoothedModel;
 use gambeson_smooth::noise::Grid;
@@ -12,6 +13,9 @@ use gambeson_smooth::smoother::SmoothingParams;
 
 /// The finding where a run was made with a projection and the model has none.
 pub const NO_PROJECTION: &str = "it was made with a projection, but none was given";
+
+/// Numbers given to the classifier at once, at most: a head may name batches of any size.
+const MOST_AT_ONCE: usize = 1 << 26;
 
 /// The head itself: what the run was made with, of which data inputs were selected, and whether the seed is the one that
 /// the nonce gives.
@@ -28,8 +32,8 @@ pub(super) fn compare_run<C>(
         let reason = format!("its inputs were selected of {recorded}, but the data have {own}");
         checked.findings.push(RecordFinding::whole_run(reason));
     }
-    let (recorded, own) = (name_of(&run.common.data), data.name());
-    if recorded != own {
+    let (recorded, _) = data_parts(&run.common.data);
+    if recorded != data.name() {
         checked.other_name = Some(recorded.to_owned());
     }
     let Some(nonce) = run.common.nonce else { return Ok(()) };
@@ -63,11 +67,14 @@ pub(super) fn smoothing<C>(
     let common = &run.common;
     let noise = NoiseLevel::new(common.sigma).map_err(|reason| Error::field_of("sigma", reason))?;
     let seed = fresh.map_or(Ok(common.seed), |nonce| derived_seed(run, made_with, nonce))?;
+    let (model, _) = made_with;
+    let most = (MOST_AT_ONCE / model.space.output_dim().max(1)).max(1);
+    let own = usize::try_from(common.batch).unwrap_or(usize::MAX).min(most);
     Ok(SmoothingParams {
         selection: run.n0,
         estimation: common.n,
         failure: FailureProbability::new(common.alpha).map_err(|reason| Error::field_of("alpha", reason))?,
-        batch: batch.unwrap_or(usize::try_from(common.batch).unwrap_or(usize::MAX)),
+        batch: batch.unwrap_or(own),
         seed,
         grid_exponent: Some(common.grid.exponent),
         ..SmoothingParams::new(noise).map_err(|reason| Error::field_of("sigma", reason))?
@@ -84,10 +91,8 @@ fn mismatches<C>(run: &Run, model: &SmoothedModel<C>, data: &Dataset) -> Vec<Str
             found.push(format!("its {what} is {recorded}, but that given is {given}"));
         }
     };
-    // Two names of the same data are no contradiction.
-    let hash = |data: &str| data.rsplit("sha256:").next().unwrap_or_default().to_owned();
     differ("model", &common.model, &names.model);
-    differ("data", &hash(&common.data), &hash(&names.data));
+    differ("data", data_parts(&common.data).1, data.sha256()); // two names of the same data are no contradiction
     let grid = |grid: Grid| format!("{} * 2^{}", grid.quantum.name(), grid.exponent);
     let given = Grid::new(common.sigma, model.space.unit(), Some(common.grid.exponent));
     differ("grid", &grid(common.grid), &given.map_or_else(|_| "none".to_owned(), grid));
@@ -102,9 +107,4 @@ fn mismatches<C>(run: &Run, model: &SmoothedModel<C>, data: &Dataset) -> Vec<Str
         (_, Some(proven)) => found.extend(run.check_projection(proven).err().map(|error| error.to_string())),
     }
     found
-}
-
-/// The name of data without the hash behind it.
-fn name_of(data: &str) -> &str {
-    data.rsplit_once(" sha256:").map_or(data, |(name, _)| name)
 }

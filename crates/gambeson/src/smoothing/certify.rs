@@ -7,12 +7,10 @@ use crate::context::Context;
 use crate::error::Error;
 use gambeson_data::dataset::Dataset;
 use gambeson_learn::smoothed::SmoothedModel;
-use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::analysis::RunAccuracy;
 use gambeson_smooth::classifier::{Classifier, ClassifierSpec};
 use gambeson_smooth::record::{Derived, Head, Record, RecordLog, Run, read_records};
 use gambeson_smooth::runs::{Finished, certification_head, certify_inputs, extend_inputs};
-use gambeson_smooth::seed::PlannedDraws;
 use gambeson_smooth::selection::{InputSelection, Selection};
 use gambeson_smooth::sequential::Goal;
 use gambeson_smooth::session::{Batch, BatchCallback, SessionParams};
@@ -162,14 +160,8 @@ fn certification<'a, C>(
     data: &'a Dataset,
     params: &'a CertifyParams,
 ) -> Result<CertifyJob<'a, C>, Error> {
-    let earlier =
-        params.extend.as_deref().map(|path| Earlier::read(path, context.memory_limit())).transpose()?;
-    let draws = PlannedDraws::Certify {
-        selection: params.n0,
-        estimation: earlier.as_ref().map_or(params.n, |earlier| earlier.last),
-        sequential: params.sequential.is_some(),
-    };
-    let mut job = Job::new(context, model, data, &params.draws, draws)?;
+    let earlier = params.extend.as_deref().map(|path| Earlier::read(path, context)).transpose()?;
+    let mut job = Job::new(context, model, data, &params.draws)?;
     job.smoothing.selection = params.n0;
     job.smoothing.estimation = params.n;
     job.smoothing.extended_from = earlier.as_ref().map(|earlier| earlier.last);
@@ -180,6 +172,7 @@ fn certification<'a, C>(
         }
         goal
     });
+    job.choose_seed(job.smoothing.planned_draws())?;
     if let Some(Earlier { planned, .. }) = &earlier
         && params.draws.inputs == InputSelection::default()
         && planned.inputs == job.run.selection.inputs
@@ -198,8 +191,11 @@ struct Earlier {
 }
 
 impl Earlier {
-    fn read(path: &Path, memory: MemoryLimit) -> Result<Self, Error> {
-        let recorded = read_records(path, memory)?;
+    fn read(path: &Path, context: &Context) -> Result<Self, Error> {
+        let recorded = read_records(path, context.memory_limit())?;
+        for (path, line) in recorded.broken_off() {
+            let _ = context.tell_cut_off(path, *line); // the first draws ask again
+        }
         let refused = |reason| Error::NotExtendable { path: path.to_path_buf(), reason };
         let last = recorded.run().extendable().map_err(refused)?;
         Ok(Self { last, planned: recorded.planned(), records: recorded.into_entries() })

@@ -95,9 +95,10 @@ fn prediction<'a, C>(
     data: &'a Dataset,
     params: &'a PredictParams,
 ) -> Result<Job<'a, C>, Error> {
-    let mut job = Job::new(context, model, data, &params.draws, PlannedDraws::Predict { draws: params.n })?;
+    let mut job = Job::new(context, model, data, &params.draws)?;
     job.smoothing.selection = 1; // not drawn
     job.smoothing.estimation = params.n;
+    job.choose_seed(PlannedDraws::Predict { draws: params.n })?;
     Ok(job)
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Job<'a, C> {
     pub(super) model: &'a SmoothedModel<C>,
     pub(super) data: &'a Dataset,
     pub(super) params: &'a DrawParams,
-    /// The parameters of the smoother, but for its numbers of draws.
+    /// The parameters of the smoother, but for its numbers of draws and its seed.
     pub(super) smoothing: SmoothingParams,
     /// What records call everything, and which inputs are asked for.
     pub(super) run: RunParams,
@@ -37,21 +37,17 @@ impl<'a, C> Job<'a, C> {
         model: &'a SmoothedModel<C>,
         data: &'a Dataset,
         params: &'a DrawParams,
-        draws: PlannedDraws,
     ) -> Result<Self, Error> {
         let noise = NoiseLevel::new(params.sigma).map_err(|reason| Error::field_of("sigma", reason))?;
         let failure =
             FailureProbability::new(params.alpha).map_err(|reason| Error::field_of("alpha", reason))?;
-        let (seed, nonce) = match params.seed {
-            Seed::Given(seed) => (seed, None),
-            Seed::Derived { nonce } => {
-                (model.seed(data, noise, params.grid_exponent, draws, nonce)?, Some(nonce))
-            }
+        let nonce = match params.seed {
+            Seed::Given(_) => None,
+            Seed::Derived { nonce } => Some(nonce),
         };
         let smoothing = SmoothingParams {
             failure,
             batch: params.batch,
-            seed,
             grid_exponent: params.grid_exponent,
             ..SmoothingParams::new(noise).map_err(|reason| Error::field_of("sigma", reason))?
         };
@@ -63,6 +59,16 @@ impl<'a, C> Job<'a, C> {
             memory: context.memory_limit(),
         };
         Ok(Self { context, model, data, params, smoothing, run })
+    }
+
+    /// Sets the seed, given or derived for these draws, when all else about the smoother is set.
+    pub(super) fn choose_seed(&mut self, draws: PlannedDraws) -> Result<(), Error> {
+        let SmoothingParams { noise, grid_exponent, .. } = self.smoothing;
+        self.smoothing.seed = match self.params.seed {
+            Seed::Given(seed) => seed,
+            Seed::Derived { nonce } => self.model.seed(self.data, noise, grid_exponent, draws, nonce)?,
+        };
+        Ok(())
     }
 
     /// How many inputs are asked for.
@@ -79,6 +85,7 @@ impl<'a, C> Job<'a, C> {
         Limited {
             context: self.context,
             inputs: self.inputs(),
+            out: self.params.out.as_deref(),
             limit: self.params.time_limit,
             started: Instant::now(),
             draws: 0,
@@ -111,6 +118,8 @@ pub(crate) fn input<C>(data: &Dataset, index: u64, model: &SmoothedModel<C>) -> 
 pub(super) struct Limited<'a> {
     context: &'a Context,
     inputs: usize,
+    /// The file of records.
+    out: Option<&'a Path>,
     limit: Option<Duration>,
     /// When drawing began.
     started: Instant,
@@ -122,9 +131,12 @@ impl Observer<RunProgress> for Limited<'_> {
         match progress {
             RunProgress::Resumed { .. } => self.started = Instant::now(),
             RunProgress::Drawn(drawn) => self.draws += drawn.draws,
-            RunProgress::Recorded { .. } => {}
+            RunProgress::CutOff { .. } | RunProgress::Recorded { .. } => {}
         }
-        let told = self.context.tell(&Event::Inputs { inputs: self.inputs, progress });
+        let told = match (progress, self.out) {
+            (&RunProgress::CutOff { line }, Some(out)) => self.context.tell_cut_off(out, line),
+            _ => self.context.tell(&Event::Inputs { inputs: self.inputs, progress }),
+        };
         // However short the time, a run gets something done.
         let late = self.limit.is_some_and(|limit| self.started.elapsed() >= limit) && self.draws > 0;
         if late { ControlFlow::Break(()) } else { told }

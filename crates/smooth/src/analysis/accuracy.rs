@@ -87,7 +87,7 @@ impl RunAccuracy {
         let certified = |unit: f64, radius: fn(&Derived) -> Option<f64>| {
             let found = records.clone().filter(right).filter_map(|record| radius(&record.derived));
             let found = CertifiedRadii::new(inputs, found.collect());
-            let radii: Vec<f64> = MULTIPLES.iter().map(|multiple| round(multiple * unit)).collect();
+            let radii: Vec<f64> = MULTIPLES.iter().map(|multiple| three_digits(multiple * unit)).collect();
             AccuracyAtRadii { accuracy: radii.iter().map(|&radius| found.accuracy(radius)).collect(), radii }
         };
         let frequent = records.clone().filter(|record| most_frequent(record) == record.label).count();
@@ -100,7 +100,7 @@ impl RunAccuracy {
 }
 
 /// To three significant digits, so that the radius shown is the radius meant.
-fn round(value: f64) -> f64 {
+pub(crate) fn three_digits(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
 

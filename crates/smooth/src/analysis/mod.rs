@@ -2,8 +2,8 @@
 //!
 //! [`read_logs`] makes a [`LoggedRun`] of every log; our records are certified again from their counts, and shards of one
 //! run become one. [`LoggedRun::scores`] answers a question about it, [`paired`] one about two runs on the same inputs.
-//! [`CertifiedRadii`] is what
-//! certified accuracy is counted from, here and at the end of a run ([`RunAccuracy`]). [`find_logs`] finds logs by folder and pattern.
+//! [`CertifiedRadii`] is what certified accuracy is counted from, here and at the end of a run ([`RunAccuracy`]).
+//! [`find_logs`] finds logs by folder and pattern.
 
 mod accuracy;
 mod dialect;
@@ -16,6 +16,7 @@ mod read;
 mod records;
 mod scores;
 
+pub(crate) use accuracy::three_digits;
 pub use accuracy::{AccuracyAtRadii, CertifiedRadii, RunAccuracy};
 pub use error::{AnalysisError, LineProblem, LogError, MissingRadii};
 pub use find::{find_logs, readable_logs};

@@ -17,6 +17,7 @@ use gambeson_checker::{FailureProbability, LimitMethod, SamplingRule, Tally};
 
 /// How many of m certificates may be false: more are with probability at most ρ, each being false with at most α.
 pub fn false_certificates(images: u64, alpha: f64, rho: FailureProbability) -> Result<u64, AnalysisError> {
+    Tally::new(0, images)?;
     // The least k in 1..=m whose limit reaches α, less one; m if no limit does.
     let reaches = |k: u64| {
         let tally = Tally::new(k, images)?;

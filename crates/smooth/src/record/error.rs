@@ -102,6 +102,12 @@ pub enum RecordError {
         /// Which file.
         path: PathBuf,
     },
+    /// All there is is a head that a kill broke off.
+    #[error("{}: a kill broke off its head, and there is no record; the run writes it again when it resumes", path.display())]
+    BrokenHead {
+        /// Which file.
+        path: PathBuf,
+    },
     /// A selection whose numbers do not fit each other.
     #[error("the selection {selection:?} contradicts itself")]
     Selected {
@@ -211,6 +217,22 @@ pub enum RecordProblem {
     /// A goal goes with drawing until it is reached.
     #[error("a goal of sequential sampling, but the rule is fixed: which limits hold cannot be told")]
     Goal,
+    /// No draws, or more than the checker has limits for.
+    #[error("{field} is {draws}, not a number of draws from 1 to 2^40")]
+    Draws {
+        /// `n` or `n0`.
+        field: &'static str,
+        /// As stored.
+        draws: u64,
+    },
+    /// A last look at no number of draws, or at more than are planned.
+    #[error("the last look of its rule is at {last} draws, but n is {n}")]
+    LastLook {
+        /// As stored.
+        last: u64,
+        /// As stored.
+        n: u64,
+    },
     /// κ or its absence does not go with that many coordinates.
     #[error("dimension is {dimension}, which does not fit kappa {kappa} and spectral {spectral}")]
     Dimension {

@@ -3,7 +3,7 @@
 use super::certified::Record;
 use super::entry::{Entry, Parts};
 use super::error::RecordError;
-use super::head::{DigestedRun, HEAD_START, Head, begins_with_head};
+use super::head::{DigestedRun, HEAD_START, Head, RunContent, begins_with_head, is_broken_head};
 use super::line::{Fault, parse_line};
 use crate::selection::Selection;
 use gambeson_lowrank::MemoryLimit;
@@ -34,7 +34,7 @@ pub(crate) struct RecordedFile<E: Entry> {
     /// Bytes up to the end of the last whole line.
     pub(super) end: usize,
     /// Number of the last line if it was broken off, from 1.
-    broken: Option<usize>,
+    pub(super) broken: Option<usize>,
 }
 
 impl<E: Entry> RecordedFile<E> {
@@ -55,6 +55,9 @@ impl<E: Entry> RecordedFile<E> {
         let own = || path.to_path_buf();
         if !begins_with_head(bytes) {
             return Err(RecordError::NoHead { path: own() });
+        }
+        if is_broken_head(bytes) {
+            return Err(RecordError::BrokenHead { path: own() });
         }
         let (heads, lines) = (Vec::new(), Vec::new());
         let mut file = Self { path: own(), heads, lines, end: 0, broken: None };
@@ -130,15 +133,6 @@ impl<E: Entry> RecordedFile<E> {
                 problem,
             })
         })
-    }
-
-    /// The entries by index. An input may occur twice if both counted the same.
-    pub(super) fn by_index(&self) -> Result<BTreeMap<u64, E>, RecordError> {
-        let mut first: BTreeMap<u64, &Line<E>> = BTreeMap::new();
-        for line in &self.lines {
-            agree(&self.path, line, &self.path, first.entry(line.entry.parts().index).or_insert(line))?;
-        }
-        Ok(first.into_iter().map(|(index, line)| (index, line.entry.clone())).collect())
     }
 }
 
@@ -298,7 +292,7 @@ pub fn recorded_runtime(path: &Path) -> Option<String> {
 }
 
 /// Whether two heads have one plan.
-fn one_plan<R: super::head::RunContent>(
+fn one_plan<R: RunContent>(
     path: &Path,
     line: usize,
     expected: &Head<R>,

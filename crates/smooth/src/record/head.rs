@@ -10,7 +10,7 @@ use super::line::{Fault, parse_sealed, seal};
 use super::run::{FileNames, Run, VERSION};
 use crate::selection::Selection;
 use gambeson_lowrank::file::{sha256, without_mark};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Read;
@@ -156,6 +156,14 @@ impl<R: RunContent> Head<R> {
 /// Whether bytes can be a file of records: whether its first line begins like a head.
 pub(crate) fn begins_with_head(bytes: &[u8]) -> bool {
     without_mark(bytes).trim_ascii_start().starts_with(HEAD_START)
+}
+
+/// Whether a file holds no more than a head that a kill broke off. Fewer bytes than its first key could be the beginning of
+/// any file.
+pub(super) fn is_broken_head(bytes: &[u8]) -> bool {
+    begins_with_head(bytes)
+        && !bytes.contains(&b'\n')
+        && serde_json::from_slice::<IgnoredAny>(without_mark(bytes)).is_err()
 }
 
 /// Whether a file begins like one of certification records, of whatever version.

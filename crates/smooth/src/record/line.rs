@@ -53,7 +53,7 @@ pub(super) fn parse_sealed<L: Serialize + DeserializeOwned>(
     // Other programs may order keys, write numbers and leave blanks as they like.
     let written: Value = serde_json::from_slice(line).map_err(Fault::Malformed)?;
     let read: Value = serde_json::from_str(&sealed).map_err(Fault::Malformed)?;
-    same_content(&written, &read).map_err(Fault::Invalid)?;
+    same_content("", &written, &read).map_err(Fault::Invalid)?;
     match stored {
         None => Err(Fault::Invalid(RecordProblem::NoDigest)),
         Some(stored) if read.get("digest").and_then(Value::as_str) == Some(&*stored) => Ok(content),
@@ -74,23 +74,29 @@ pub(super) fn parse_line<E: Entry>(line: &[u8], runs: &[Arc<DigestedRun<E::Run>>
     Ok(entry)
 }
 
-/// Whether the keys of a line are those that it was read as, and their values of the form in which lines have them. The
-/// digest may be missing or another.
-fn same_content(written: &Value, read: &Value) -> Result<(), RecordProblem> {
-    for (key, value) in written.as_object().into_iter().flatten().filter(|(key, _)| *key != "digest") {
+/// Whether the keys of an object are those that it was read as, and their values of the form in which lines have them. The
+/// digest of the line may be missing or another. `place` is what leads to the object, with a dot at its end.
+fn same_content(place: &str, written: &Value, read: &Value) -> Result<(), RecordProblem> {
+    for (key, value) in written.as_object().into_iter().flatten() {
+        let name = || format!("{place}{key}").chars().take(SHOWN).collect();
         match read.get(key) {
+            _ if place.is_empty() && key == "digest" => {}
+            Some(read) if value.is_object() && read.is_object() => {
+                same_content(&format!("{place}{key}."), value, read)?;
+            }
             Some(read) if same_form(value, read) => {}
-            Some(_) => return Err(RecordProblem::Form { key: key.clone() }),
-            // What is left out where it is 0 may be written as 0.
-            None if OPTIONAL_KEYS.contains(&key.as_str()) && value.as_f64() == Some(0.0) => {}
-            None => return Err(RecordProblem::UnknownKey { key: key.chars().take(SHOWN).collect() }),
+            Some(_) => return Err(RecordProblem::Form { key: name() }),
+            // What is left out where it is 0, or where there is none, may be written as that.
+            None if OPTIONAL_COUNTS.contains(&key.as_str()) && value.as_f64() == Some(0.0) => {}
+            None if OPTIONAL_KEYS.contains(&key.as_str()) && value.is_null() => {}
+            None => return Err(RecordProblem::UnknownKey { key: name() }),
         }
     }
     Ok(())
 }
 
-/// Keys of lines that are left out where they are 0.
-const OPTIONAL_KEYS: [&str; 6] = [
+/// Keys that are left out where they are 0.
+const OPTIONAL_COUNTS: [&str; 6] = [
     "selection_none",
     "estimation_none",
     "selection_undecided",
@@ -99,6 +105,9 @@ const OPTIONAL_KEYS: [&str; 6] = [
     "perturbed_error",
 ];
 
+/// Keys that are left out where there is none.
+const OPTIONAL_KEYS: [&str; 3] = ["goal", "nonce", "runtime"];
+
 /// Whether two values differ at most in how their numbers are written: serde reads a list as a struct, and an object as one
 /// of several words.
 fn same_form(written: &Value, read: &Value) -> bool {
@@ -106,10 +115,6 @@ fn same_form(written: &Value, read: &Value) -> bool {
         (Value::Number(_), Value::Number(_)) => true,
         (Value::Array(written), Value::Array(read)) => {
             written.len() == read.len() && written.iter().zip(read).all(|(a, b)| same_form(a, b))
-        }
-        (Value::Object(written), Value::Object(read)) => {
-            written.len() == read.len()
-                && written.iter().all(|(key, a)| read.get(key).is_some_and(|b| same_form(a, b)))
         }
         (written, read) => written == read,
     }

@@ -3,11 +3,10 @@
 use super::certified::Record;
 use super::entry::Entry;
 use super::error::RecordError;
-use super::file::{RecordedFile, difference};
-use super::head::{HEAD_START, Head, begins_with_head};
+use super::file::{Recorded, RecordedFile, difference};
+use super::head::{Head, is_broken_head};
 use super::line::to_line;
 use gambeson_lowrank::MemoryLimit;
-use gambeson_lowrank::file::without_mark;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
@@ -19,6 +18,7 @@ use std::path::{Path, PathBuf};
 pub struct Log<E> {
     path: PathBuf,
     file: File,
+    cut_off: Option<usize>,
     entries: PhantomData<fn(E)>,
 }
 
@@ -46,8 +46,9 @@ impl<E: Entry> Log<E> {
             sync_folder(path).map_err(failed)?;
         }
         let bytes = memory.read_to_end(&mut file).map_err(failed)?;
-        let mut log = Self { path: path.to_path_buf(), file, entries: PhantomData };
+        let mut log = Self { path: path.to_path_buf(), file, cut_off: None, entries: PhantomData };
         if bytes.is_empty() || is_broken_head(&bytes) {
+            log.cut_off = (!bytes.is_empty()).then_some(1);
             log.file.set_len(0).map_err(failed)?;
             log.write_line(head.to_line().map_err(|reason| failed(reason.into()))?)?;
             return Ok((log, BTreeMap::new()));
@@ -55,15 +56,23 @@ impl<E: Entry> Log<E> {
         let found = RecordedFile::<E>::parse(path, &bytes)?;
         found.check_claims()?;
         same_plan(path, &found, head)?;
-        let present = found.by_index()?;
-        if found.end < bytes.len() {
-            log.file.set_len(found.end as u64).map_err(failed)?;
+        let (end, broken) = (found.end, found.broken);
+        let present = Recorded::of_file(found)?.into_entries();
+        if end < bytes.len() {
+            log.file.set_len(end as u64).map_err(failed)?;
         }
-        if found.end > 0 && bytes[found.end - 1] != b'\n' {
+        if end > 0 && bytes[end - 1] != b'\n' {
             log.file.write_all(b"\n").map_err(failed)?;
         }
         log.file.sync_data().map_err(failed)?;
+        log.cut_off = broken;
         Ok((log, present))
+    }
+
+    /// The number of the last line, from 1, if a kill had broken it off: it was cut off, or written again if it was the
+    /// head.
+    pub fn cut_off(&self) -> Option<usize> {
+        self.cut_off
     }
 
     /// Appends one more entry; it is on the disk when this returns.
@@ -80,15 +89,6 @@ impl<E: Entry> Log<E> {
             .write_all(&line)
             .and_then(|()| self.file.sync_data())
             .map_err(|reason| RecordError::File { path: self.path.clone(), reason })
-    }
-}
-
-/// Whether all there is is a head that a kill broke off. Less than its first key could be any file's beginning, and is left
-/// alone.
-fn is_broken_head(bytes: &[u8]) -> bool {
-    begins_with_head(bytes) && !bytes.contains(&b'\n') && {
-        let head = without_mark(bytes);
-        head.len() > HEAD_START.len() && serde_json::from_slice::<serde::de::IgnoredAny>(head).is_err()
     }
 }
 

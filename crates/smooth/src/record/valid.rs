@@ -5,6 +5,7 @@ use super::error::RecordProblem;
 use super::head::RunContent;
 use super::run::{ASSUMED, CommonRun, Rule, Run};
 use crate::noise::{GENERATOR, Grid};
+use gambeson_checker::{FailureProbability, Tally};
 
 /// Letters shown of a text that should be another.
 const SHOWN: usize = 40;
@@ -16,6 +17,9 @@ impl CommonRun {
         if !(self.alpha > 0.0 && self.alpha < 1.0) {
             return Err(RecordProblem::Alpha { value: self.alpha });
         }
+        FailureProbability::new(self.alpha)?; // which refuses what it cannot halve
+        positive("batch", self.batch as f64)?;
+        draws("n", self.n)?;
         for (key, text, expected) in
             [("generator", &self.generator, GENERATOR), ("assumed", &self.assumed, ASSUMED)]
         {
@@ -53,6 +57,7 @@ impl RunContent for Run {
 
     fn validate(&self) -> Result<(), RecordProblem> {
         self.common.validate(self.noise.is_some())?;
+        draws("n0", self.n0)?;
         self.validate_bounds()?;
         self.validate_rule()
     }
@@ -83,8 +88,7 @@ impl Record {
         let n = run.common.n;
         let fits = match run.rule {
             Rule::Fixed => counted == n,
-            Rule::Anytime => counted <= n,
-            Rule::MixtureAndLast { last } => counted <= n && last <= n,
+            Rule::Anytime | Rule::MixtureAndLast { .. } => counted <= n,
         };
         if estimated.is_none() || counted == 0 || !fits {
             return Err(RecordProblem::Estimation { counted, n });
@@ -120,6 +124,11 @@ impl Run {
     }
 
     fn validate_rule(&self) -> Result<(), RecordProblem> {
+        if let Rule::MixtureAndLast { last } = self.rule
+            && !(1..=self.common.n).contains(&last)
+        {
+            return Err(RecordProblem::LastLook { last, n: self.common.n });
+        }
         let Some(goal) = &self.goal else { return Ok(()) };
         if self.rule == Rule::Fixed {
             return Err(RecordProblem::Goal);
@@ -137,6 +146,11 @@ pub(super) fn positive(field: &'static str, value: f64) -> Result<(), RecordProb
 pub(super) fn not_negative(field: &'static str, value: f64) -> Result<(), RecordProblem> {
     let good = value.is_finite() && value >= 0.0;
     good.then_some(()).ok_or(RecordProblem::Negative { field, value })
+}
+
+/// Whether the checker has limits for so many draws.
+fn draws(field: &'static str, draws: u64) -> Result<(), RecordProblem> {
+    Tally::new(0, draws).map(drop).map_err(|_| RecordProblem::Draws { field, draws })
 }
 
 /// All draws; none where there are more than can be counted.

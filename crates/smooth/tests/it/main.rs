@@ -2,6 +2,8 @@
 
 /// Logs of certification, and what they say.
 mod analysis;
+/// What records claim together.
+mod claim;
 /// Files of certification records.
 mod record;
 /// Runs over many inputs.

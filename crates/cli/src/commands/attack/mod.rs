@@ -7,7 +7,7 @@ use crate::ended::Ended;
 use crate::json;
 use crate::live_data::LiveData;
 use crate::output::writable;
-use crate::progress::{catch_interrupts, duration, say};
+use crate::progress::{catch_interrupts, duration, noted, say};
 use crate::screen::{shown, shown_path, wrapped};
 use anyhow::{Context as _, ensure};
 use gambeson::attack::AttackRecord;
@@ -71,7 +71,7 @@ pub(super) fn run(
 /// What is asked, without the inputs that are chosen: how many there are is not known yet.
 fn params(arguments: &AttackArguments, context: &Context) -> anyhow::Result<AttackParams> {
     let radius = match &arguments.certified {
-        Some(path) => AttackRadius::Certified(open_certified(context, path)?),
+        Some(path) => AttackRadius::Certified(open_certified(&noted(context), path)?),
         None => AttackRadius::Epsilon(arguments.epsilon.context("--epsilon is missing")?), // clap asks for it
     };
     let by_default = if arguments.figure.figure.is_some() { PICTURES } else { 0 };

@@ -84,6 +84,7 @@ impl Live {
 
     fn observe(&mut self, progress: &RunProgress) {
         match progress {
+            RunProgress::CutOff { .. } => {}
             RunProgress::Resumed { .. } => {
                 self.input();
                 self.started = Instant::now();

@@ -4,7 +4,7 @@ use crate::report::decimal::up;
 use crate::screen::{good, rejected, shown, wrapped};
 use gambeson::RecordsCheck;
 use gambeson::replay::{
-    ClaimWords, FreshComparison, MissedForgery, NO_PROJECTION, RecordFinding, RecordsVerdict,
+    BrokenLine, ClaimWords, FreshComparison, MissedForgery, NO_PROJECTION, RecordFinding, RecordsVerdict,
 };
 use gambeson_smooth::claim::{CertifiedShare, Claim, grouped};
 use std::io::{self, Write};
@@ -42,8 +42,10 @@ fn verdict(check: &RecordsCheck, stdout: &mut impl Write) -> io::Result<()> {
     let RecordsCheck { records, checked, findings, .. } = check;
     let name = check.verdict.name();
     let text = match check.verdict {
-        RecordsVerdict::Rejected if findings.is_empty() => format!("{}: no record was checked", rejected()),
         RecordsVerdict::Rejected => return list(stdout, &rejected(), findings),
+        RecordsVerdict::NotReproduced if check.not_reproduced.is_empty() => {
+            format!("{name}: the check was stopped before any record was drawn again")
+        }
         RecordsVerdict::NotReproduced => return list(stdout, name, &check.not_reproduced),
         RecordsVerdict::Incomplete => {
             let first =
@@ -82,8 +84,8 @@ fn about_records(check: &RecordsCheck, stdout: &mut impl Write) -> io::Result<()
     if check.repeated > 0 {
         row(stdout, "repeated", &format!("{} lines; each input counts once", check.repeated))?;
     }
-    for (path, line) in &check.broken_off {
-        row(stdout, "broken off", &format!("{}, line {line}: left out", shown(path)))?;
+    for BrokenLine { file, line } in &check.broken_off {
+        row(stdout, "broken off", &format!("{}, line {line}: left out", shown(file)))?;
     }
     if let Some(name) = &check.other_name {
         row(stdout, "name", &format!("the records call these data {}", shown(name)))?;
@@ -154,9 +156,10 @@ fn row(stdout: &mut impl Write, name: &str, text: &str) -> io::Result<()> {
 
 /// The first few findings, each with its place.
 fn list(stdout: &mut impl Write, verdict: &str, findings: &[RecordFinding]) -> io::Result<()> {
-    for RecordFinding { line, index, reason } in findings.iter().take(SHOWN) {
+    for RecordFinding { file, line, index, reason } in findings.iter().take(SHOWN) {
+        let file = file.as_ref().map_or_else(String::new, |file| format!("{}, ", shown(file)));
         let place = match (line, index) {
-            (Some(line), Some(index)) => format!("line {line}, input {index}: "),
+            (Some(line), Some(index)) => format!("{file}line {line}, input {index}: "),
             _ => String::new(),
         };
         let way_out = if reason == NO_PROJECTION { ": give it with --projection" } else { "" };

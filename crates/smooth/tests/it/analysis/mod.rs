@@ -3,7 +3,7 @@
 mod reference;
 mod scores;
 
-use crate::record::{common, record, run};
+use crate::record::{INPUTS, common, record, run, text as lines};
 use gambeson_checker::FailureProbability;
 use gambeson_smooth::analysis::{
     Dialect, Evidence, Input, LoggedRun, Predicted, Settings, bernstein_bound, false_certificates, read_logs,
@@ -34,10 +34,6 @@ fn inputs(log: &LoggedRun) -> &[Input] {
         Evidence::Inputs(inputs) => inputs,
         Evidence::Curve(_) => panic!("a curve"),
     }
-}
-
-fn lines(records: &[Record]) -> String {
-    records.iter().map(|record| gambeson_smooth::record::to_line(record).expect("JSON") + "\n").collect()
 }
 
 /// What logs say of input 20, which is certified.
@@ -175,7 +171,7 @@ fn a_broken_line_is_named() {
     let others = [
         ("", "no inputs in it"),
         ("idx\tlabel\tpredict\tradius\tcorrect\ttime\n", "no inputs in it"),
-        ("{\"a\": 1}\n", "line 1: not a record: missing field `version`"),
+        ("{\"a\": 1}\n", "its first line is not the head of a file of records"),
         ("[1, 2]\n", "not a known log"),
         ("hello world\n", "not a known log, starting with \"hello world\""),
         (
@@ -214,9 +210,11 @@ fn votes_are_counted_like_our_records() {
             let settings = Settings { alpha: probability(alpha), how, ..settings };
             let log = read_with(&votes, &settings).expect("votes");
             assert_eq!((log.dialect, log.sigma, log.alpha), (Dialect::Votes, Some(0.25), Some(alpha)));
+            let mut labelled_0 = record(1, run(), [1, 9, 0], [400, 300, 300]);
+            labelled_0.label = Some(0);
             let ours = [
                 record(0, run(), [1, 9, 0], [5, 990, 5]),
-                Record { label: Some(0), ..record(1, run(), [1, 9, 0], [400, 300, 300]) },
+                labelled_0,
                 record(2, run(), [1, 9, 0], [0, 1000, 0]),
             ];
             let records = read_with(&lines(&ours), &Settings { sigma: None, ..settings }).expect("records");
@@ -269,11 +267,11 @@ fn a_record_that_claims_more_than_its_counts_prove_is_an_error() {
     ];
     for (change, message) in cases {
         let error = claims(change).expect_err(message);
-        assert!(error.contains("log, line 2: input 20: ") && error.contains(message), "{error}");
+        assert!(error.contains("log, line 3: input 20: ") && error.contains(message), "{error}");
     }
     // Less is no lie, but it was not written so.
     let error = claims(&|bad| bad.derived.l2 = Some(0.0)).expect_err("changed");
-    assert!(error.contains("log, line 2: input 20: l2 is 0, but the counts prove"), "{error}");
+    assert!(error.contains("log, line 3: input 20: l2 is 0, but the counts prove"), "{error}");
     assert!(claims(&|bad| bad.derived = gambeson_smooth::record::Derived::default()).is_err());
 }
 
@@ -300,8 +298,14 @@ fn records_of_one_run_are_one_log() {
     // A run that was killed in the middle of a line, and one whose lines another program has written anew.
     let text = lines(&[make(0, run()), make(1, run())]);
     let log = read_with(&text[..text.len() - 20], &Settings::default()).expect("records");
-    assert_eq!((inputs(&log).len(), log.broken_off[0].1), (1, 2));
-    let spaced = text.replace("\":", "\": ").replace(",\"", ", \"");
+    assert_eq!((inputs(&log).len(), log.broken_off[0].1, log.missing()), (1, 3, INPUTS - 1));
+    let spaced: String = text
+        .split_inclusive('\n')
+        .map(|line| match line.strip_prefix("{\"gambeson\":") {
+            Some(rest) => format!("{{\"gambeson\":{}", rest.replace("\":", "\": ").replace(",\"", ", \"")),
+            None => line.replace("\":", "\": ").replace(",\"", ", \""),
+        })
+        .collect();
     let log = read_with(&spaced, &Settings::default()).expect("records");
     assert_eq!((inputs(&log).len(), log.broken_off.len()), (2, 0));
 }

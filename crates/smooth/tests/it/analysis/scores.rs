@@ -1,9 +1,12 @@
 //! Certified accuracy and what else is counted of a run.
 
-use super::{lines, read, read_with};
-use crate::record::{record, run};
-use gambeson_smooth::analysis::{AnalysisError, Question, RadiusNorm, RunAccuracy, Scale, Settings, best_at};
+use super::{inputs, read, read_with};
+use crate::record::{INPUTS, record, run, text, text_of};
+use gambeson_smooth::analysis::{
+    AnalysisError, LoggedRun, Question, RadiusNorm, RunAccuracy, Scale, Settings, best_at, paired,
+};
 use gambeson_smooth::record::Record;
+use gambeson_smooth::selection::Selection;
 use gambeson_smooth::space::Space;
 
 #[test]
@@ -65,8 +68,8 @@ fn accuracy_at_the_end_of_a_run_is_that_of_its_log() {
     let accuracy = RunAccuracy::of_records(&records.iter(), &Space::identity(3072), 0.25, true);
     // All of label 1 and selected class 1: two are certified, and one of the others has another class more often.
     assert_eq!((accuracy.clean, accuracy.l2.radii.clone()), (Some(0.5), vec![0.0, 0.125, 0.25, 0.5]));
-    let scores =
-        read_with(&lines(&records), &Settings::default()).expect("a log").scores(&Question::default());
+    let four = text_of(Selection::all(4), &records);
+    let scores = read_with(&four, &Settings::default()).expect("a log").scores(&Question::default());
     assert_eq!(
         scores.expect("scores").certified_accuracy(&accuracy.l2.radii),
         Ok(accuracy.l2.accuracy.clone())
@@ -76,6 +79,31 @@ fn accuracy_at_the_end_of_a_run_is_that_of_its_log() {
     assert_eq!((unlabelled.clean, unlabelled.l2), (None, accuracy.l2));
     let nothing = RunAccuracy::of_records(&[].iter(), &Space::identity(2), 0.25, true);
     assert_eq!((nothing.clean, nothing.l2.accuracy), (Some(0.0), vec![0.0; 4]));
+}
+
+/// Whoever deletes the records that failed must not do better for it.
+#[test]
+fn inputs_without_a_record_are_not_certified() {
+    let counts = [[0, 1000, 0], [5, 990, 5], [600, 400, 0], [990, 5, 5]];
+    let records: Vec<Record> = (0..4).map(|at| record(at as u64, run(), [1, 9, 0], counts[at])).collect();
+    let log = |records: &[Record]| read_with(&text(records), &Settings::default()).expect("a log");
+    let (whole, part) = (log(&records), log(&records[..2]));
+    assert_eq!((whole.missing(), part.missing(), inputs(&part).len()), (INPUTS - 4, INPUTS - 2, 2));
+    let scores = |log: &LoggedRun| log.scores(&Question::default()).expect("scores");
+    let (whole, part) = (scores(&whole), scores(&part));
+    let radii = [0.0, 0.5, 1.0];
+    assert_eq!(whole.certified_accuracy(&radii), Ok(vec![2.0 / 60.0, 1.0 / 60.0, 0.0]));
+    assert_eq!(part.certified_accuracy(&radii), whole.certified_accuracy(&radii));
+    assert_eq!((part.images(), part.average_radius()), (Some(60), whole.average_radius()));
+    // Abstentions are answers; p_A of what is missing may be anything.
+    assert_eq!((whole.abstained(), part.abstained()), (Some(2.0 / 60.0), Some(0.0)));
+    assert_eq!((part.limits().len(), part.limit_quantile(0.9)), (60, Some(0.0)));
+    let missing = log(&records[..2]).of_label(1);
+    assert_eq!((missing.missing(), scores(&missing).images()), (0, Some(2)), "their labels are not known");
+    // Two runs of one plan, each without some records.
+    let pairs =
+        paired(&log(&records[..1]), &log(&records[1..]), &Question::default(), &[0.0]).expect("pairs");
+    assert_eq!((pairs[0].inputs, pairs[0].both, pairs[0].first, pairs[0].second), (4, 0, 1, 1));
 }
 
 #[test]

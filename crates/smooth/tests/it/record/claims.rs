@@ -1,11 +1,9 @@
 //! What stands beside counts: the class and the radii that they prove, no more and no less, whoever reads.
 
-use super::{folder, record, run, three, write};
+use super::{folder, merged, open, record, run, three, write};
 use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::analysis::{Settings, read_logs};
-use gambeson_smooth::record::{
-    Derived, Record, RecordLog, merge_records, read_numbered_records, read_records, recorded_runtime,
-};
+use gambeson_smooth::record::{Derived, Record, Recorded, read_records, recorded_runtime};
 use std::path::Path;
 
 /// What every reader says of a file, in a word: the error, if there is one.
@@ -13,12 +11,11 @@ fn readers(path: &Path) -> [Option<String>; 4] {
     let paths = [path.to_path_buf()];
     [
         read_records(path, MemoryLimit::NONE).err().map(|error| error.to_string()),
-        merge_records(&paths, MemoryLimit::NONE).err().map(|error| error.to_string()),
-        RecordLog::open_to_append(path, &run(), MemoryLimit::NONE).err().map(|error| error.to_string()),
+        merged(&paths).err().map(|error| error.to_string()),
+        open(path, run()).err().map(|error| error.to_string()),
         read_logs(&paths, &Settings::default()).err().map(|error| error.to_string()),
     ]
 }
-
 /// Whether every reader refuses the records, with these words.
 fn refused(records: &[Record], words: &str) {
     let folder = folder();
@@ -56,7 +53,7 @@ fn a_class_and_its_radii_stand_together_or_not_at_all() {
     {
         let mut changed = record.clone();
         change(&mut changed.derived);
-        refused(&[three()[2].clone(), changed], &format!("line 2: input {}: {words}", record.index));
+        refused(&[three()[2].clone(), changed], &format!("line 3: input {}: {words}", record.index));
     }
 }
 
@@ -92,15 +89,15 @@ fn a_radius_may_be_smaller_by_last_digits_only() {
 fn a_second_line_of_an_input_is_proven_too() {
     let (good, mut bad) = (three()[0].clone(), three()[0].clone());
     bad.derived = Derived { latent: Some(99.0), l2: Some(99.0), linf: Some(99.0), ..bad.derived };
-    refused(&[good.clone(), bad.clone()], "line 2: input 0: latent is 99");
+    refused(&[good.clone(), bad.clone()], "line 3: input 0: latent is 99");
     let folder = folder();
     let paths = ["a.jsonl", "b.jsonl"].map(|name| folder.path().join(name));
     write(&paths[0], &[good]);
     write(&paths[1], &[bad]);
-    let merged = merge_records(&paths, MemoryLimit::NONE).expect_err("a false shard").to_string();
+    let merged = merged(&paths).expect_err("a false shard").to_string();
     let logs = read_logs(&paths, &Settings::default()).expect_err("a false shard").to_string();
     for error in [merged, logs] {
-        assert!(error.contains("b.jsonl, line 1: input 0: latent is 99"), "{error}");
+        assert!(error.contains("b.jsonl, line 2: input 0: latent is 99"), "{error}");
     }
 }
 
@@ -112,7 +109,8 @@ fn devices_are_no_files_of_records() {
     for error in readers(path) {
         assert!(error.as_ref().is_some_and(|error| error.contains("is a device")), "{error:?}");
     }
-    let error = read_numbered_records(path, MemoryLimit::NONE).expect_err("a device").to_string();
+    let unproven = Recorded::<Record>::read_unproven(&[path.to_path_buf()], MemoryLimit::NONE);
+    let error = unproven.expect_err("a device").to_string();
     assert!(error.contains("is a device"), "{error}");
     assert_eq!(recorded_runtime(path), None);
 }
