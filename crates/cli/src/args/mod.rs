@@ -23,7 +23,7 @@ pub(crate) use data::{
 pub(crate) use export::ExportArguments;
 use gambeson_report::text::COLUMNS;
 pub(crate) use matrix::{BoundArguments, CheckArguments};
-pub(crate) use output::{FigureFiles, ReportArguments};
+pub(crate) use output::{FigureFiles, REPORT, ReportArguments};
 pub(crate) use project::{
     BasisName, FitArguments, FitDataArguments, InspectArguments, ProjectCommand, SparseArguments,
     SpectrumArguments, SweepArguments,

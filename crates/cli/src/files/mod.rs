@@ -9,7 +9,7 @@ mod identity;
 mod kind;
 
 use crate::args::{
-    AnalyzeArguments, CONTENDERS, Command, DataCommand, FigureFiles, FitArguments, ProjectCommand,
+    AnalyzeArguments, CONTENDERS, Command, DataCommand, FigureFiles, FitArguments, ProjectCommand, REPORT,
     ReproduceArguments, SmoothArguments, TrainArguments, TrainRequest,
 };
 use crate::output::writable;
@@ -169,6 +169,7 @@ impl Files {
         let file = spec.projection.as_ref().and_then(|projection| projection.file.as_deref());
         self.read_projection(file.map(|file| found_beside(file, train.spec.parent())).as_ref(), None);
         self.write_run(out);
+        self.write_in_folder("a file of the run", out.join(REPORT), Kind::PAGE);
     }
 
     fn of_quickstart(&mut self, out: &Path) {
@@ -178,8 +179,7 @@ impl Files {
             self.write_in_folder("a file of the run", folder.join("certified.jsonl"), Kind::Compared);
             self.write_run(&folder);
         }
-        let written =
-            [("certified.svg", Kind::SVG), ("certified.png", Kind::PNG), ("report.html", Kind::PAGE)];
+        let written = [("certified.svg", Kind::SVG), ("certified.png", Kind::PNG), (REPORT, Kind::PAGE)];
         for (name, kind) in written {
             self.write_in_folder("a file of the run", out.join(name), kind);
         }

@@ -8,10 +8,26 @@ use gambeson_smooth::claim::{CertifiedShare, Claim, grouped};
 #[derive(Clone, Copy, Debug)]
 pub struct ClaimWords<'a>(pub &'a Claim);
 
-/// A share of the inputs, as a row of the tables has it.
-type Share = fn(&CertifiedShare) -> f64;
+/// A share of the inputs in print, as a row of the tables has it.
+type ShareText = fn(&Claim, &CertifiedShare) -> String;
 
 impl ClaimWords<'_> {
+    /// The claim at a radius, as one sentence: half a noise level away, or where anything is certified.
+    pub fn sentence(&self) -> Option<String> {
+        let claim = self.0;
+        let share = claim.l2.iter().take(2).rfind(|share| share.certified > 0)?;
+        let what = if claim.labelled { "are answered correctly" } else { "keep their answer" };
+        Some(format!(
+            "Of {}, {} {what} under every change of at most {} in l2; with probability 1 - {} over all draws, at least {} \
+             truly are.",
+            claim.inputs(),
+            exact_percent(share.certified, claim.selection.count),
+            share.radius,
+            claim.rho,
+            exact_percent(share.certified.saturating_sub(claim.most_false), claim.selection.count)
+        ))
+    }
+
     /// What it is about, and how much may be wrong: names with texts, before the tables.
     pub fn subject(&self) -> Vec<(&'static str, String)> {
         let claim = self.0;
@@ -38,24 +54,23 @@ impl ClaimWords<'_> {
         rows
     }
 
-    /// The rows of the tables: what stands before a row, and the share in it.
-    pub fn shares(&self) -> [(&'static str, Share); 3] {
+    /// The rows of the tables: what stands before a row, and the share in it, never above the number.
+    pub fn shares(&self) -> [(&'static str, ShareText); 3] {
         let what = if self.0.labelled { "certified and correct" } else { "certified (no labels)" };
         [
-            (what, |share| share.accuracy),
-            ("at least, here", |share| share.at_least),
-            ("at least, population *", |share| share.population_at_least),
+            (what, |claim, share| exact_percent(share.certified, claim.selection.count)),
+            ("at least, here", |claim, share| {
+                exact_percent(share.certified.saturating_sub(claim.most_false), claim.selection.count)
+            }),
+            ("at least, population *", |_, share| {
+                format!("{} %", down(100.0 * share.population_at_least, 4))
+            }),
         ]
     }
 
     /// The norms with their shares.
     pub fn norms(&self) -> [(&'static str, &[CertifiedShare]); 2] {
         [("l2", &self.0.l2), ("l_inf", &self.0.linf)]
-    }
-
-    /// A share in print, never above it.
-    pub fn percent(share: f64) -> String {
-        format!("{} %", down(100.0 * share, 4))
     }
 
     /// What the limits in the tables are worth.
@@ -81,10 +96,28 @@ impl ClaimWords<'_> {
             let rows = self.shares();
             table.words(&format!("{norm} radius"), &rows, |(what, _)| what.to_owned());
             for share in shares {
-                table.column("", &share.radius.to_string(), &rows, |(_, of)| Self::percent(of(share)));
+                table.column("", &share.radius.to_string(), &rows, |(_, of)| of(self.0, share));
             }
             table
         };
         self.norms().into_iter().map(table).collect()
+    }
+}
+
+/// A count as a percentage of another, cut after two places: by whole numbers, so that 158 of 200 are 79 %.
+fn exact_percent(count: u64, total: u64) -> String {
+    let hundredths = u128::from(count) * 10_000 / u128::from(total.max(1));
+    format!("{}.{:02} %", hundredths / 100, hundredths % 100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::exact_percent;
+
+    #[test]
+    fn percentages_of_counts_are_exact_and_cut() {
+        let found =
+            [(158, 200), (2, 3), (0, 7), (7, 7), (1, 0)].map(|(count, total)| exact_percent(count, total));
+        assert_eq!(found, ["79.00 %", "66.66 %", "0.00 %", "100.00 %", "100.00 %"]);
     }
 }

@@ -126,7 +126,7 @@ impl Material {
         let problems = self.sources.problems.iter().chain(&self.sources.remarks);
         Ok(ReportPage {
             title: self.params.title.clone().unwrap_or_else(|| self.title()),
-            lead: self.params.lead.clone(),
+            lead: self.lead(),
             problems: problems.cloned().collect(),
             sections,
             foot: vec![format!("Made by gambeson {} from the files named above.", env!("CARGO_PKG_VERSION"))],
@@ -191,10 +191,25 @@ impl Material {
         Ok(())
     }
 
+    fn lead(&self) -> Vec<String> {
+        if !self.params.lead.is_empty() || self.sources.certified.is_empty() {
+            return self.params.lead.clone();
+        }
+        vec![
+            "Certified accuracy at a radius r is the share of inputs that the smoothed classifier answers correctly, with a \
+             proof that no change of the input by at most r changes its answer. A proof holds but for a probability of α over \
+             the noise that was drawn. Shares and radii are rounded down."
+                .to_owned(),
+        ]
+    }
+
     fn title(&self) -> String {
         let data = self.data.first().map(|data| shown(name_of(&data.recorded)));
         match (self.sources.certified.is_empty(), data) {
-            (true, _) => "Training".to_owned(),
+            (true, _) => self.sources.trained.first().map_or_else(String::new, |run| {
+                let others = if self.sources.trained.len() > 1 { " and others" } else { "" };
+                format!("Training of {}{others}", run.label.label)
+            }),
             (false, Some(data)) if self.data.len() == 1 => format!("Certified accuracy on {data}"),
             (false, _) => "Certified accuracy".to_owned(),
         }

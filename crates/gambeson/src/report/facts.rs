@@ -41,7 +41,7 @@ pub(super) fn claim_card(
     });
     Ok(Some(FactCard {
         run: Some(source.label.clone()),
-        lead: standing(recorded),
+        lead: words.sentence().into_iter().chain([standing(recorded)]).collect::<Vec<_>>().join(" "),
         facts,
         tables: words.tables(),
         notes,
@@ -61,13 +61,11 @@ fn fact(name: &str, text: String) -> Fact {
 /// What is known about the records where this page was made.
 fn standing(recorded: &Recorded<Record>) -> String {
     let so_far = match recorded.missing() {
-        0 => "What the records claim.",
-        _ => {
-            "What the records claim as far as they go: inputs planned without a record count as not certified."
-        }
+        0 => "",
+        _ => "The records are not complete: inputs planned without a record count as not certified. ",
     };
     format!(
-        "{so_far} Classes and radii were derived again from the counts; the draws were not made again here."
+        "{so_far}Classes and radii were derived again from the counts; the draws were not made again here."
     )
 }
 

@@ -85,7 +85,10 @@ mod tests {
     fn a_page_begins_with_its_mark_and_runs_no_other_script() {
         let text = "<script>alert(\"1\")</script> & \u{202e}x\n";
         let plain = page(text, "", "<p>body</p>\n");
-        assert!(plain.starts_with("<!doctype html>") && plain[..4096].contains(PAGE), "{plain}");
+        assert!(
+            plain.starts_with("<!doctype html>") && plain.find(PAGE).is_some_and(|at| at < 1000),
+            "{plain}"
+        );
         assert!(!plain.contains("<script") && plain.contains("script-src 'none'"), "{plain}");
         let html = page_with_script("t", "", "", &[text], "let a = 1;").expect("JSON");
         assert_eq!(html.matches("<script").count(), 2, "data and script: {html}");

@@ -4,4 +4,4 @@ mod figure;
 mod report;
 
 pub(crate) use figure::{FigureArguments, FigureFiles};
-pub(crate) use report::{HELP as REPORT_HELP, ReportArguments};
+pub(crate) use report::{HELP as REPORT_HELP, REPORT, ReportArguments};

@@ -23,13 +23,16 @@ Examples:
 
 Exit codes: 0 done, 1 something was left out, 2 error.";
 
+/// The name of the page that `train` and `quickstart` end with.
+pub(crate) const REPORT: &str = "report.html";
+
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
     /// Folders of training, files of records, folders of these, or patterns with * and ?.
     #[arg(required = true, value_name = "RUN")]
     pub(crate) runs: Vec<PathBuf>,
     /// The page.
-    #[arg(long, value_name = "FILE.html", default_value = "report.html", help_heading = OUTPUT)]
+    #[arg(long, value_name = "FILE.html", default_value = REPORT, help_heading = OUTPUT)]
     pub(crate) out: PathBuf,
     /// The heading of the page [default: from the data].
     #[arg(long, value_name = "TEXT", help_heading = OUTPUT)]

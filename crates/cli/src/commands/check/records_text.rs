@@ -144,7 +144,7 @@ fn print_claim(check: &RecordsCheck, claim: &Claim, stdout: &mut impl Write) -> 
         let heading = format!("{norm} radius");
         writeln!(stdout, "{heading:<26}{}", cells(&|share| share.radius.to_string()))?;
         for (what, share) in words.shares() {
-            writeln!(stdout, "  {what:<24}{}", cells(&|one| ClaimWords::percent(share(one))))?;
+            writeln!(stdout, "  {what:<24}{}", cells(&|one| share(claim, one)))?;
         }
     }
     rows(stdout, words.basis())

@@ -92,7 +92,7 @@ pub struct NormView {
 /// Multiples of a round decimal: `unit`·10^−`digits`, from 0 to `last` times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RadiusScale {
-    /// 1, 2 or 5.
+    /// 1 or 5, or more where the radii are large.
     pub unit: u32,
     /// Places after the point.
     pub digits: u32,
@@ -114,18 +114,14 @@ pub struct RadiusCurve {
 }
 
 impl RadiusScale {
-    /// Some two hundred radii from 0 to beyond the largest; the first shown is near a third of it.
+    /// Between two hundred and a thousand radii, from 0 to beyond the largest; the first shown is near a third of it.
     pub fn up_to(largest: f64) -> Self {
         const POSITIONS: f64 = 200.0;
         let largest = if largest.is_finite() && largest > 1e-12 { largest.min(1e9) } else { 1.0 };
         let rough = largest / POSITIONS;
         let power = rough.log10().floor();
-        let unit = [1.0, 2.0, 5.0, 10.0].into_iter().find(|unit| unit * 10_f64.powf(power) >= rough);
-        // Ten of a unit are one of the next.
-        let (unit, power) = match unit.unwrap_or(10.0) {
-            10.0 => (1.0, power + 1.0),
-            unit => (unit, power),
-        };
+        // Quarters are multiples of either.
+        let unit = if 5.0 * 10_f64.powf(power) <= rough { 5.0 } else { 1.0 };
         let (unit, power) = if power > 0.0 { (unit * 10_f64.powf(power), 0.0) } else { (unit, power) };
         let step = unit * 10_f64.powf(power);
         let last = (largest / step).ceil();
@@ -175,7 +171,7 @@ mod tests {
     fn radii_to_choose_from_are_round_and_reach_the_largest() {
         for largest in [1.31, 0.033, 4.0, 100.0, 3000.0, 1e-9, 0.0, f64::NAN, f64::INFINITY, 5e8] {
             let scale = RadiusScale::up_to(largest);
-            assert!((50..=1000).contains(&scale.last), "{largest}: {scale:?}");
+            assert!((200..=1001).contains(&scale.last), "{largest}: {scale:?}");
             assert_eq!(scale.radius(0), 0.0);
             if largest.is_finite() && largest > 1e-12 {
                 assert!(scale.radius(scale.last) >= largest * (1.0 - 1e-9), "{largest}: {scale:?}");
@@ -183,10 +179,10 @@ mod tests {
             assert!(scale.start < scale.last);
         }
         let scale = RadiusScale::up_to(1.31);
-        assert_eq!((scale.unit, scale.digits, scale.text(3)), (1, 2, "0.03".to_owned()));
+        assert_eq!((scale.unit, scale.digits, scale.text(3)), (5, 3, "0.015".to_owned()));
         assert_eq!(RadiusScale { unit: 5, digits: 0, last: 9, start: 0 }.text(3), "15");
         // What is written is what is meant: digits, read as the nearest number.
-        assert_eq!(scale.radius(35), 0.35);
-        assert_eq!((scale.starting_at(0.25).start, scale.starting_at(9.0).start), (25, scale.last));
+        assert_eq!(scale.radius(70), 0.35);
+        assert_eq!((scale.starting_at(0.25).start, scale.starting_at(9.0).start), (50, scale.last));
     }
 }

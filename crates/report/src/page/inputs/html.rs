@@ -111,7 +111,7 @@ impl Inputs {
         let text = match (answer.outcome, class) {
             (AnswerOutcome::Right, _) => "<span class=\"answer right\">certified</span>".to_owned(),
             (AnswerOutcome::Wrong, Some(class)) => {
-                format!("<span class=\"answer wrong\">not: {class}</span>")
+                format!("<span class=\"answer wrong\">as {class}</span>")
             }
             (AnswerOutcome::Unlabelled, Some(class)) => format!("<span class=\"answer\">{class}</span>"),
             _ => "<span class=\"answer abstained\">abstained</span>".to_owned(),
