@@ -62,6 +62,7 @@ pub const TARGETS: &[Target] = &[
     target!("certificate", certificates::graphs, certificates::of_graph, certificates::certificate),
     target!("projection-cert", certificates::bases, certificates::of_basis, certificates::of_projection),
     target!("records", none, logs::with_digests, logs::records),
+    target!("heads", logs::planned, logs::with_digests, logs::heads),
     target!("append", logs::appended, logs::with_digests, logs::append),
     target!("logs", none, logs::with_digests, logs::logs),
     target!("images", pictures::pictures, repair::png, pictures::images),

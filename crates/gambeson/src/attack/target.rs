@@ -149,7 +149,7 @@ fn agree(
         let recorded_sigma = common.sigma.to_string();
         let same_data = data_parts(&common.data).1 == data.sha256();
         for (what, recorded, given) in [
-            ("data", &*common.data, same_data.then_some(&*common.data).unwrap_or(&given)),
+            ("data", &*common.data, if same_data { &*common.data } else { &given }),
             ("projection", common.projection.as_deref().unwrap_or("none"), projection),
             ("noise", run.noise.as_deref().unwrap_or("one level"), "one level"),
             ("sigma", &recorded_sigma, &sigma),

@@ -12,10 +12,11 @@ use gambeson_learn::inputs::row;
 use gambeson_learn::smoothed::WhiteBoxModel;
 use gambeson_lowrank::MemoryLimit;
 use gambeson_smooth::runs::{RunParams, certify_inputs};
+use gambeson_smooth::selection::InputSelection;
 use gambeson_smooth::smoother::{Smoother, SmoothingParams};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 const SIGMA: f64 = 0.5;
 
@@ -45,7 +46,7 @@ fn certified(data: &Dataset, model: &WhiteBoxModel, path: PathBuf) {
     let run = RunParams {
         names: smoothed.names(data, Some(11)),
         classes: data.classes().len(),
-        indices: (0..1000).step_by(100).collect(),
+        selection: InputSelection { every: 100, ..InputSelection::default() }.of(1000).expect("some"),
         out: Some(path),
         memory: MemoryLimit::NONE,
     };
@@ -96,6 +97,21 @@ fn certified_inputs_are_attacked_at_their_radii() {
     let path = home.path().join("c.jsonl");
     certified(&data, &model, path.clone());
     let inputs = open_certified(&context, &path).expect("records");
+    // What a kill left of the last line is told and left out.
+    let (torn, bytes) = (home.path().join("torn.jsonl"), std::fs::read(&path).expect("bytes"));
+    std::fs::write(&torn, &bytes[..bytes.len() - 30]).expect("written");
+    let notes = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&notes);
+    let listening = context.clone().with_observer(move |event| {
+        if let Event::Note(note) = event {
+            heard.lock().expect("no panic").push(note.to_string());
+        }
+        ControlFlow::Continue(())
+    });
+    let fewer = open_certified(&listening, &torn).expect("records");
+    assert_eq!(fewer.records, inputs.records[..inputs.records.len() - 1]);
+    let expected = format!("{}, line 11: cut off, ignored", torn.display());
+    assert_eq!(*notes.lock().expect("no panic"), [expected]);
     let of = |inputs: &CertifiedInputs, sigma: f64| AttackParams {
         sigma: Some(sigma),
         steps: 5,

@@ -4,6 +4,8 @@
 mod analyze;
 /// Attacks, stopped ones too.
 mod attacks;
+/// Records checked: verdicts, claims, limits of time.
+mod checks;
 /// Threads, memory, interruption.
 mod contexts;
 /// Data sets, projections and networks as files.

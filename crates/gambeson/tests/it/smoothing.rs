@@ -1,5 +1,6 @@
 use crate::contexts::{SOON, interrupted};
 use crate::support::context;
+use gambeson::replay::RecordsVerdict;
 use gambeson::{
     CertifyParams, CheckRecordsParams, Context, DataParams, DrawParams, Model, ModelParams, PredictParams,
     RecordSample, Seed, certify, certify_by, check_records, check_records_by, open_data, open_model,
@@ -17,7 +18,7 @@ use std::time::Duration;
 const NETWORK: &str = "../../models/fashion/network.safetensors";
 const PROJECTION: &str = "../../models/fashion/projection.safetensors";
 
-fn fashion(context: &Context) -> (Dataset, Model) {
+pub(crate) fn fashion(context: &Context) -> (Dataset, Model) {
     let data = open_data(context, "fashion", &DataParams::default()).expect("built in");
     let params = ModelParams { projection: Some(PROJECTION.into()), ..ModelParams::default() };
     let model = open_model(context, NETWORK, &data, &params).expect("a network");
@@ -30,6 +31,7 @@ fn asked_by_caller(model: &Model, data: &Dataset) -> SmoothedModel<ClassifierSpe
         classifier: ClassifierSpec::of(&model.classifier),
         name: model.name.clone(),
         runtime: model.runtime,
+        file: None,
         images: gambeson_data::dataset::Shape { channels: 1, height: 12, width: 12 },
     };
     let noise = NoiseParams {
@@ -53,7 +55,7 @@ fn callback(model: &Model) -> impl FnMut(&Batch<'_>) -> Result<Vec<u32>, std::io
     }
 }
 
-fn draws(every: u64) -> DrawParams {
+pub(crate) fn draws(every: u64) -> DrawParams {
     let mut draws = DrawParams::new(0.5);
     draws.inputs.every = every;
     draws.batch = 256;
@@ -83,16 +85,19 @@ fn one_caller_counts_what_all_threads_count() {
     let in_memory = CertifyParams { draws: draws(100), ..params.clone() };
     let called = certify_by(&context, &spec, &data, &in_memory, &session, callback(&model)).expect("a run");
     let timeless = |run: &gambeson::CertifiedRun| {
-        let records = run.records.values().cloned();
-        lines(records.map(|record| gambeson_smooth::Record { seconds: 0.0, ..record }))
+        lines(run.records.values().cloned().map(|mut record| {
+            record.seconds = 0.0;
+            record
+        }))
     };
     assert_eq!(ordinary.records.len(), 10);
     assert_eq!(timeless(&ordinary), timeless(&called));
     // The file holds the same, and either way of drawing again agrees with it.
-    let file = open_records(&context, &folder.path().join("run.jsonl")).expect("records");
+    let file = open_records(&context, &[folder.path().join("run.jsonl")]).expect("records");
     let all = CheckRecordsParams { sample: RecordSample::All, ..CheckRecordsParams::default() };
     let again = check_records(&context, &file, &model, &data, &all).expect("checked");
     assert!(again.passed() && again.checked == 10, "{again:?}");
+    assert_eq!((again.verdict, again.missed.len()), (RecordsVerdict::Redrawn, 0));
     let again =
         check_records_by(&context, &file, &spec, &data, &all, &session, callback(&model)).expect("checked");
     assert!(again.passed() && again.checked == 10, "{again:?}");

@@ -18,7 +18,9 @@ const SHOWN: usize = 40;
 
 /// An entry as a line of a file, its digest included, without the end of the line.
 pub fn to_line<E: Entry>(entry: &E) -> Result<String, serde_json::Error> {
-    seal(&entry.to_content())
+    let mut content = entry.to_content();
+    E::take_digest(&mut content);
+    seal(&content)
 }
 
 /// A line with the digest of its content, which has none yet.
