@@ -2,7 +2,7 @@
 
 use super::ReportedRun;
 use super::certified::{GroupRun, certified};
-use super::data::{FoundData, NamedData, hash_of, name_of, open_all};
+use super::data::{FoundData, NamedData, open_all};
 use super::facts::{claim_card, provenance_card, training_card};
 use super::inputs::{InputsSource, inputs};
 use super::made_with::{Candidates, KappaProof};
@@ -13,6 +13,7 @@ use super::training::training;
 use crate::context::Context;
 use crate::error::report::ReportError;
 use gambeson_data::dataset::Split;
+use gambeson_learn::inputs::data_parts;
 use gambeson_report::page::{ReportPage, ReportSection, SectionContent};
 use gambeson_report::text::shown;
 use gambeson_smooth::analysis::Evidence;
@@ -63,8 +64,7 @@ impl Material {
     ) -> Result<Self, ReportError> {
         let mut sources = Sources::read(context, runs, &params)?;
         let candidates = Candidates::of(context, &sources, &params);
-        let data = open_all(context, &sources, &params);
-        let mut problems = Vec::new();
+        let (data, mut problems) = open_all(context, &sources, &params);
         let mut kept = Vec::new();
         let (mut kappas, mut made_with) = (Vec::new(), Vec::new());
         for run in std::mem::take(&mut sources.certified) {
@@ -135,7 +135,8 @@ impl Material {
 
     /// The numbers of the runs that are about the same data.
     fn groups(&self) -> Vec<Vec<usize>> {
-        let hash = |at: usize| self.sources.certified[at].logged.data.as_deref().map(hash_of);
+        let hash =
+            |at: usize| self.sources.certified[at].logged.data.as_deref().map(|data| data_parts(data).1);
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for at in 0..self.sources.certified.len() {
             match groups.iter_mut().find(|group| hash(group[0]) == hash(at)) {
@@ -178,7 +179,7 @@ impl Material {
             .data
             .as_deref()
             .filter(|_| several)
-            .map(|data| format!(": {}", shown(name_of(data))));
+            .map(|data| format!(": {}", shown(data_parts(data).0)));
         let of = of.unwrap_or_default();
         sections.push(ReportSection {
             heading: format!("Certified accuracy{of}"),
@@ -204,7 +205,7 @@ impl Material {
     }
 
     fn title(&self) -> String {
-        let data = self.data.first().map(|data| shown(name_of(&data.recorded)));
+        let data = self.data.first().map(|data| shown(data_parts(&data.recorded).0));
         match (self.sources.certified.is_empty(), data) {
             (true, _) => self.sources.trained.first().map_or_else(String::new, |run| {
                 let others = if self.sources.trained.len() > 1 { " and others" } else { "" };
@@ -246,13 +247,13 @@ impl Material {
 /// The data that a run is about.
 fn named<'a>(data: &'a [NamedData], run: &CertifiedSource) -> Option<&'a NamedData> {
     let recorded = run.logged.data.as_deref()?;
-    data.iter().find(|data| hash_of(&data.recorded) == hash_of(recorded))
+    data.iter().find(|data| data_parts(&data.recorded).1 == data_parts(recorded).1)
 }
 
 /// What lines for a shell call the data of a run.
 fn data_argument(run: &CertifiedSource, found: Option<&FoundData>) -> OsString {
     found.map_or_else(
-        || OsString::from(run.logged.data.as_deref().map(name_of).unwrap_or_default()),
+        || OsString::from(run.logged.data.as_deref().map(|data| data_parts(data).0).unwrap_or_default()),
         |found| found.name.clone(),
     )
 }

@@ -1,6 +1,6 @@
 //! What each run claims, and what it was made of.
 
-use super::data::{NamedData, hash_of, name_of};
+use super::data::NamedData;
 use super::made_with::KappaProof;
 use super::params::CommandLine;
 use super::recheck::{MadeWith, Recheck};
@@ -138,7 +138,7 @@ fn of_run(head: &Head<Run>, recorded: &Recorded<Record>) -> Result<Vec<Fact>, Re
         Fact::exact("network", common.model.clone()),
     ];
     facts.extend(common.runtime.as_ref().map(|runtime| Fact::new("computed by", runtime.clone())));
-    facts.push(Fact::exact("data", format!("{} sha256:{}", name_of(&common.data), hash_of(&common.data))));
+    facts.push(Fact::exact("data", common.data.clone()));
     facts.push(Fact::new("σ", common.sigma.to_string()));
     facts.push(Fact::new("α", format!("{} for each certificate", common.alpha)));
     facts.push(Fact::new("draws", format!("{} to choose the class, {} counted, {rule}", run.n0, common.n)));

@@ -28,6 +28,11 @@ impl PictureUri {
         Ok(Self(format!("data:image/png;base64,{}", base64::encode(&bytes))))
     }
 
+    /// As it is written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
     /// Letters of the URI.
     pub fn len(&self) -> usize {
         self.0.len()

@@ -1,0 +1,4 @@
+#[path = "../it/report/mod.rs"]
+mod report;
+#[path = "../it/support.rs"]
+mod support;
