@@ -87,7 +87,11 @@ test("numbers are those of analyze at every radius", async () => {
       counts.forEach((text, run) => {
         const [certified, total] = text.split(" of ").map(Number);
         assert.equal(total, logs[run].images);
-        assert.equal(certified / total, logs[run].certified_accuracy[number], `${norm} at ${radius}: ${text}`);
+        assert.equal(
+          certified / total,
+          logs[run].certified_accuracy[number],
+          `${norm} at ${radius}: ${text}`,
+        );
       });
     }
     // By class, at the last radius that was typed.
@@ -104,7 +108,11 @@ test("numbers are those of analyze at every radius", async () => {
       headings.slice(2).forEach((heading, column) => {
         const known = logs[run].radii.indexOf(Number(heading.replace("r = ", "")));
         if (heading.startsWith("r = ") && known >= 0) {
-          assert.equal(`${cells[column]} %`, percent(logs[run].certified_accuracy[known]), `${norm} ${heading}`);
+          assert.equal(
+            `${cells[column]} %`,
+            percent(logs[run].certified_accuracy[known]),
+            `${norm} ${heading}`,
+          );
         }
       });
     }
@@ -123,7 +131,10 @@ test("the slider moves the numbers, by mouse and by keyboard", async () => {
   const radius = await page.locator("input.r").inputValue();
   assert.equal(await page.locator("summary .r").textContent(), radius);
   assert.match(await slider.getAttribute("aria-valuetext"), new RegExp(`radius ${radius}: .*${moved[0]}`));
-  assert.match(await page.locator(".norm:not([hidden]) .command code").textContent(), new RegExp(`--radii ${radius}\\b`));
+  assert.match(
+    await page.locator(".norm:not([hidden]) .command code").textContent(),
+    new RegExp(`--radii ${radius}\\b`),
+  );
   await page.keyboard.press("End");
   assert.deepEqual(new Set(await legend(page)), new Set(["0.0 %"]));
   await page.keyboard.press("Home");
@@ -146,7 +157,9 @@ test("what is no radius is refused, and a fraction is one", async () => {
     await typeRadius(page, text);
     assert.equal(await page.locator("input.r").getAttribute("aria-invalid"), "true", text);
     assert.deepEqual(await legend(page), shown, text);
-    assert.ok(!(await page.locator(".norm:not([hidden]) .command code").first().textContent()).includes("ls"));
+    assert.ok(
+      !(await page.locator(".norm:not([hidden]) .command code").first().textContent()).includes("ls"),
+    );
   }
   await typeRadius(page, "1/4");
   const quarter = await legend(page);
@@ -185,11 +198,17 @@ test("inputs are sorted and filtered", async () => {
   const page = await opened("runs.html");
   const all = await cards(page);
   assert.ok(all.length >= 20);
-  assert.deepEqual(all.map((card) => card.index), all.map((card) => card.index).toSorted((a, b) => a - b));
+  assert.deepEqual(
+    all.map((card) => card.index),
+    all.map((card) => card.index).toSorted((a, b) => a - b),
+  );
   const choose = (name, value) => page.locator(`[data-control="${name}"]`).selectOption(value);
   await choose("sort", "falling");
   const radii = (await cards(page)).map((card) => card.radius);
-  assert.deepEqual(radii, radii.toSorted((a, b) => b - a));
+  assert.deepEqual(
+    radii,
+    radii.toSorted((a, b) => b - a),
+  );
   assert.ok(radii[0] > 0);
   await choose("outcome", "right");
   const right = await cards(page);
@@ -209,7 +228,9 @@ test("inputs are sorted and filtered", async () => {
   const other = (await cards(page)).map((card) => card.radius);
   assert.notDeepEqual(other, radii);
   assert.ok((await page.locator(".thumbnail").count()) === all.length);
-  assert.ok(await page.locator(".thumbnail").evaluateAll((images) => images.every((it) => it.naturalWidth > 0)));
+  assert.ok(
+    await page.locator(".thumbnail").evaluateAll((images) => images.every((it) => it.naturalWidth > 0)),
+  );
   await closed(page);
 });
 
@@ -248,7 +269,10 @@ test("training shows its epochs under the pointer", async () => {
   await page.mouse.move(box.x + box.width - 2, box.y + 20);
   const island = JSON.parse(await page.locator("#data").textContent());
   const { runs } = Object.values(island).find((section) => section.runs?.[0].epochs);
-  assert.deepEqual(await area.locator(".tip b").allTextContents(), runs.map((run) => run.loss.at(-1)));
+  assert.deepEqual(
+    await area.locator(".tip b").allTextContents(),
+    runs.map((run) => run.loss.at(-1)),
+  );
   await closed(page);
 });
 

@@ -93,7 +93,7 @@ impl Material {
         }
         sources.certified = kept;
         sources.problems.extend(problems);
-        if sources.certified.is_empty() && sources.trained.is_empty() {
+        if sources.certified.is_empty() && sources.trained.is_empty() && params.sections.is_empty() {
             return Err(ReportError::Nothing { problems: sources.problems });
         }
         Ok(Self { params, sources, data, kappas, made_with })
@@ -122,7 +122,9 @@ impl Material {
         if !claims.is_empty() {
             sections.push(section("What is claimed", SectionContent::Facts(claims)));
         }
-        sections.push(section("Where it comes from", SectionContent::Facts(provenance)));
+        if !provenance.is_empty() {
+            sections.push(section("Where it comes from", SectionContent::Facts(provenance)));
+        }
         let problems = self.sources.problems.iter().chain(&self.sources.remarks);
         Ok(ReportPage {
             title: self.params.title.clone().unwrap_or_else(|| self.title()),

@@ -93,7 +93,7 @@ impl Serialize for Report {
 }
 
 /// Makes a page of runs: folders of training, files of records, folders of these, patterns with * and ?, and logs that
-/// [`analyze`](crate::analyze()) reads. Nothing is trained or drawn.
+/// [`analyze`](crate::analyze()) reads. Nothing is trained or drawn. With sections of the caller's own, there need be no runs.
 ///
 /// The page is a function of the files: the same files give the same bytes.
 pub fn report(context: &Context, runs: &[PathBuf], params: ReportParams) -> Result<Report, Error> {

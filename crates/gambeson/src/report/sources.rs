@@ -60,7 +60,7 @@ impl Sources {
         runs: &[PathBuf],
         params: &ReportParams,
     ) -> Result<Self, ReportError> {
-        if runs.is_empty() {
+        if runs.is_empty() && params.sections.is_empty() {
             return Err(ReportError::NoRuns);
         }
         let found = Found::of(runs)?;
@@ -83,7 +83,7 @@ impl Sources {
         for folder in found.trained {
             trained.extend(sources.read_folder(folder, memory));
         }
-        if certified.is_empty() && trained.is_empty() {
+        if certified.is_empty() && trained.is_empty() && params.sections.is_empty() {
             return Err(ReportError::Nothing { problems: sources.problems });
         }
         sources.name(certified, trained, &params.labels)?;

@@ -1,6 +1,8 @@
 //! Pictures beside what became of them: adversarial examples, perturbations of more and more coefficients.
 
 use super::parts::paragraphs;
+use crate::figure::FigureError;
+use crate::figure::gallery::{Gallery, Picture};
 use super::picture::PictureUri;
 use crate::markup::escape;
 use std::fmt::Write;
@@ -29,6 +31,21 @@ pub struct CaptionedPicture {
 }
 
 impl PictureGallery {
+    /// A gallery of a figure: its first column are the originals.
+    pub fn of(gallery: &Gallery, slider: Option<String>) -> Result<Self, FigureError> {
+        let picture = |picture: &Picture| {
+            let caption = picture.caption.clone();
+            Ok(Some(CaptionedPicture { picture: PictureUri::new(&picture.pixels)?, caption }))
+        };
+        let row = |row: &Vec<Picture>| row.iter().map(picture).collect::<Result<Vec<_>, FigureError>>();
+        Ok(Self {
+            notes: gallery.note.iter().cloned().collect(),
+            slider,
+            columns: gallery.headings.clone(),
+            rows: gallery.rows.iter().map(row).collect::<Result<_, _>>()?,
+        })
+    }
+
     /// Everything below the heading of the section with this name.
     pub(super) fn html(&self, key: &str) -> String {
         let mut html = paragraphs(&self.notes);
@@ -61,5 +78,31 @@ impl PictureGallery {
             html.push_str("</tr>\n");
         }
         html + "</tbody>\n</table>\n</div>\n</div>\n"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::Pixels;
+
+    #[test]
+    fn galleries_of_figures_become_tables_of_pictures() {
+        let picture = |shade: u8| Picture {
+            pixels: Pixels { width: 2, height: 1, rgb: vec![shade; 6] },
+            caption: format!("<{shade}>"),
+        };
+        let gallery = Gallery {
+            headings: ["original", "k = 1", "k = 2"].map(str::to_owned).to_vec(),
+            rows: vec![[1, 2, 3].map(picture).to_vec()],
+            note: Some("A & B".to_owned()),
+        };
+        let gallery = PictureGallery::of(&gallery, Some("k".to_owned())).expect("encoded");
+        let html = gallery.html("pictures");
+        assert_eq!(html.matches("<img ").count(), 3);
+        assert!(html.contains("alt=\"k = 2: &lt;3&gt;\"") && html.contains("<p>A &amp; B</p>"), "{html}");
+        assert!(html.contains("max=\"2\""), "{html}");
+        let plain = PictureGallery { slider: None, ..gallery };
+        assert!(!plain.html("pictures").contains("range"));
     }
 }

@@ -1,6 +1,6 @@
 // Certified accuracy: a norm, a radius and runs to choose. The slider counts multiples of a round decimal.
 
-function certified({ root, data: section, }) {
+function certified({ root, data: section }) {
   const slider = root.querySelector(".slide input");
   const field = root.querySelector("input.r");
   const boxes = [...root.querySelectorAll(".legend input")];
@@ -83,7 +83,8 @@ function certified({ root, data: section, }) {
     const [above, below = "1", ...more] = field.value.split("/").map((part) => part.trim());
     const typed = Number(above) / Number(below);
     const decimals = [above, below].every((part) => /^\+?[\d.]+(e[+-]?\d+)?$/i.test(part));
-    if (!decimals || more.length || !Number.isFinite(typed)) return field.setAttribute("aria-invalid", "true");
+    if (!decimals || more.length || !Number.isFinite(typed))
+      return field.setAttribute("aria-invalid", "true");
     field.removeAttribute("aria-invalid");
     radius = typed;
     const { unit, digits, last } = section.norms[norm];

@@ -126,7 +126,12 @@ class Chart {
       const rows = found.rows.map(([style, label, text]) =>
         element("div", {}, swatch(style), element("span", {}, label), element("b", {}, text)),
       );
-      const tip = element("div", { class: "tip", "aria-hidden": "true" }, element("p", {}, found.title), ...rows);
+      const tip = element(
+        "div",
+        { class: "tip", "aria-hidden": "true" },
+        element("p", {}, found.title),
+        ...rows,
+      );
       const at = this.percent(found.value);
       tip.style[at > 50 ? "right" : "left"] = `calc(${at > 50 ? 100 - at : at}% + 0.8rem)`;
       this.area.append(tip);

@@ -131,7 +131,8 @@ function open(section, input, picture, className) {
 
 // An answer as a sentence.
 function words(section, answer, className) {
-  const limit = answer.limit === null ? "" : ` The class has a probability of at least ${answer.limit} under noise.`;
+  const limit =
+    answer.limit === null ? "" : ` The class has a probability of at least ${answer.limit} under noise.`;
   if (answer.class === null) return `Not certified: the smoothed classifier abstains.${limit}`;
   const radii = section.norms.flatMap((norm, at) =>
     answer.radii[at] === null ? [] : [`${answer.radii[at]} in ${norm}`],
