@@ -28,11 +28,15 @@ mod screen;
 
 use clap::Parser;
 use gambeson_report as report;
+use gambeson_reproduce::ENDS_WITH_STDIN;
 use std::io::Write;
 use std::process::ExitCode;
 
 /// The program, from the command line to an exit code.
 pub fn main() -> ExitCode {
+    if std::env::var_os(ENDS_WITH_STDIN).is_some() {
+        std::thread::spawn(end_with_stdin);
+    }
     let arguments = match args::Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return refused(&error),
@@ -44,6 +48,12 @@ pub fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Ends the process when its standard input does: as a kill would, which leaves nothing half-written.
+fn end_with_stdin() {
+    let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink()); // whatever it was, it is over
+    std::process::exit(1);
 }
 
 /// Prints help, the version, or what is wrong with the command line.

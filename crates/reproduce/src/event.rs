@@ -35,6 +35,13 @@ pub enum ReproduceEvent<'a> {
         /// What it is.
         run: String,
     },
+    /// The time that networks would take could not be measured.
+    NotTimed {
+        /// Their data.
+        data: &'a str,
+        /// Why.
+        reason: &'a gambeson::Error,
+    },
     /// The last line of a file of records is incomplete: its writer was stopped.
     Torn {
         /// The file.

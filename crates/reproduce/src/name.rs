@@ -3,6 +3,14 @@
 /// A table or figure of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObjectName {
+    /// Figure 1.
+    FigTradeoff,
+    /// Figure 2.
+    FigL2,
+    /// Figure 6.
+    FigL2App,
+    /// Figure 4.
+    FigLinf,
     /// Figure 8.
     FigMwuPsd,
     /// Figure 9.
@@ -27,7 +35,7 @@ pub enum ObjectName {
 
 impl ObjectName {
     /// All, in the order in which they are listed.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 14] = [
         Self::FigMwuPsd,
         Self::FigMwuQp,
         Self::TableRuntime,
@@ -37,12 +45,20 @@ impl ObjectName {
         Self::TableAudio,
         Self::FigDctPerturbations,
         Self::FigAdvExamples,
+        Self::FigTradeoff,
+        Self::FigL2,
+        Self::FigL2App,
+        Self::FigLinf,
         Self::TableNetworks,
     ];
 
     /// As in commands, files and records.
     pub fn name(self) -> &'static str {
         match self {
+            Self::FigTradeoff => "fig-tradeoff",
+            Self::FigL2 => "fig-l2",
+            Self::FigL2App => "fig-l2-app",
+            Self::FigLinf => "fig-linf",
             Self::FigMwuPsd => "fig-mwu-psd",
             Self::FigMwuQp => "fig-mwu-qp",
             Self::TableRuntime => "table-runtime",
@@ -59,6 +75,10 @@ impl ObjectName {
     /// What it shows, in a line.
     pub fn about(self) -> &'static str {
         match self {
+            Self::FigTradeoff => "Figure 1: what lambda trades, natural accuracy against radius",
+            Self::FigL2 => "Figure 2: certified l2 accuracy of Algorithm 1, both CIFARs",
+            Self::FigL2App => "Figure 6: the same at each epsilon by itself",
+            Self::FigLinf => "Figure 4: certified l_inf accuracy in the DCT basis",
             Self::FigMwuPsd => "Figure 8: Algorithm 2 on positive semidefinite matrices",
             Self::FigMwuQp => "Figure 9: Algorithm 2 on matrices with a non-negative diagonal",
             Self::TableRuntime => "Table 2: run time, positive semidefinite, n = 500 to 4500",
@@ -81,7 +101,9 @@ impl ObjectName {
 /// How much of an experiment to run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
-    /// Minutes to an hour on a desk.
+    /// Seconds to a minute, on built-in data: whether everything works.
+    Smoke,
+    /// Minutes to hours on a desk.
     #[default]
     Desk,
     /// As in the paper.
@@ -90,11 +112,12 @@ pub enum Scale {
 
 impl Scale {
     /// All, the smallest first.
-    pub const ALL: [Self; 2] = [Self::Desk, Self::Paper];
+    pub const ALL: [Self; 3] = [Self::Smoke, Self::Desk, Self::Paper];
 
     /// As in commands and names of files.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Smoke => "smoke",
             Self::Desk => "desk",
             Self::Paper => "paper",
         }
@@ -103,7 +126,8 @@ impl Scale {
     /// What it means, in a line.
     pub fn about(self) -> &'static str {
         match self {
-            Self::Desk => "Minutes to an hour on a desk",
+            Self::Smoke => "Seconds to a minute each, on built-in data",
+            Self::Desk => "Minutes to hours on a desk",
             Self::Paper => "As in the paper",
         }
     }

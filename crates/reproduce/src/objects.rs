@@ -35,8 +35,17 @@ macro_rules! built_in {
     };
 }
 
+/// An experiment that others include.
+pub(crate) fn included_text(name: &str) -> Option<&'static str> {
+    (name == "algorithm-1").then_some(built_in!("algorithm-1"))
+}
+
 pub(crate) fn object(name: ObjectName) -> Object {
     let (toml, family) = match name {
+        ObjectName::FigTradeoff => (built_in!("fig-tradeoff"), Family::Networks(network::tables::networks)),
+        ObjectName::FigL2 => (built_in!("fig-l2"), Family::Networks(network::tables::networks)),
+        ObjectName::FigL2App => (built_in!("fig-l2-app"), Family::Networks(network::tables::networks)),
+        ObjectName::FigLinf => (built_in!("fig-linf"), Family::Networks(network::tables::networks)),
         ObjectName::FigMwuPsd => (built_in!("fig-mwu-psd"), Family::Sdp(sdp::figures::comparison)),
         ObjectName::FigMwuQp => (built_in!("fig-mwu-qp"), Family::Sdp(sdp::figures::comparison)),
         ObjectName::TableRuntime => (built_in!("table-runtime"), Family::Sdp(sdp::tables::runtime)),

@@ -4,8 +4,10 @@ use crate::error::{ReproduceError, RunError};
 use crate::event::{ReproduceEvent, Watch};
 use crate::program::{Called, Caller};
 use crate::record::{Record, Setup, Store};
+use gambeson_learn::train::TrainSpec;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// A record of a run of this kind.
@@ -26,18 +28,23 @@ pub(crate) trait Planned: std::fmt::Display {
     /// The label of the solver or method.
     fn label(&self) -> &str;
 
-    /// The place in the plan, before this one, of the run whose record the arguments depend on.
-    fn needs(&self) -> Option<usize> {
-        None
+    /// Places in the plan, before this one, of the runs that this one builds on.
+    fn needs(&self) -> &[usize] {
+        &[]
     }
 
-    /// What `gambeson` is called with, without what changes from one call to the next; `needed` is the record of the
-    /// run that this one needs, if any.
-    fn arguments(&self, needed: Option<&RecordOf<Self>>) -> Vec<String>;
+    /// What `gambeson` is called with, without what changes from one call to the next; `needed` are the records of the
+    /// runs that this one builds on.
+    fn arguments(&self, needed: &[&RecordOf<Self>]) -> Vec<String>;
 
     /// Whether an output has all parts that are asked for.
     fn is_whole(&self, _: &Self::Output) -> bool {
         true
+    }
+
+    /// The network that it trains or certifies, if it does either.
+    fn network_work(&self) -> Option<NetworkWork<'_>> {
+        None
     }
 
     /// Whether the run reached what was asked of it.
@@ -49,6 +56,27 @@ pub(crate) trait Planned: std::fmt::Display {
         arguments: &[String],
         caller: &Caller<'_>,
     ) -> Result<Option<Called<Self::Output>>, RunError>;
+}
+
+/// A run that trains or certifies a network.
+#[derive(Debug)]
+pub(crate) struct NetworkWork<'a> {
+    /// The folder of the network's run.
+    pub(crate) run: String,
+    pub(crate) spec: &'a TrainSpec,
+    /// `None` for training.
+    pub(crate) certified: Option<CertifyWork>,
+}
+
+/// A certification.
+#[derive(Debug)]
+pub(crate) struct CertifyWork {
+    /// Copy of its records, made once they are complete.
+    pub(crate) kept: PathBuf,
+    /// Interval between certified inputs.
+    pub(crate) every: usize,
+    /// Draws per input.
+    pub(crate) n: u64,
 }
 
 /// The plan, in order, with the records that exist.
@@ -93,12 +121,10 @@ impl<P: Planned> Runs<P> {
         })
     }
 
-    /// None while the record that they depend on is missing.
+    /// None while a record that they depend on is missing.
     fn arguments(&self, run: &P) -> Option<Vec<String>> {
-        match run.needs() {
-            None => Some(run.arguments(None)),
-            Some(at) => self.all[at].1.as_ref().map(|needed| run.arguments(Some(needed))),
-        }
+        let needed: Option<Vec<_>> = run.needs().iter().map(|&at| self.all[at].1.as_ref()).collect();
+        needed.map(|needed| run.arguments(&needed))
     }
 
     /// In the order of the plan.

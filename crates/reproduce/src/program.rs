@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 /// How soon an interrupt is noticed.
 const PATIENCE: Duration = Duration::from_millis(100);
 
+/// Environment variable of processes that end with their standard input: their parent is gone then.
+pub const ENDS_WITH_STDIN: &str = "GAMBESON_ENDS_WITH_STDIN";
+
 /// How `gambeson` is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
@@ -29,7 +32,7 @@ pub(crate) struct Called<T> {
     pub(crate) exit: i32,
     /// Wall-clock seconds of the whole process.
     pub(crate) seconds_wall: f64,
-    /// The object it printed.
+    /// The object it printed; of several, the last.
     pub(crate) printed: T,
 }
 
@@ -55,11 +58,14 @@ impl Caller<'_> {
         let mut child = Command::new(&self.program.path)
             .args(&self.program.words)
             .args(&words)
-            .stdin(Stdio::null())
+            // Nothing is written to it. It closes when this process ends, even by a kill, and the run ends with it.
+            .stdin(Stdio::piped())
+            .env(ENDS_WITH_STDIN, "1")
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .map_err(broken)?;
+        let _stdin = child.stdin.take(); // closed when the child has ended
         // stdout ends when the process does; waiting in short turns leaves time to look for an interrupt.
         let (sender, ended) = mpsc::channel();
         let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
@@ -95,7 +101,9 @@ impl Caller<'_> {
         if exit == 1 && stdout.is_empty() {
             return Ok(None); // Ctrl-C reaches both processes, and it had nothing to show yet
         }
-        match serde_json::from_str(&stdout) {
+        // One object a line; of several, the last puts the others together.
+        let last = stdout.trim_end().lines().next_back().unwrap_or_default();
+        match serde_json::from_str(last) {
             Ok(printed) => Ok(Some(Called { exit, seconds_wall, printed })),
             Err(reason) => Err(RunError::Output { command, reason }),
         }

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 /// What a reader gets to see; a function of the records alone.
 pub(crate) struct Rendered {
-    pub(crate) table: Table,
+    /// The first is what the object is about; others follow from it.
+    pub(crate) tables: Vec<Table>,
     pub(crate) figure: Option<Drawing>,
 }
 
@@ -17,8 +18,8 @@ impl Rendered {
     /// Writes `STEM.md` and `STEM.tex`, for figures also `STEM.svg` and `STEM.png`; returns the paths.
     pub(crate) fn write(&self, stem: &Path) -> Result<Vec<PathBuf>, ReproduceError> {
         let mut files = vec![
-            ("md", format!("{MARKUP}\n{}", self.table.markdown()).into_bytes()),
-            ("tex", format!("{LATEX}\n{}", self.table.latex()).into_bytes()),
+            ("md", format!("{MARKUP}\n{}", joined(&self.tables, Table::markdown)).into_bytes()),
+            ("tex", format!("{LATEX}\n{}", joined(&self.tables, Table::latex)).into_bytes()),
         ];
         if let Some(figure) = &self.figure {
             files.extend([("svg", figure.svg()?), ("png", figure.png()?)]);
@@ -34,6 +35,11 @@ impl Rendered {
             })
             .collect()
     }
+}
+
+/// One table after the other.
+fn joined(tables: &[Table], text: fn(&Table) -> String) -> String {
+    tables.iter().map(text).collect::<Vec<_>>().join("\n")
 }
 
 /// `STEM.extension`, whatever dots the stem has.

@@ -2,75 +2,15 @@
 
 use crate::error::ReproduceError;
 use crate::event::{ReproduceEvent, Watch};
-use crate::experiment::load;
-use crate::name::{ObjectName, Scale};
-use crate::network::{NetworkExperiment, NetworkResults, PictureExperiment, PictureResults};
-use crate::objects::{Family, object};
+use crate::family::{Act, with_plan};
+use crate::params::ReproduceParams;
 use crate::plan::{End, Limits, Planned, RecordOf, Runs};
-use crate::program::{Caller, Program};
-use crate::projection::spectrum::{SpectrumExperiment, SpectrumResults};
-use crate::projection::{FitExperiment, FitResults, SoundFolders};
-use crate::record::{OWN, PEERS, Setup, Store, read};
-use crate::rendered::{Rendered, file};
+use crate::program::Caller;
+use crate::record::{OWN, Setup, Store, read};
+use crate::rendered::Rendered;
 use crate::report::table::Table;
-use crate::sdp::SdpExperiment;
-use crate::sdp::results::Results;
 use gambeson::Context;
 use std::path::PathBuf;
-use std::time::Duration;
-
-/// Parameters of [`reproduce`].
-#[derive(Clone, Debug)]
-pub struct ReproduceParams {
-    /// The table or figure.
-    pub name: ObjectName,
-    /// How much of the experiment to run.
-    pub scale: Scale,
-    /// How the runs are started.
-    pub program: Program,
-    /// Folder for records, tables and figures.
-    pub results: PathBuf,
-    /// Folder for networks that are trained on the way.
-    pub runs: PathBuf,
-    /// Folder whose NAME.toml replaces the built-in experiment.
-    pub experiments: Option<PathBuf>,
-    /// Folder of sound files that replaces those of the experiment.
-    pub data: Option<PathBuf>,
-    /// Folder of public reference data, where the sound files of the experiment are.
-    pub reference_data: Option<PathBuf>,
-    /// Run nothing: make the table and figure from existing records.
-    pub render_only: bool,
-    /// Start no further run after this time.
-    pub time_limit: Option<Duration>,
-}
-
-impl ReproduceParams {
-    /// At the scale of a desk, in the folders `results` and `runs`.
-    pub fn new(name: ObjectName, program: Program) -> Self {
-        Self {
-            name,
-            scale: Scale::default(),
-            program,
-            results: "results".into(),
-            runs: "runs".into(),
-            experiments: None,
-            data: None,
-            reference_data: None,
-            render_only: false,
-            time_limit: None,
-        }
-    }
-
-    /// Files of results, without an extension.
-    pub fn stem(&self) -> PathBuf {
-        self.results.join(format!("{}.{}", self.name.name(), self.scale.name()))
-    }
-
-    /// The records.
-    pub fn records(&self) -> PathBuf {
-        file(&self.stem(), "jsonl")
-    }
-}
 
 /// How an experiment ended.
 #[derive(Clone, Debug)]
@@ -86,8 +26,8 @@ pub enum Reproduced {
 pub struct Report {
     /// The records shown, one JSON object each.
     pub records: Vec<String>,
-    /// The table made from them.
-    pub table: Table,
+    /// The tables made from them, what the object is about first.
+    pub tables: Vec<Table>,
     /// The files written: the table, and the figure if there is one.
     pub files: Vec<PathBuf>,
     /// Runs without a record.
@@ -98,7 +38,7 @@ pub struct Report {
     pub failed: usize,
 }
 
-/// Makes the missing runs of an experiment, each in a process of its own, and its table and figure from all records.
+/// Makes the missing runs of an experiment, each in a process of its own, and its tables and figure from all records.
 ///
 /// A record is on the disk before the next run begins, so that the same call goes on where an earlier one was stopped.
 pub fn reproduce(
@@ -106,48 +46,7 @@ pub fn reproduce(
     params: &ReproduceParams,
     watch: &dyn Fn(&ReproduceEvent<'_>),
 ) -> Result<Reproduced, ReproduceError> {
-    let (memory, name) = (context.memory_limit(), params.name.name());
-    let object = object(params.name);
-    let folder = params.experiments.as_deref();
-    let session = Session { context, params, watch };
-    match object.family {
-        Family::Sdp(render) => {
-            session.reads_no_sound()?;
-            let experiment: SdpExperiment = load(name, object.toml, folder, memory)?;
-            let scale = experiment.scale(params.scale);
-            let peers = params.results.join("peers-sdp.jsonl");
-            let peers = if peers.exists() { read(&peers, PEERS, memory, watch)? } else { Vec::new() };
-            let plan = experiment.plan(scale);
-            session.run(plan, |runs| render(&Results::new(&experiment, scale, runs, peers)))
-        }
-        Family::Fit(render) => {
-            let experiment: FitExperiment = load(name, object.toml, folder, memory)?;
-            if !experiment.has_sound() {
-                session.reads_no_sound()?;
-            }
-            let folders =
-                SoundFolders { given: params.data.clone(), reference: params.reference_data.clone() };
-            let plan = experiment.plan(&folders);
-            session.run(plan, |runs| render(&FitResults { experiment: &experiment, runs }))
-        }
-        Family::Spectrum(render) => {
-            session.reads_no_sound()?;
-            let experiment: SpectrumExperiment = load(name, object.toml, folder, memory)?;
-            session.run(experiment.plan(), |runs| render(&SpectrumResults { experiment: &experiment, runs }))
-        }
-        Family::Networks(render) => {
-            session.reads_no_sound()?;
-            let experiment: NetworkExperiment = load(name, object.toml, folder, memory)?;
-            let plan = experiment.plan(&params.runs);
-            session.run(plan, |runs| render(&NetworkResults { experiment: &experiment, runs }))
-        }
-        Family::Pictures(render) => {
-            session.reads_no_sound()?;
-            let experiment: PictureExperiment = load(name, object.toml, folder, memory)?;
-            let plan = experiment.plan(&params.runs);
-            session.run(plan, |runs| render(&PictureResults { experiment: &experiment, runs }))
-        }
-    }
+    with_plan(context, params, watch, Session { context, params, watch })
 }
 
 /// One call.
@@ -157,18 +56,12 @@ struct Session<'a> {
     watch: &'a Watch<'a>,
 }
 
-impl Session<'_> {
-    /// Refuses a folder that would not be read.
-    fn reads_no_sound(&self) -> Result<(), ReproduceError> {
-        match self.params.data {
-            Some(_) => Err(ReproduceError::NoSound { name: self.params.name.name() }),
-            None => Ok(()),
-        }
-    }
+impl Act for Session<'_> {
+    type Outcome = Reproduced;
 
     /// Makes the missing runs of the plan, then shows all records.
-    fn run<P: Planned>(
-        &self,
+    fn act<P: Planned>(
+        self,
         plan: Vec<P>,
         render: impl FnOnce(&Runs<P>) -> Rendered,
     ) -> Result<Reproduced, ReproduceError> {
@@ -211,7 +104,7 @@ impl Session<'_> {
         let lines: Result<Vec<String>, _> = runs.records().map(gambeson_report::json::line).collect();
         Ok(Reproduced::Done(Report {
             records: lines?,
-            table: rendered.table,
+            tables: rendered.tables,
             files,
             missing: runs.missing(),
             fell_short: runs.short().count(),

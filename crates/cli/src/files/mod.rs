@@ -222,22 +222,26 @@ impl Files {
     }
 
     fn of_experiment(&mut self, reproduce: &ReproduceArguments) {
-        let Some(object) = reproduce.name else { return };
         self.read("--data", reproduce.data.as_ref());
-        if let Some(folder) = &reproduce.experiments {
-            self.read("the experiment", Some(&folder.join(format!("{}.toml", object.name()))));
-        }
-        let stem = format!("{}.{}", object.name(), reproduce.scale.name());
-        let at = |ending: &str| reproduce.results.join(format!("{stem}.{ending}"));
-        let kinds = [
-            ("jsonl", Kind::Compared),
-            ("md", Kind::MARKDOWN),
-            ("tex", Kind::LATEX),
-            ("svg", Kind::SVG),
-            ("png", Kind::PNG),
-        ];
-        for (ending, kind) in kinds {
-            self.write_in_folder("a file of the results", at(ending), kind);
+        for object in reproduce.names() {
+            if let Some(folder) = &reproduce.experiments {
+                self.read("the experiment", Some(&folder.join(format!("{}.toml", object.name()))));
+            }
+            if reproduce.dry_run {
+                continue;
+            }
+            let stem = format!("{}.{}", object.name(), reproduce.scale.name());
+            let at = |ending: &str| reproduce.results.join(format!("{stem}.{ending}"));
+            let kinds = [
+                ("jsonl", Kind::Compared),
+                ("md", Kind::MARKDOWN),
+                ("tex", Kind::LATEX),
+                ("svg", Kind::SVG),
+                ("png", Kind::PNG),
+            ];
+            for (ending, kind) in kinds {
+                self.write_in_folder("a file of the results", at(ending), kind);
+            }
         }
     }
 

@@ -20,12 +20,8 @@ mod project;
 mod records;
 /// Tables and figures against the records they are made from.
 mod rendering;
-/// `reproduce`: runs, records, and what becomes of broken ones.
+/// `reproduce`.
 mod reproduce;
-/// `reproduce` with experiments on networks.
-mod reproduce_networks;
-/// `reproduce` with experiments on projections.
-mod reproduce_projections;
 /// Nothing false on the screen, nothing of the user's lost.
 mod safety;
 /// `certify` and `predict`.

@@ -1,6 +1,6 @@
 //! Tables and figures against the records they are made from: here made up, of the shape and size of real ones.
 
-use crate::reproduce::TINY;
+use crate::reproduce::runs::TINY;
 use crate::support::{Bench, shows};
 use serde_json::{Value, json};
 

@@ -31,11 +31,19 @@ pub(crate) fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether text for the terminal has all cells, captions and notes of a table in Markdown, in 80 columns. Cells of words
+/// Whether text for the terminal has all cells, captions and notes of tables in Markdown, in 80 columns. Cells of words
 /// may be wrapped.
 pub(crate) fn shows(text: &str, markdown: &str) -> bool {
     let shown = unwrapped(text);
-    let rows = markdown.lines().filter(|line| line.starts_with('|')).skip(2);
+    // The head of a table and the rule below it are laid out otherwise.
+    let all: Vec<&str> = markdown.lines().collect();
+    let is_rule =
+        |line: Option<&&str>| line.is_some_and(|line| line.starts_with("| :-") || line.starts_with("| -"));
+    let rows = all
+        .iter()
+        .enumerate()
+        .filter(|(at, line)| line.starts_with('|') && !is_rule(Some(line)) && !is_rule(all.get(at + 1)));
+    let rows = rows.map(|(_, line)| *line);
     let cells = rows.flat_map(|row| row.trim_matches('|').split(" | ")).map(str::trim);
     let lines = markdown.lines().filter(|line| !line.starts_with(['|', '<']));
     text.lines().all(|line| line.chars().count() <= 80)

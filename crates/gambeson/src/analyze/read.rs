@@ -61,19 +61,25 @@ fn say(context: &Context, note: &Note) -> Result<(), AnalyzeError> {
     if context.tell(&Event::Note(note)).is_break() { Err(AnalyzeError::Stopped) } else { Ok(()) }
 }
 
-/// ℓ∞ radii of cosine coefficients are not those of pixels or samples.
+/// ℓ∞ radii of cosine coefficients are not those of pixels or samples. Without a projection they are ℓ2 radii over the root
+/// of the dimension, which hold in any orthonormal basis.
 fn all_in_one_basis(sources: &[LoggedRun], question: &Question) -> Result<(), AnalyzeError> {
     if question.norm == RadiusNorm::L2 || matches!(question.scale, Scale::Dimension(_)) {
         return Ok(());
     }
     let (cosines, other): (Vec<&LoggedRun>, Vec<&LoggedRun>) =
-        sources.iter().partition(|source| in_cosines(source));
+        sources.iter().filter(|source| !in_any_basis(source)).partition(|source| in_cosines(source));
     match (cosines.first(), other.first()) {
         (Some(cosines), Some(other)) => {
             Err(AnalyzeError::TwoBases { cosines: cosines.name(), other: other.name() })
         }
         _ => Ok(()),
     }
+}
+
+/// Whether the ℓ∞ radii of a log hold in every orthonormal basis.
+fn in_any_basis(source: &LoggedRun) -> bool {
+    source.run.as_ref().is_some_and(|run| run.kappa.is_none())
 }
 
 /// Whether the ℓ∞ radii of a log are of cosine coefficients.

@@ -10,6 +10,7 @@
 
 use super::checkpoint::{CHECKPOINT, Checkpoint, CheckpointProblem, NEW, PREVIOUS, Progress};
 use super::clock::{Clock, Spent};
+use super::lock::lock;
 use super::setup::{PROJECTION, TrainSetup};
 use super::trainer::{StepReport, Trainer};
 use crate::net::architecture::ArchitectureError;
@@ -104,6 +105,12 @@ pub enum TrainError {
         /// What it said.
         reason: io::Error,
     },
+    /// Another process trains in the folder.
+    #[error("{}: another process is training there", folder.display())]
+    Locked {
+        /// Of the run.
+        folder: PathBuf,
+    },
     /// A folder of another run.
     #[error("{}: is the run of another spec; choose another folder, or go on with its own spec", path.display())]
     AnotherSpec {
@@ -158,6 +165,10 @@ pub fn train(
 ) -> Result<Outcome, TrainError> {
     let spec = setup.identity();
     claim(folder, &spec)?;
+    let locked = lock(&folder.join(SPEC)).map_err(failed(folder.join(SPEC)))?;
+    let Some(_until_the_end) = locked else {
+        return Err(TrainError::Locked { folder: folder.to_path_buf() });
+    };
     write_projection(setup, folder)?;
     let mut run = Run::open(setup, folder, spec, observer)?;
     let steps = run.trainer.steps();

@@ -15,6 +15,7 @@ use gambeson_lowrank::file::sha256;
 use gambeson_lowrank::observe::Observer;
 use gambeson_lowrank::projection::certificate::{ProjectionCertificate, certificate_path};
 use gambeson_lowrank::projection::fit::{FitMethod, FitProgress, FitProjectionError, Target, fit_projection};
+use gambeson_lowrank::projection::method::algorithm3::SparseParams;
 use gambeson_lowrank::projection::{Projection, ProjectionError};
 use gambeson_lowrank::sdp::bracket::BoundParams;
 use gambeson_lowrank::sdp::certificate::CertificateFileError;
@@ -283,6 +284,12 @@ fn fitted(
         FitMethodName::Robust => FitMethod::Robust,
         FitMethodName::Axis => FitMethod::Axis,
         FitMethodName::Pca => FitMethod::Pca,
+        FitMethodName::Algorithm3 => FitMethod::Algorithm3 {
+            rank: None, // the target's
+            error: None,
+            splits: Vec::new(),
+            sparse: SparseParams::default(),
+        },
     };
     let target = match (fit.rank, fit.error) {
         (Some(rank), _) => Target::Rank(rank),

@@ -132,6 +132,8 @@ pub enum FitMethodName {
     Axis,
     /// Principal components, as in Algorithm 1.
     Pca,
+    /// Algorithm 3 of the paper: principal and sparse components.
+    Algorithm3,
 }
 
 /// The images that a projection is decoded onto.

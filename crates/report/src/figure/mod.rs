@@ -42,9 +42,9 @@ const LABEL_BASE: f64 = 50.0;
 const TICK: f64 = 6.0;
 const CAP: f64 = 4.0;
 
-/// Panels side by side.
+/// Panels side by side: up to three in one row, more in two or more rows of at most four.
 pub struct Figure {
-    /// From left to right.
+    /// From left to right, then from top to bottom.
     pub panels: Vec<Panel>,
 }
 
@@ -148,27 +148,40 @@ pub struct Drawing {
 impl Figure {
     /// The figure as shapes.
     pub fn draw(&self) -> Drawing {
-        let width = PANEL_WIDTH * self.panels.len() as f64;
+        let columns = columns(self.panels.len());
+        let width = PANEL_WIDTH * columns as f64;
         let room = PANEL_WIDTH - LEFT - RIGHT;
         let names = |panel: &Panel| {
             legend(&panel.series.iter().map(|series| &*series.label).collect::<Vec<_>>(), room)
         };
-        let legends: Vec<_> = self.panels.iter().map(names).collect();
-        let lines = legends.iter().flatten().map(|entry| entry.line + 1).max().unwrap_or(0);
-        let bottom = TOP + AXES_HEIGHT;
-        let height = bottom + BOTTOM + LEGEND_LINE * lines as f64;
-        let mut drawing = Drawing { width, height, shapes: Vec::new() };
-        for (at, (panel, legend)) in self.panels.iter().zip(legends).enumerate() {
-            let left = PANEL_WIDTH * at as f64 + LEFT;
-            drawing.panel(panel, &legend, &PlotArea { left, top: TOP, right: left + room, bottom });
+        let mut drawing = Drawing { width, height: 0.0, shapes: Vec::new() };
+        let mut axes_end = 0.0;
+        for row in self.panels.chunks(columns) {
+            let legends: Vec<_> = row.iter().map(names).collect();
+            let lines = legends.iter().flatten().map(|entry| entry.line + 1).max().unwrap_or(0);
+            let top = drawing.height + TOP;
+            let bottom = top + AXES_HEIGHT;
+            for (at, (panel, legend)) in row.iter().zip(legends).enumerate() {
+                let left = PANEL_WIDTH * at as f64 + LEFT;
+                drawing.panel(panel, &legend, &PlotArea { left, top, right: left + room, bottom });
+            }
+            drawing.height = bottom + BOTTOM + LEGEND_LINE * lines as f64;
+            axes_end = bottom;
         }
         let mut points = self.panels.iter().flat_map(Panel::points);
         if points.any(|point| point.partial) {
-            let place = (width - RIGHT, bottom + LABEL_BASE);
+            let place = (width - RIGHT, axes_end + LABEL_BASE);
             drawing.text(place, LEGEND_TEXT, Anchor::End, "hollow: trials missing");
         }
         drawing
     }
+}
+
+/// How many panels stand in a row: as many rows as are needed, filled evenly.
+fn columns(panels: usize) -> usize {
+    const ONE_ROW: usize = 3;
+    const MOST: usize = 4;
+    if panels <= ONE_ROW { panels.max(1) } else { panels.div_ceil(panels.div_ceil(MOST).max(2)) }
 }
 
 impl Panel {
@@ -213,7 +226,7 @@ impl Drawing {
             self.series(series, frame, &x, &y);
         }
         let middle = f64::midpoint(frame.left, frame.right);
-        self.text((middle, TITLE_BASE), TITLE, Anchor::Middle, &panel.title);
+        self.text((middle, frame.top - TOP + TITLE_BASE), TITLE, Anchor::Middle, &panel.title);
         for (series, entry) in panel.series.iter().zip(legend) {
             let left = frame.left + entry.offset;
             let height = frame.bottom + LABEL_BASE + LEGEND_LINE * (entry.line + 1) as f64;

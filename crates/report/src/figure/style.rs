@@ -77,6 +77,12 @@ impl Style {
         Self { radius: 0.0, ..Self::ours(at) }
     }
 
+    /// The same with a dashed line.
+    #[must_use]
+    pub fn dashed(self) -> Self {
+        Self { dashed: true, ..self }
+    }
+
     /// The curve of a channel of pictures in its own colour; of any other channel, that of the series `at`.
     pub fn channel(name: &str, at: usize) -> Self {
         let colour = match name {

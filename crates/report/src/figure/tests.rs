@@ -130,3 +130,32 @@ fn channels_of_pictures_have_their_own_colours() {
     assert!(Style::channel("channel 1", 1).colour == PALETTE[1]);
     assert!(Style::channel("R", 0).thin().colour == red);
 }
+
+#[test]
+fn many_panels_stand_in_rows() {
+    let size = |panels: usize| {
+        let series = || vec![Curve { label: "a".to_owned(), points: Vec::new(), style: Style::curve(0) }];
+        let panel =
+            |_| Panel { title: "t".to_owned(), x: Axis::linear("x"), y: Axis::linear("y"), series: series() };
+        let drawing = Figure { panels: (0..panels).map(panel).collect() }.draw();
+        let titles: Vec<Position> = drawing
+            .shapes
+            .iter()
+            .filter_map(|shape| match shape {
+                Primitive::Text { place, text, .. } if text == "t" => Some(*place),
+                _ => None,
+            })
+            .collect();
+        assert!(titles.iter().all(|(x, y)| *x < drawing.width && *y < drawing.height), "{titles:?}");
+        let row = titles.iter().filter(|(_, y)| *y == titles[0].1).count();
+        (row, (drawing.height / size_of_row()).round() as usize)
+    };
+    for (panels, row, rows) in [(1, 1, 1), (3, 3, 1), (4, 2, 2), (6, 3, 2), (8, 4, 2), (9, 3, 3)] {
+        assert_eq!(size(panels), (row, rows), "{panels}");
+    }
+}
+
+/// The height of a row of panels with one line of legend.
+fn size_of_row() -> f64 {
+    TOP + AXES_HEIGHT + BOTTOM + LEGEND_LINE
+}

@@ -2,43 +2,69 @@
 
 use super::certified::NetworkResults;
 use super::pictures::PictureResults;
+use super::stage::Entry;
 use crate::rendered::Rendered;
 use crate::report::base64;
 use crate::report::figure::gallery::{Gallery, Picture};
 use crate::report::figure::{Axis, Curve, Figure, Panel, Pixels, Point, Style};
 use crate::report::table::Table;
+use gambeson_learn::attack::BallNorm;
 use serde_json::Value;
 
+/// The panels of the experiment; without any, all networks in both norms.
 pub(super) fn curves(results: &NetworkResults) -> Figure {
-    let panel = |title: &str, norm: &str, x: &'static str| Panel {
-        title: title.to_owned(),
-        x: Axis::linear(x),
-        y: Axis::linear("certified accuracy"),
-        series: results
-            .experiment
-            .network
-            .iter()
-            .enumerate()
-            .map(|(at, entry)| Curve {
-                label: entry.label.clone(),
-                points: points(results, &entry.label, norm),
-                style: Style::curve(at),
-            })
-            .collect(),
-    };
-    Figure {
-        panels: vec![
-            panel("l2", "l2", "l2 radius"),
-            panel("l_inf of cosine coefficients", "linf", "l_inf radius"),
-        ],
+    let experiment = results.experiment;
+    let all: Vec<&Entry> = experiment.shown().collect();
+    if experiment.panel.is_empty() {
+        let titles = |norm| match norm {
+            BallNorm::L2 => "l2",
+            BallNorm::Linf => "l_inf of cosine coefficients",
+        };
+        let panels = experiment.norms().map(|norm| panel(results, titles(norm).to_owned(), norm, &all));
+        return Figure { panels: panels.collect() };
     }
+    let panels = experiment.panel.iter().map(|shown| {
+        let entries: Vec<&Entry> = shown.curves.iter().filter_map(|name| experiment.entry(name)).collect();
+        let mut parts: Vec<String> = entries.first().map(|entry| entry.data()).into_iter().collect();
+        parts.extend(Some(shown.title.clone()).filter(|title| !title.is_empty()));
+        panel(results, parts.join(", "), shown.norm, &entries)
+    });
+    Figure { panels: panels.collect() }
+}
+
+/// Curves of some networks. In panels with several epsilons, a colour per epsilon; dashed without a projection.
+fn panel(results: &NetworkResults, title: String, norm: BallNorm, entries: &[&Entry]) -> Panel {
+    let x = match norm {
+        BallNorm::L2 => "l2 radius",
+        BallNorm::Linf => "l_inf radius",
+    };
+    let radius = |entry: &Entry| entry.spec.objective.inner().map(|inner| inner.epsilon);
+    let mut radii: Vec<Option<f64>> = Vec::new();
+    for entry in entries {
+        if !radii.contains(&radius(entry)) {
+            radii.push(radius(entry));
+        }
+    }
+    let curve = |(at, entry): (usize, &&Entry)| {
+        let given = !results.experiment.panel.is_empty();
+        let colour = if given && radii.len() > 1 {
+            radii.iter().position(|of| *of == radius(entry))
+        } else {
+            Some(at)
+        };
+        let style = Style::curve(colour.unwrap_or(at));
+        let style = if given && entry.spec.projection.is_none() { style.dashed() } else { style };
+        Curve { label: entry.label.clone(), points: points(results, entry, norm), style }
+    };
+    let series = entries.iter().enumerate().map(curve).collect();
+    Panel { title, x: Axis::linear(x), y: Axis::linear("certified accuracy"), series }
 }
 
 /// A curve, as far as where it has come down.
-fn points(results: &NetworkResults, label: &str, norm: &str) -> Vec<Option<Point>> {
+fn points(results: &NetworkResults, entry: &Entry, norm: BallNorm) -> Vec<Option<Point>> {
     let mut points = Vec::new();
     for radius in results.experiment.radii(norm) {
-        let share = results.accuracy(label, norm, radius);
+        let share = results.accuracy(entry, norm, radius);
         points.push(share.map(|share| Point::quoted(radius, share, 0.0)));
         if share == Some(0.0) {
             break;
@@ -79,7 +105,7 @@ pub(crate) fn gallery(results: &PictureResults) -> Rendered {
     let headings =
         ["original".to_owned()].into_iter().chain(columns.iter().map(|(label, _)| (*label).to_owned()));
     let gallery = Gallery { headings: headings.collect(), rows: rows.collect(), note: None };
-    Rendered { table: table(results, &columns), figure: Some(gallery.draw()) }
+    Rendered { tables: vec![table(results, &columns)], figure: Some(gallery.draw()) }
 }
 
 fn table(results: &PictureResults, columns: &[(&str, &Value)]) -> Table {

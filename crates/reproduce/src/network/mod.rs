@@ -4,9 +4,11 @@
 //! is another run. What tables and figures show stands in the records alone.
 
 pub(crate) mod certified;
+mod comparison;
 pub(crate) mod figures;
+mod parts;
 pub(crate) mod pictures;
-mod stage;
+pub(crate) mod stage;
 pub(crate) mod tables;
 
 pub(crate) use certified::{NetworkExperiment, NetworkResults};

@@ -1,11 +1,13 @@
 //! Perturbed images for people to see.
 
-use super::stage::{Entry, Stage, Work};
+use super::parts;
+use super::stage::{Entry, Folders, Stage, Work};
 use crate::error::{Invalid, require};
 use crate::experiment::{Experiment, printable};
+use crate::name::Scale;
 use crate::plan::Runs;
 use serde::Deserialize;
-use std::path::Path;
+use toml::Table;
 
 /// Images, and what is done to them.
 #[derive(Debug, Deserialize)]
@@ -27,12 +29,16 @@ pub(crate) struct PictureExperiment {
     sparsity: Vec<usize>,
     /// A network that is attacked by projected gradient ascent.
     #[serde(default)]
-    network: Option<Entry>,
+    pub(crate) network: Option<Entry>,
     #[serde(default)]
     steps: usize,
 }
 
 impl Experiment for PictureExperiment {
+    fn expand(table: &mut Table, scale: Scale) -> Result<(), Invalid> {
+        parts::expand(table, scale)
+    }
+
     fn validate(&self) -> Result<(), Invalid> {
         require!(!self.sparsity.is_empty() || self.network.is_some(), "sparsity or network: one is needed");
         require!(self.every > 0 && self.pictures > 0, "every, pictures: must be at least 1");
@@ -50,7 +56,7 @@ impl Experiment for PictureExperiment {
 }
 
 impl PictureExperiment {
-    pub(crate) fn plan(&self, runs: &Path) -> Vec<Stage<'_>> {
+    pub(crate) fn plan(&self, folders: &Folders) -> Vec<Stage<'_>> {
         let mut common: Vec<String> = Vec::new();
         for (key, value) in [
             ("--epsilon", self.epsilon.to_string()),
@@ -62,9 +68,9 @@ impl PictureExperiment {
         }
         let mut plan = Vec::new();
         if let Some(entry) = &self.network {
-            plan.push(Stage::of_network(entry, Work::Train, None, runs));
+            plan.push(Stage::of_network(entry, Work::Train, &[], folders));
             let more = common.iter().cloned().chain(["--steps".to_owned(), self.steps.to_string()]);
-            plan.push(Stage::of_network(entry, Work::Attack(more.collect()), Some(0), runs));
+            plan.push(Stage::of_network(entry, Work::Attack(more.collect()), &[0], folders));
         }
         for k in &self.sparsity {
             let mut all: Vec<String> = [

@@ -4,6 +4,7 @@ pub(crate) mod figures;
 mod published;
 pub(crate) mod spectrum;
 pub(crate) mod tables;
+mod tones;
 
 use crate::error::{Invalid, RunError, require};
 use crate::experiment::{Experiment, labels, printable};
@@ -24,6 +25,8 @@ pub(crate) struct SoundFolders {
     pub(crate) given: Option<PathBuf>,
     /// The folder that the experiment's own is in.
     pub(crate) reference: Option<PathBuf>,
+    /// Where sound that is made goes.
+    pub(crate) made: PathBuf,
 }
 
 /// Methods, each run on all data.
@@ -65,6 +68,8 @@ pub(crate) struct Sound {
     pub(crate) files: usize,
     /// Trial t has seed t, from 1.
     pub(crate) trials: u32,
+    /// That the files are no recordings: so many tones are made.
+    tones: Option<usize>,
 }
 
 /// One way to call `gambeson project fit`.
@@ -123,12 +128,13 @@ pub(super) fn validate_data(all: &[Data]) -> Result<(), Invalid> {
         if !channels.is_empty() {
             labels(channels.iter()).map_err(|problem| problem.within(format!("{}: channels", place())))?;
         }
-        if let Some(Sound { window_ms, hop_ms, files, trials }) = sound {
+        if let Some(Sound { window_ms, hop_ms, files, trials, tones }) = sound {
             for (key, value) in [("window-ms", *window_ms), ("hop-ms", *hop_ms)] {
                 require!(value > 0.0 && value.is_finite(), "{}: {key}: {value} is not a time", place());
             }
             require!(*files > 0, "{}: files: 0, at least one is needed", place());
             require!(*trials > 0, "{}: trials: 0, at least one is needed", place());
+            require!(tones.is_none_or(|tones| tones >= *files), "{}: tones: fewer than files", place());
         }
         for row in paper {
             row.validate().map_err(|problem| problem.within(format!("{}: paper", place())))?;
@@ -197,7 +203,13 @@ impl FitExperiment {
                         _ => None,
                     };
                     let folders = folders.clone();
-                    plan.push(PlannedFit { data, trial, fit, folders, needs: needs.map(|at| first + at) });
+                    plan.push(PlannedFit {
+                        data,
+                        trial,
+                        fit,
+                        folders,
+                        needs: needs.map(|at| first + at).into_iter().collect(),
+                    });
                 }
             }
         }
@@ -234,7 +246,7 @@ pub(crate) struct PlannedFit<'a> {
     pub(crate) trial: Option<u32>,
     pub(crate) fit: &'a Fit,
     folders: SoundFolders,
-    needs: Option<usize>,
+    needs: Vec<usize>,
 }
 
 impl PlannedFit<'_> {
@@ -255,11 +267,14 @@ impl PlannedFit<'_> {
 
     /// What `--data` is told.
     fn place(&self) -> Result<OsString, RunError> {
-        if self.data.sound.is_none() {
-            return Ok(self.data.name.clone().into());
-        }
+        let Some(sound) = &self.data.sound else { return Ok(self.data.name.clone().into()) };
         if let Some(folder) = &self.folders.given {
             return Ok(folder.into());
+        }
+        if let Some(tones) = sound.tones {
+            let made = &self.folders.made;
+            let folder = tones::folder(made, tones);
+            return folder.map(Into::into).map_err(|reason| RunError::File { path: made.clone(), reason });
         }
         let looked = self.folders.reference.as_ref().map(|reference| reference.join(&self.data.name));
         match looked {
@@ -281,11 +296,11 @@ impl Planned for PlannedFit<'_> {
         &self.fit.label
     }
 
-    fn needs(&self) -> Option<usize> {
-        self.needs
+    fn needs(&self) -> &[usize] {
+        &self.needs
     }
 
-    fn arguments(&self, needed: Option<&Record<Samples, FitOutput>>) -> Vec<String> {
+    fn arguments(&self, needed: &[&Record<Samples, FitOutput>]) -> Vec<String> {
         let name = self.data_name();
         let mut words: Vec<String> =
             ["project", "fit", "--data", &name, "--basis", "dct", "--method", self.fit.method.name()]
@@ -295,7 +310,7 @@ impl Planned for PlannedFit<'_> {
         if let Some(rank) = self.fit.rank {
             option("--rank", rank.to_string());
         }
-        let error = match (&self.fit.error, needed) {
+        let error = match (&self.fit.error, needed.first()) {
             (Some(Budget::Fixed(error)), _) => Some(*error),
             (Some(Budget::Of { .. }), Some(needed)) => {
                 needed.output.fit.channels.iter().map(|channel| channel.error).reduce(f64::min)

@@ -63,7 +63,7 @@ impl Planned for PlannedSpectrum<'_> {
         "spectrum"
     }
 
-    fn arguments(&self, _: Option<&Record<Samples, SpectrumOutput>>) -> Vec<String> {
+    fn arguments(&self, _: &[&Record<Samples, SpectrumOutput>]) -> Vec<String> {
         let words = ["project", "spectrum", "--data", self.data.name(), "--basis", "dct"].into_iter();
         words.chain(self.centre.then_some("--centre")).chain(["--json"]).map(str::to_owned).collect()
     }

@@ -13,7 +13,7 @@ const VALUE_DIGITS: usize = 6;
 
 /// Three panels: seconds, proven values, and what is known about their errors.
 pub(crate) fn comparison(results: &Results) -> Rendered {
-    Rendered { table: table(results), figure: Some(figure(results).draw()) }
+    Rendered { tables: vec![table(results)], figure: Some(figure(results).draw()) }
 }
 
 /// The solver that stands for the exact value: the one asked for the smallest gap.
@@ -29,7 +29,7 @@ fn error(results: &Results, n: usize, solver: &Solver) -> Option<Spread> {
         let exact = results.of(n, reference).find(|exact| exact.case.seed == ours.case.seed)?;
         per_cent_above(ours.output.bound.upper, exact.output.bound.sdp_lower)
     });
-    Spread::of(&pairs.collect::<Vec<_>>(), results.scale.trials as usize)
+    Spread::of(&pairs.collect::<Vec<_>>(), results.experiment.trials as usize)
 }
 
 /// 100·(upper/lower − 1), every rounding upwards.
@@ -47,7 +47,7 @@ fn table(results: &Results) -> Table {
         results.experiment.kind.name()
     );
     let mut table = Table::new(caption, results.notes());
-    let rows = &results.scale.n[..];
+    let rows = &results.experiment.n[..];
     table.column("", "n", rows, |n| n.to_string());
     for solver in &results.experiment.solvers {
         let label = &solver.label;
@@ -74,7 +74,8 @@ fn figure(results: &Results) -> Figure {
     let solvers = &results.experiment.solvers;
     let n = Axis::linear("n");
     let series = |at: usize, label: String, of: &dyn Fn(usize) -> Option<Spread>| {
-        let points = results.scale.n.iter().map(|&n| of(n).map(|spread| Point::measured(n as f64, spread)));
+        let points =
+            results.experiment.n.iter().map(|&n| of(n).map(|spread| Point::measured(n as f64, spread)));
         Curve { label, points: points.collect(), style: Style::ours(at) }
     };
     let mut time: Vec<Curve> = solvers

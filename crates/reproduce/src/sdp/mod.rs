@@ -1,4 +1,4 @@
-//! Experiments with SDP solvers: which meet which random matrices, at two scales, and what the paper measured.
+//! Experiments with SDP solvers: which meet which random matrices, and what the paper measured.
 
 pub(crate) mod figures;
 mod peers;
@@ -7,7 +7,6 @@ pub(crate) mod tables;
 
 use crate::error::{Invalid, RunError, require};
 use crate::experiment::{Experiment, labels, printable};
-use crate::name;
 use crate::plan::Planned;
 use crate::program::{Called, Caller};
 use crate::record::Record;
@@ -23,29 +22,15 @@ use std::ffi::OsString;
 pub(crate) struct SdpExperiment {
     /// The family of random matrices.
     pub(crate) kind: RandomKind,
-    scale: Scales,
+    /// Dimensions, ascending.
+    pub(crate) n: Vec<usize>,
+    /// Matrices for each dimension; trial t has seed t, from 1.
+    pub(crate) trials: u32,
     /// In the order of the columns.
     #[serde(rename = "solver")]
     pub(crate) solvers: Vec<Solver>,
     /// What the paper measured, if it gives numbers.
     pub(crate) paper: Option<Published>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Scales {
-    desk: Scale,
-    paper: Scale,
-}
-
-/// How much of the experiment is run.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Scale {
-    /// Dimensions, ascending.
-    pub(crate) n: Vec<usize>,
-    /// Matrices for each dimension; trial t has seed t, from 1.
-    pub(crate) trials: u32,
 }
 
 /// One way to call `gambeson bound`.
@@ -139,10 +124,8 @@ pub(crate) struct PlannedBound<'a> {
 
 impl Experiment for SdpExperiment {
     fn validate(&self) -> Result<(), Invalid> {
-        for (name, scale) in [("desk", &self.scale.desk), ("paper", &self.scale.paper)] {
-            dimensions(&scale.n).map_err(|problem| problem.within(format!("scale.{name}.n")))?;
-            require!(scale.trials > 0, "scale.{name}.trials: 0, at least one is needed");
-        }
+        dimensions(&self.n).map_err(|problem| problem.within("n"))?;
+        require!(self.trials > 0, "trials: 0, at least one is needed");
         labels(self.solvers.iter().map(|solver| &solver.label))
             .map_err(|problem| problem.within("solver"))?;
         let published = self.paper.as_ref().map_or(&[][..], |paper| &paper.series);
@@ -181,16 +164,9 @@ impl Experiment for SdpExperiment {
 }
 
 impl SdpExperiment {
-    pub(crate) fn scale(&self, name: name::Scale) -> &Scale {
-        match name {
-            name::Scale::Desk => &self.scale.desk,
-            name::Scale::Paper => &self.scale.paper,
-        }
-    }
-
     /// All runs. Within a trial every solver has its turn, so that all meet the same noise.
-    pub(crate) fn plan(&self, scale: &Scale) -> Vec<PlannedBound<'_>> {
-        let trials = scale.n.iter().flat_map(|&n| (1..=scale.trials).map(move |seed| (n, seed)));
+    pub(crate) fn plan(&self) -> Vec<PlannedBound<'_>> {
+        let trials = self.n.iter().flat_map(|&n| (1..=self.trials).map(move |seed| (n, seed)));
         let kind = self.kind;
         trials
             .flat_map(|(n, seed)| {
@@ -219,7 +195,7 @@ impl Planned for PlannedBound<'_> {
         &self.solver.label
     }
 
-    fn arguments(&self, _: Option<&SdpRecord>) -> Vec<String> {
+    fn arguments(&self, _: &[&SdpRecord]) -> Vec<String> {
         let method = self.solver.method.name();
         let gap = format!("{:e}", self.solver.gap);
         let mut words: Vec<String> =

@@ -3,7 +3,7 @@
 use crate::record::PeerRecord;
 use crate::report::decimal::down;
 use crate::report::spread::{NOTHING, Spread, cell};
-use crate::sdp::{Scale, SdpExperiment};
+use crate::sdp::SdpExperiment;
 
 /// After a time whose run did not do what was asked.
 const MARK: &str = " †";
@@ -15,10 +15,10 @@ pub(crate) struct Peers(Vec<PeerRecord>);
 
 impl Peers {
     /// Without gambeson's own rows, which are in the file to judge the others.
-    pub(crate) fn new(all: Vec<PeerRecord>, experiment: &SdpExperiment, scale: &Scale) -> Self {
+    pub(crate) fn new(all: Vec<PeerRecord>, experiment: &SdpExperiment) -> Self {
         let ours = |peer: &PeerRecord| peer.solver.starts_with("gambeson");
         let kind = experiment.kind.name();
-        let wanted = |peer: &PeerRecord| peer.kind == kind && scale.n.contains(&peer.n) && !ours(peer);
+        let wanted = |peer: &PeerRecord| peer.kind == kind && experiment.n.contains(&peer.n) && !ours(peer);
         Self(all.into_iter().filter(wanted).collect())
     }
 

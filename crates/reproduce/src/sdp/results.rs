@@ -4,12 +4,11 @@ use crate::plan::Runs;
 use crate::record::PeerRecord;
 use crate::report::spread::{Largest, NOTHING, Spread, Trials};
 use crate::sdp::peers::Peers;
-use crate::sdp::{PlannedBound, PublishedPoint, Scale, SdpExperiment, SdpRecord, Solver};
+use crate::sdp::{PlannedBound, PublishedPoint, SdpExperiment, SdpRecord, Solver};
 
 /// The plan, with the records that exist.
 pub(crate) struct Results<'a, 'p> {
     pub(crate) experiment: &'a SdpExperiment,
-    pub(crate) scale: &'a Scale,
     runs: &'a Runs<PlannedBound<'p>>,
     pub(crate) peers: Peers,
 }
@@ -17,11 +16,10 @@ pub(crate) struct Results<'a, 'p> {
 impl<'a, 'p> Results<'a, 'p> {
     pub(crate) fn new(
         experiment: &'a SdpExperiment,
-        scale: &'a Scale,
         runs: &'a Runs<PlannedBound<'p>>,
         peers: Vec<PeerRecord>,
     ) -> Self {
-        Self { experiment, scale, runs, peers: Peers::new(peers, experiment, scale) }
+        Self { experiment, runs, peers: Peers::new(peers, experiment) }
     }
 
     /// The trials of one solver for one dimension.
@@ -41,7 +39,7 @@ impl<'a, 'p> Results<'a, 'p> {
         of: impl Fn(&SdpRecord) -> Option<f64>,
     ) -> Option<Spread> {
         let all: Option<Vec<f64>> = self.of(n, solver).map(of).collect();
-        Spread::of(&all?, self.scale.trials as usize)
+        Spread::of(&all?, self.experiment.trials as usize)
     }
 
     /// The largest over the trials, which holds for all of them; None if a trial has no number.
@@ -53,13 +51,13 @@ impl<'a, 'p> Results<'a, 'p> {
     ) -> Option<Largest> {
         let all: Option<Vec<f64>> = self.of(n, solver).map(of).collect();
         let all = all?;
-        let trials = Trials { there: all.len(), planned: self.scale.trials as usize };
+        let trials = Trials { there: all.len(), planned: self.experiment.trials as usize };
         all.into_iter().reduce(f64::max).map(|value| Largest { value, trials })
     }
 
     /// What a reader has to know: where it was measured, what is missing, what fell short.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let trials = self.scale.trials;
+        let trials = self.experiment.trials;
         let mut notes = vec![if trials == 1 {
             "One matrix for each n.".to_owned()
         } else {

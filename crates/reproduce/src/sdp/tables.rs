@@ -31,7 +31,7 @@ pub(crate) fn runtime(results: &Results) -> Rendered {
         }
     }
     table.notes.extend(results.peers.notes());
-    Rendered { table, figure: None }
+    Rendered { tables: vec![table], figure: None }
 }
 
 /// Table 3: where time and memory go for large matrices.
@@ -65,7 +65,7 @@ pub(crate) fn large_n(results: &Results) -> Rendered {
         }
     }
     table.notes.push(MEMORY_NOTE.to_owned());
-    Rendered { table, figure: None }
+    Rendered { tables: vec![table], figure: None }
 }
 
 const MEMORY_NOTE: &str = "gap: upper/sdp_lower − 1, proven, the largest of the trials. Memory: the largest peak of the \
@@ -89,7 +89,7 @@ fn memory(
 /// The columns every table of this family begins with, and the dimensions of its rows.
 fn started<'a>(results: &'a Results, caption: String) -> (Table, &'a [usize]) {
     let mut table = Table::new(caption, results.notes());
-    let rows = &results.scale.n;
+    let rows = &results.experiment.n;
     table.column("", "n", rows, |n| n.to_string());
     for series in published(results) {
         table.column("paper (s)", &series.label, rows, |n| published_cell(series.at(n)));

@@ -5,7 +5,7 @@
 //! its own (`training/train.rs`), and so is the installation of data (`crates/data/tests/it/kills.rs`), which needs
 //! CIFAR-10 here.
 
-use crate::reproduce::TINY;
+use crate::reproduce::runs::TINY;
 use crate::support::Bench;
 use gambeson_testing::skipped;
 use std::path::Path;

@@ -125,7 +125,7 @@ fn paths_need_not_be_text() {
     let tail =
         [network.as_os_str(), word("--projection"), projection.as_os_str(), word("--out"), out.as_os_str()];
     run(&[&attack.map(word)[..], &tail].concat());
-    crate::reproduce_networks::experiments(&bench);
+    crate::reproduce::networks::experiments(&bench);
     let reproduce = ["reproduce", "fig-adv-examples", "--experiments", "e", "--results"].map(word);
     let (results, runs) = (name("results"), name("runs"));
     run(&[&reproduce[..], &[results.as_os_str(), word("--runs"), runs.as_os_str()]].concat());

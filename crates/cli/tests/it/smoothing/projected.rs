@@ -45,10 +45,16 @@ fn noise_in_the_coordinates_of_a_projection() {
     // Cosine coefficients are no pixels.
     let first = lines(&bench, "run.jsonl").swap_remove(0);
     write(&bench, "cosines.jsonl", &head(&bench, "run.jsonl"), &[first]);
-    ok(bench.run(&format!("certify {TOY} --n 400 --stop 3 --out pixels.jsonl")));
+    ok(bench.run("project fit --data fashion --rank 20 --basis pixel --out pixels.safetensors"));
+    let pixels = LINE.replace("p.safetensors", "pixels.safetensors").replace("--stop 12", "--stop 3");
+    ok(bench.run(&format!("{pixels} --sigma 1 --out pixels.jsonl")));
     let run = bench.run("analyze cosines.jsonl pixels.jsonl --norm linf");
     assert!(run.code == 2 && run.stderr.contains("cosine coefficients"), "{run:?}");
     ok(bench.run("analyze cosines.jsonl pixels.jsonl --norm l2"));
+    // Without a projection, the root of the dimension holds in either basis.
+    ok(bench.run(&format!("certify {TOY} --n 400 --stop 3 --out values.jsonl")));
+    ok(bench.run("analyze cosines.jsonl values.jsonl --norm linf"));
+    ok(bench.run("analyze pixels.jsonl values.jsonl --norm linf"));
 }
 
 #[test]

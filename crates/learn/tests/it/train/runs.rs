@@ -196,6 +196,12 @@ fn damaged_and_foreign_folders_are_refused() {
     let fewer = TrainSetup::new(&spec, images(230), None, None).expect("a setup");
     let refused = train(&fewer, run.path(), OFTEN, &mut ()).expect_err("other data");
     assert!(matches!(refused, TrainError::AnotherSpec { .. }), "{refused}");
+    // Two processes would take each other's checkpoints apart.
+    let held = std::fs::File::open(run.path().join("spec.toml")).expect("a spec");
+    held.try_lock().expect("a lock");
+    let refused = train(&setup, run.path(), OFTEN, &mut ()).expect_err("another process");
+    assert!(matches!(refused, TrainError::Locked { .. }), "{refused}");
+    drop(held);
     // Files that no spec accounts for are not replaced.
     let foreign = folder();
     std::fs::write(foreign.path().join(NETWORK), b"precious").expect("written");

@@ -161,8 +161,8 @@ fn names_are_listed() {
     assert!(run.code == 2 && run.stdout.is_empty(), "{run:?}");
     for name in names {
         assert!(run.stderr.contains(name), "{name}: {run:?}");
-        // What is built in is valid at both scales; no time, no runs.
-        for scale in ["desk", "paper"] {
+        // What is built in is valid at all scales; no time, no runs.
+        for scale in ["smoke", "desk", "paper"] {
             let run = bench.run(&format!("reproduce {name} --scale {scale} --time-limit 0"));
             assert!(run.code == 1 && run.stdout.contains("Incomplete: 0 of "), "{run:?}");
             assert!(bench.path(&format!("results/{name}.{scale}.tex")).exists());
@@ -178,11 +178,11 @@ fn bad_experiments_are_refused_by_file_and_key() {
         ("trials = 3", "trials = 3\ncolour = 1", &["colour"][..]),
         ("kind = \"psd\"", "kind = \"cube\"", &["kind", "psd"]),
         ("kind = \"psd\"\n", "", &["kind"]),
-        ("n = [12, 20]", "n = []", &["scale.desk.n"]),
-        ("n = [12, 20]", "n = [0, 20]", &["scale.desk.n", "0"]),
-        ("n = [12, 20]", "n = [12, 12]", &["scale.desk.n", "12"]),
+        ("n = [12, 20]", "n = []", &["scale desk: n: empty"]),
+        ("n = [12, 20]", "n = [0, 20]", &["scale desk: n: dimension 0"]),
+        ("n = [12, 20]", "n = [12, 12]", &["scale desk: n: 12 after 12"]),
         ("n = [12]", "n = [-5]", &["-5"]),
-        ("trials = 1", "trials = 0", &["scale.paper.trials"]),
+        ("trials = 1", "trials = 0", &["scale paper: trials"]),
         ("gap = 5e-3", "gap = 0.0", &["Algorithm 2", "gap", "0"]),
         ("gap = 5e-3", "gap = -1.0", &["Algorithm 2", "gap", "-1"]),
         ("gap = 5e-3", "gap = nan", &["Algorithm 2", "gap", "NaN"]),
@@ -197,6 +197,9 @@ fn bad_experiments_are_refused_by_file_and_key() {
         ("a slide rule", " ", &["paper.machine"]),
         ("mean = 8.5", "mean = 0.0", &["MOSEK", "n = 12"]),
         ("[scale.desk]", "[scale.desk", &["line 3"]),
+        ("[scale.paper]", "[scale.galaxy]", &["scale: `galaxy` is not a scale"]),
+        ("kind = \"psd\"", "kind = \"psd\"\ninclude = \"nowhere\"", &["nowhere.toml"]),
+        ("kind = \"psd\"", "kind = \"psd\"\ninclude = \"../x\"", &["include", "../x"]),
     ] {
         assert!(TINY.contains(good));
         bench.write("fig-mwu-psd.toml", TINY.replacen(good, bad, 1));

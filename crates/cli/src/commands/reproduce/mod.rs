@@ -1,0 +1,124 @@
+//! `gambeson reproduce`: makes the missing runs of experiments, then their tables and figures.
+
+mod dry_run;
+mod live;
+
+use crate::args::ReproduceArguments;
+use crate::ended::Ended;
+use crate::progress::{catch_interrupts, fail, say};
+use anyhow::{Context as _, bail};
+use gambeson::Context;
+use gambeson_report::table::Table;
+use gambeson_reproduce::{ObjectName, Program, Report, ReproduceParams, Reproduced, reproduce};
+use live::LiveRuns;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Where the folder of reference data is named.
+const REFERENCE_DATA: &str = "GAMBESON_REFERENCE_DATA";
+
+pub(crate) fn run(
+    arguments: &ReproduceArguments,
+    stdout: &mut impl Write,
+    context: &Context,
+) -> anyhow::Result<Ended> {
+    if arguments.list {
+        for object in ObjectName::ALL {
+            writeln!(stdout, "{:21} {}", object.name(), object.about())?;
+        }
+        stdout.flush()?;
+        return Ok(Ended::AsAsked);
+    }
+    if !arguments.render_only {
+        catch_interrupts("stopping; finished runs are kept (press Ctrl-C again to quit)");
+    }
+    let names = arguments.names();
+    if arguments.dry_run {
+        return dry_run::run(arguments, &names, stdout, context);
+    }
+    let started = Instant::now();
+    let (mut ended, mut broken) = (Ended::AsAsked, Vec::new());
+    for name in names {
+        let mut params = params(arguments, name)?;
+        params.time_limit = params.time_limit.map(|limit| limit.saturating_sub(started.elapsed()));
+        match one(arguments, &params, stdout, context) {
+            Ok(Some(Ended::AsAsked)) => {}
+            Ok(Some(Ended::FellShort)) => ended = Ended::FellShort,
+            Ok(None) => return Ok(Ended::FellShort), // interrupted
+            Err(error) if arguments.all => {
+                fail(&error.context(name.name()));
+                broken.push(name.name());
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    if !broken.is_empty() {
+        bail!("not made, or not all of it: {}", broken.join(", "));
+    }
+    Ok(ended)
+}
+
+fn params(arguments: &ReproduceArguments, name: ObjectName) -> anyhow::Result<ReproduceParams> {
+    Ok(ReproduceParams {
+        scale: arguments.scale,
+        results: arguments.results.clone(),
+        runs: arguments.runs.clone(),
+        experiments: arguments.experiments.clone(),
+        // Of all names, those that read sound take it.
+        data: arguments.data.clone().filter(|_| !arguments.all || name == ObjectName::TableAudio),
+        reference_data: std::env::var_os(REFERENCE_DATA).filter(|value| !value.is_empty()).map(Into::into),
+        render_only: arguments.render_only,
+        time_limit: arguments.time_limit,
+        ..ReproduceParams::new(name, Program { path: program()?, words: Vec::new() })
+    })
+}
+
+/// One table or figure; `None` if interrupted.
+fn one(
+    arguments: &ReproduceArguments,
+    params: &ReproduceParams,
+    stdout: &mut impl Write,
+    context: &Context,
+) -> anyhow::Result<Option<Ended>> {
+    let live = LiveRuns::default();
+    let reproduced = reproduce(context, params, &|event| live.see(event));
+    live.finish();
+    let report = match reproduced? {
+        Reproduced::Interrupted => {
+            let records = params.records();
+            say(&format!("stopped; run the same command again to continue from {}", records.display()));
+            return Ok(None);
+        }
+        Reproduced::Done(report) => report,
+    };
+    print(arguments, &report, stdout)?;
+    if report.failed > 0 {
+        let failed = report.failed;
+        bail!("{failed} runs failed, with the messages above; run the same command again to retry them");
+    }
+    let complete = report.missing == 0 && report.fell_short == 0;
+    Ok(Some(if complete { Ended::AsAsked } else { Ended::FellShort }))
+}
+
+fn print(arguments: &ReproduceArguments, report: &Report, stdout: &mut impl Write) -> anyhow::Result<()> {
+    report.files.iter().for_each(|path| say(&format!("wrote {}", path.display())));
+    if arguments.json {
+        report.records.iter().try_for_each(|record| writeln!(stdout, "{record}"))?;
+    } else {
+        let tables: Vec<String> = report.tables.iter().map(Table::terminal).collect();
+        let end = if arguments.all { "\n" } else { "" };
+        write!(stdout, "{}{end}", tables.join("\n"))?;
+    }
+    stdout.flush()?;
+    Ok(())
+}
+
+/// This program, even if its file has been replaced since it started.
+fn program() -> anyhow::Result<PathBuf> {
+    let running = Path::new("/proc/self/exe"); // what runs, not what has its name now
+    if cfg!(target_os = "linux") && running.metadata().is_ok() {
+        return Ok(running.to_owned());
+    }
+    std::env::current_exe().context("cannot find the program's own file")
+}
