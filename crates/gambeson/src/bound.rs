@@ -7,7 +7,7 @@ use crate::evidence::Vertex;
 use crate::matrix::MatrixInput;
 use gambeson_checker::{Domain, InfToTwoBound};
 use gambeson_lowrank::linalg::unit_rows::UnitRows;
-use gambeson_lowrank::sdp::bracket::{self as sdp, Bracket, Paid, Solver, Stop, bracket};
+use gambeson_lowrank::sdp::bracket::{self as sdp, Bracket, DroppedEntries, Solver, Stop, bracket};
 use gambeson_lowrank::sdp::certificate::CertificateFile;
 use gambeson_lowrank::sdp::mwu::{MwuParams, Width};
 use gambeson_lowrank::sdp::problem::{MatrixRole, OperatorNorm, Problem};
@@ -178,9 +178,9 @@ impl Bound {
             trivial: found.trivial,
             entry_error: self.entry_rounding,
             given_up: match &found.paid {
-                Paid::Nothing => None,
-                Paid::Pairs(pairs) => Some(pairs.len().to_string()),
-                Paid::All => Some("all".to_owned()),
+                DroppedEntries::Nothing => None,
+                DroppedEntries::Pairs(pairs) => Some(pairs.len().to_string()),
+                DroppedEntries::All => Some("all".to_owned()),
             },
             full_proof_seconds: found.full_proof.seconds,
             full_proof_bytes: found.full_proof.bytes,

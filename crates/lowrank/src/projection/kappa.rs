@@ -3,7 +3,7 @@
 use crate::linalg::matrix::{DenseMatrix, Matrix};
 use crate::linalg::unit_rows::UnitRows;
 use crate::observe::Observer;
-use crate::sdp::bracket::{BoundError, BoundParams, Bracket, Paid, Upper, bracket, prove};
+use crate::sdp::bracket::{BoundError, BoundParams, Bracket, DroppedEntries, Upper, bracket, prove};
 use crate::sdp::problem::{MatrixRole, OperatorNorm, Problem, ProblemError};
 use crate::sdp::progress::Progress;
 use gambeson_checker::{Certificate, Domain, InfToTwoBound, QuadraticBound};
@@ -89,7 +89,7 @@ fn by_weights(
     problem: &Problem,
     certificate: &Certificate,
     upper: Upper,
-    paid: &Paid,
+    paid: &DroppedEntries,
     threads: usize,
 ) -> Result<Upper, BoundError> {
     if paid.is_nothing() { Ok(upper) } else { Ok(prove(problem, certificate, threads)?) }

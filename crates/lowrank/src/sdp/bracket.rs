@@ -24,7 +24,7 @@ use crate::observe::Observer;
 use crate::sdp::burer_monteiro::BurerMonteiroParams;
 pub use crate::sdp::outcome::{BoundError, Bracket};
 pub use crate::sdp::params::{BoundParams, Solver};
-pub use crate::sdp::plan::{Paid, ProofCost, ProofPlan};
+pub use crate::sdp::plan::{DroppedEntries, ProofCost, ProofPlan};
 use crate::sdp::plan::{ProofLimits, speed_for};
 use crate::sdp::problem::{OperatorNorm, PowerOfTwoScale, Problem};
 pub use crate::sdp::progress::Stop;
@@ -277,7 +277,7 @@ impl<'a> Run<'a> {
         let started = self.budget.elapsed();
         // After an early stop a margin as small as the requested gap would be wasted effort.
         let gap = self.monitor.reached.clamp(self.params.gap.min(LARGEST_MARGIN), LARGEST_MARGIN);
-        let uncertainty = (self.total.stop == Stop::TimeLimit).then_some(uncertainty);
+        let uncertainty = self.is_in_a_hurry().then_some(uncertainty);
         let (problem, plan, threads, budget) = (self.problem, self.plan, self.params.threads, self.budget);
         let proof = UpperProof { problem, plan, threads, budget };
         let found = if budget.excludes_proof() {

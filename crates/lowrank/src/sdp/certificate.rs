@@ -2,7 +2,7 @@
 
 use crate::file::write_file;
 use crate::memory::MemoryLimit;
-use crate::sdp::plan::Paid;
+use crate::sdp::plan::DroppedEntries;
 use crate::sdp::problem::{MatrixRole, OperatorNorm};
 use gambeson_checker::{Certificate, Domain};
 use serde::{Deserialize, Serialize};
@@ -40,8 +40,8 @@ pub struct CertificateFile {
     pub shift: Option<f64>,
     /// Entries that are to be paid for on the diagonal instead of being factorised: `"all"`, or pairs of rows. It says how to
     /// prove: leaving it out costs time, and may prove another number. Of a factor, `"all"` asks for the lengths of its rows.
-    #[serde(default, skip_serializing_if = "Paid::is_nothing", with = "paid_pairs")]
-    pub paid: Paid,
+    #[serde(default, skip_serializing_if = "DroppedEntries::is_nothing", with = "paid_pairs")]
+    pub paid: DroppedEntries,
 }
 
 /// Why a certificate file could not be read or written.
@@ -84,13 +84,13 @@ impl CertificateFile {
     ) -> Self {
         let Certificate { domain, weights, shift } = certificate;
         let gram = reading == MatrixRole::Gram;
-        let paid = Paid::Nothing;
+        let paid = DroppedEntries::Nothing;
         Self { version: VERSION, domain, norm, gram, n: weights.len(), matrix_sha256, weights, shift, paid }
     }
 
     /// With what was paid for when it was proven.
     #[must_use]
-    pub fn paying(self, paid: Paid) -> Self {
+    pub fn paying(self, paid: DroppedEntries) -> Self {
         let version = if paid.is_nothing() { VERSION } else { PAID_VERSION };
         Self { version, paid, ..self }
     }
@@ -129,7 +129,7 @@ impl CertificateFile {
 }
 
 mod paid_pairs {
-    use crate::sdp::plan::Paid;
+    use crate::sdp::plan::DroppedEntries;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     #[derive(Serialize, Deserialize)]
@@ -145,20 +145,22 @@ mod paid_pairs {
         Pairs(Vec<(u32, u32)>),
     }
 
-    pub(super) fn serialize<S: Serializer>(paid: &Paid, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(paid: &DroppedEntries, serializer: S) -> Result<S::Ok, S::Error> {
         match paid {
-            Paid::Nothing => Form::Pairs(Vec::new()),
-            Paid::Pairs(pairs) => Form::Pairs(pairs.clone()),
-            Paid::All => Form::All(All::All),
+            DroppedEntries::Nothing => Form::Pairs(Vec::new()),
+            DroppedEntries::Pairs(pairs) => Form::Pairs(pairs.clone()),
+            DroppedEntries::All => Form::All(All::All),
         }
         .serialize(serializer)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Paid, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<DroppedEntries, D::Error> {
         Ok(match Form::deserialize(deserializer)? {
-            Form::All(All::All) => Paid::All,
-            Form::Pairs(pairs) if pairs.is_empty() => Paid::Nothing,
-            Form::Pairs(pairs) => Paid::Pairs(pairs),
+            Form::All(All::All) => DroppedEntries::All,
+            Form::Pairs(pairs) if pairs.is_empty() => DroppedEntries::Nothing,
+            Form::Pairs(pairs) => DroppedEntries::Pairs(pairs),
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::linalg::unit_rows::UnitRows;
 use crate::parameter::ParameterError;
-use crate::sdp::plan::{Paid, ProofCost};
+use crate::sdp::plan::{DroppedEntries, ProofCost};
 use crate::sdp::progress::{Stop, relative_gap};
 use crate::sdp::steps::upper::Upper;
 use gambeson_checker::rounding::add_up;
@@ -39,7 +39,7 @@ pub struct Bracket {
     /// Evidence for `upper`.
     pub certificate: Certificate,
     /// What was paid for instead of being factorised; the certificate needs it to be checked at the same price.
-    pub paid: Paid,
+    pub paid: DroppedEntries,
     /// Whether a proof with nothing given up was within the limits. Something may be given up all the same: absolute values
     /// may prove more than weights of a solver that had no time.
     pub affordable: bool,

@@ -15,7 +15,7 @@ use crate::linalg::ordering::{Ordering, minimum_degree};
 use crate::sdp::problem::Problem;
 use crate::sdp::speed::{Speed, Timer};
 /// Of a factor the lengths of its rows are all that counts where all entries are dropped, and no weights are needed.
-pub use gambeson_checker::DroppedEntries as Paid;
+pub use gambeson_checker::DroppedEntries;
 use gambeson_checker::rounding::add_up;
 use gambeson_checker::{CheckError, EliminationOrder, PreparedForm, Quadratic, Rejected};
 
@@ -51,7 +51,7 @@ pub(crate) struct ProofLimits {
 #[derive(Clone, Debug, Default)]
 pub struct ProofPlan {
     /// What is given up.
-    pub paid: Paid,
+    pub paid: DroppedEntries,
     /// What the proof takes as planned.
     pub cost: ProofCost,
     /// What it would take with nothing given up.
@@ -70,28 +70,30 @@ const TRIALS: usize = 7;
 impl ProofPlan {
     /// For the whole matrix, whatever it takes.
     pub fn full(problem: &Problem, threads: usize) -> Result<Self, CheckError> {
-        Self::paying(problem, Paid::Nothing, threads, &|| false)
+        Self::paying(problem, DroppedEntries::Nothing, threads, &|| false)
     }
 
     /// For what is left when these entries are paid for. `stop` ends the search for a good order.
     pub fn paying(
         problem: &Problem,
-        paid: Paid,
+        paid: DroppedEntries,
         threads: usize,
         stop: &dyn Fn() -> bool,
     ) -> Result<Self, CheckError> {
         let speed = || speed_for(problem, &Timer::of_machine());
         match (&paid, problem.quadratic()) {
-            (Paid::Pairs(_), matrix @ Quadratic::Sparse { .. }) => {
+            (DroppedEntries::Pairs(_), matrix @ Quadratic::Sparse { .. }) => {
                 let form = PreparedForm::without(matrix, problem.domain, &paid, threads)?;
                 let rows = Rows::of(&form);
                 let (order, cost) = rows.ordered(&speed(), threads, stop);
                 Ok(Self { paid, cost, full: cost, order: Some(order) })
             }
             // Only a sparse matrix has single entries to pay for.
-            (Paid::Pairs(_), _) => Err(Rejected::BadProposal { index: 0 }.into()),
-            (Paid::Nothing, _) => Self::within(problem, &ProofLimits::default(), &speed(), threads, stop),
-            (Paid::All, _) => Ok(Self { paid, ..Self::default() }),
+            (DroppedEntries::Pairs(_), _) => Err(Rejected::BadProposal { index: 0 }.into()),
+            (DroppedEntries::Nothing, _) => {
+                Self::within(problem, &ProofLimits::default(), &speed(), threads, stop)
+            }
+            (DroppedEntries::All, _) => Ok(Self { paid, ..Self::default() }),
         }
     }
 
@@ -113,10 +115,10 @@ impl ProofPlan {
                 let rows = Rows::of(&form);
                 let (order, full) = rows.ordered(speed, threads, stop);
                 if full.fits(limits) {
-                    return Ok(Self { paid: Paid::Nothing, cost: full, full, order: Some(order) });
+                    return Ok(Self { paid: DroppedEntries::Nothing, cost: full, full, order: Some(order) });
                 }
                 Ok(rows.reduced(limits, speed, threads, stop).map_or(
-                    Self { paid: Paid::All, cost: ProofCost::default(), full, order: None },
+                    Self { paid: DroppedEntries::All, cost: ProofCost::default(), full, order: None },
                     |(paid, order, cost)| Self { paid, cost, full, order: Some(order) },
                 ))
             }
@@ -126,8 +128,11 @@ impl ProofPlan {
     /// Where single entries cannot be given up.
     fn all_or_nothing(full: ProofCost, limits: &ProofLimits) -> Self {
         let limits = ProofLimits { seconds: limits.most_seconds, ..*limits };
-        let (paid, cost) =
-            if full.fits(&limits) { (Paid::Nothing, full) } else { (Paid::All, ProofCost::default()) };
+        let (paid, cost) = if full.fits(&limits) {
+            (DroppedEntries::Nothing, full)
+        } else {
+            (DroppedEntries::All, ProofCost::default())
+        };
         Self { paid, cost, full, order: None }
     }
 
@@ -141,7 +146,7 @@ impl ProofPlan {
     /// What is paid in each row of the matrix, rounded up; none where nothing is.
     pub(crate) fn payments(&self, problem: &Problem) -> Option<Vec<f64>> {
         let Quadratic::Sparse { dim, offsets, indices, values } = problem.quadratic() else { return None };
-        let Paid::Pairs(pairs) = &self.paid else { return None };
+        let DroppedEntries::Pairs(pairs) = &self.paid else { return None };
         let mut payments = vec![0.0; dim];
         for &(i, j) in pairs {
             for (row, column) in [(i as usize, j as usize), (j as usize, i as usize)] {
@@ -157,7 +162,7 @@ impl ProofPlan {
     /// The problem without the entries that are paid for, for a solver; none where nothing is, or all.
     pub(crate) fn reduced(&self, problem: &Problem) -> Option<Problem> {
         let Quadratic::Sparse { dim, offsets, indices, values } = problem.quadratic() else { return None };
-        let Paid::Pairs(pairs) = &self.paid else { return None };
+        let DroppedEntries::Pairs(pairs) = &self.paid else { return None };
         let mut values = values.to_vec();
         for &(i, j) in pairs {
             for (row, column) in [(i as usize, j as usize), (j as usize, i as usize)] {
@@ -204,7 +209,7 @@ impl Rows {
         speed: &Speed,
         threads: usize,
         stop: &dyn Fn() -> bool,
-    ) -> Option<(Paid, EliminationOrder, ProofCost)> {
+    ) -> Option<(DroppedEntries, EliminationOrder, ProofCost)> {
         let mut edges: Vec<(u32, u32, f64)> = Vec::new();
         for (i, row) in (0..).zip(&self.entries) {
             edges.extend(row.iter().filter(|&&(j, _)| i < j).map(|&(j, size)| (i, j, size)));
@@ -241,7 +246,7 @@ impl Rows {
         }
         fits.map(|(count, order, cost)| {
             let pair = |&(i, j, _): &(u32, u32, f64)| (self.kept[i as usize], self.kept[j as usize]);
-            (Paid::Pairs(others[count..].iter().map(pair).collect()), order, cost)
+            (DroppedEntries::Pairs(others[count..].iter().map(pair).collect()), order, cost)
         })
     }
 

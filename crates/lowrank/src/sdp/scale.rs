@@ -12,7 +12,7 @@
 
 use crate::linalg::kernel::{Isa, dot};
 use crate::linalg::lanczos::{EigenvalueEstimate, largest_eigenvalue};
-use crate::sdp::plan::{Paid, ProofPlan};
+use crate::sdp::plan::{DroppedEntries, ProofPlan};
 use gambeson_checker::{
     Certificate, CheckError, InfToOneBound, PreparedBasis, PreparedFactor, PreparedForm, Quadratic,
     QuadraticBound, Rejected, SpectralBound, WeightedGram, triangle_bound,
@@ -46,7 +46,7 @@ pub fn check_as_planned(
     threads: usize,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<QuadraticBound, CheckError> {
-    if let (Quadratic::Gram { factor, dim, rank }, Paid::All) = (matrix, &plan.paid) {
+    if let (Quadratic::Gram { factor, dim, rank }, DroppedEntries::All) = (matrix, &plan.paid) {
         certificate.duals(dim, &[])?; // none of the weights is needed, but their number is part of what was said
         return triangle_bound(factor, dim, rank, threads);
     }

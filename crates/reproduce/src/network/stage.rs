@@ -210,9 +210,7 @@ impl<'a> Stage<'a> {
     /// A word with the real folder of runs, whose name need not be text.
     fn place(&self, word: &str) -> OsString {
         match word.strip_prefix(RUNS) {
-            Some(rest) if is_run(rest) => {
-                [self.folders.runs.as_os_str(), rest.as_ref()].join(OsStr::new(""))
-            }
+            Some(rest) if is_run(rest) => [self.folders.runs.as_os_str(), rest.as_ref()].join(OsStr::new("")),
             _ => word.into(),
         }
     }

@@ -148,10 +148,10 @@ impl TimeBudget {
 
     /// A step of the solver has ended. Now and then the machine is measured again, where a limit is not far.
     pub(crate) fn step(&self) {
-        let Some(limit) = self.limit else { return };
         let now = self.elapsed();
         let mut learned = self.learned();
         learned.pace.step(now);
+        let Some(limit) = self.limit else { return };
         if now > WATCHED_FROM * limit && now >= learned.next_look && learned.measured.is_none() {
             learned.speed.refresh(&self.timer, MEASURING_PART * limit);
             let spent = self.elapsed() - now;
@@ -179,9 +179,13 @@ impl TimeBudget {
         self.solver_end().is_some_and(|end| self.elapsed() + self.learned().pace.to_end() >= end)
     }
 
-    /// Whether the solver should have ended, and nothing further is to be begun.
+    /// Whether the solver should have ended, and nothing further is to be begun: another look at the dual would leave too
+    /// little of the limit, or of the grace, for the proof.
     pub(crate) fn is_late(&self) -> bool {
-        self.solver_end().is_some_and(|end| self.elapsed() >= end)
+        let now = self.elapsed();
+        let after_a_look = |learned: &Learned| now + learned.pace.to_end() + learned.proof();
+        self.solver_end().is_some_and(|end| now >= end)
+            || self.grace_end().is_some_and(|end| after_a_look(&self.learned()) >= end)
     }
 
     /// The same, or a proof is to be given up.
@@ -198,14 +202,15 @@ impl TimeBudget {
 
     /// Whether there is time for one more proof.
     pub(crate) fn allows_proof(&self) -> bool {
-        let proof = self.learned().proof();
-        self.limit.is_none_or(|limit| self.elapsed() + proof <= limit)
+        let ends = self.elapsed() + self.learned().proof();
+        self.limit.is_none_or(|limit| ends <= limit) && self.grace_end().is_none_or(|end| ends <= end)
     }
 
-    /// Whether the value of a point of the relaxation would be too late.
+    /// Whether the value of a point of the relaxation would be too late: for the limit, or for a caller who has interrupted.
     pub(crate) fn excludes_point(&self) -> bool {
         let taken = self.elapsed() + self.learned().pace.lower_ends();
         self.limit.is_some_and(|limit| taken > LATEST_POINT * limit)
+            || self.grace_end().is_some_and(|end| taken > end)
     }
 
     /// Whether a proof is to be given up for a bound that needs no factorisation.
@@ -234,8 +239,13 @@ impl TimeBudget {
 
     /// Whether the caller has interrupted and waited for long enough: what is under way is to be dropped.
     pub(crate) fn grace_is_over(&self) -> bool {
-        let waited = |seen: &f64| self.elapsed() - seen >= self.grace.as_secs_f64();
-        self.is_interrupted() && self.seen.get().is_some_and(waited)
+        self.grace_end().is_some_and(|end| self.elapsed() >= end)
+    }
+
+    /// When that is; `None` where nobody has interrupted.
+    fn grace_end(&self) -> Option<f64> {
+        let seen = self.is_interrupted().then(|| self.seen.get())?;
+        seen.map(|seen| seen + self.grace.as_secs_f64())
     }
 
     /// Whether a proof that takes as long as predicted is not worth beginning: the caller has interrupted, and what is left

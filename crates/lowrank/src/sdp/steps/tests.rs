@@ -4,7 +4,8 @@ use super::budget::TimeBudget;
 use super::upper::FeasibleWeights;
 use crate::linalg::matrix::Matrix;
 use crate::memory::MemoryLimit;
-use crate::sdp::bracket::{BoundParams, Bracket, Paid, Solver, Stop, solve_and_prove};
+use crate::observe::Interrupt;
+use crate::sdp::bracket::{BoundParams, Bracket, DroppedEntries, Solver, Stop, solve_and_prove};
 use crate::sdp::instance;
 use crate::sdp::problem::{MatrixRole, OperatorNorm, Problem};
 use crate::sdp::progress::Progress;
@@ -93,7 +94,7 @@ fn a_prediction_does_not_cost_the_bound() {
     for seconds in [1e-6, 0.5, 2.5, 10.0] {
         let probe = probe_of(seconds, ROWS);
         let (found, took) = run(&limited(LIMIT), move |_| probe);
-        assert_eq!((found.stop, &found.paid), (Stop::TimeLimit, &Paid::Nothing), "{seconds}");
+        assert_eq!((found.stop, &found.paid), (Stop::TimeLimit, &DroppedEntries::Nothing), "{seconds}");
         let excess = found.upper.value() / truth - 1.0;
         assert!(excess < 1e-3, "predicted {seconds} s: {excess} above the bound");
         assert!(took <= 1.1 * LIMIT, "predicted {seconds} s: {took} s");
@@ -147,7 +148,7 @@ fn row_sums_are_the_last_resort() {
     };
     let timer = hand.timer(|_| 0.001);
     let found = solve_and_prove(&matrix(), &limited(LIMIT), timer, &mut observer).expect("a bracket");
-    assert_eq!((found.stop, &found.paid), (Stop::TimeLimit, &Paid::All));
+    assert_eq!((found.stop, &found.paid), (Stop::TimeLimit, &DroppedEntries::All));
     assert!(found.upper.value() >= found.lower.value());
 }
 
@@ -232,6 +233,31 @@ fn a_proof_that_was_made_is_the_measure_of_the_next() {
             hand.pass(0.16);
             assert!(budget.ends_search());
         }
+    }
+}
+
+/// Whoever interrupts waits for a proof, and for no look at the dual or value of a point that leaves no time for it.
+#[test]
+fn after_an_interrupt_the_proof_comes_first() {
+    for (proof, late) in [(0.2, false), (0.3, true)] {
+        let hand = Hand::default();
+        let params = BoundParams { interrupt: Interrupt::new(|| true), ..BoundParams::default() };
+        let budget = TimeBudget::start(&params, hand.timer(|_| 1e-6));
+        budget.begin_solving();
+        budget.expect_proof(proof);
+        for _ in 0..9 {
+            hand.pass(0.005);
+            budget.step();
+        }
+        assert!(budget.is_interrupted() && !budget.excludes_proof());
+        // Of 0.35 s a look takes twenty steps, the value of a point sixteen.
+        assert_eq!(budget.is_late(), late, "a proof of {proof} s");
+        assert!(budget.allows_proof() && !budget.excludes_point());
+        hand.pass(0.29);
+        assert!(budget.is_late() && !budget.allows_proof() && budget.excludes_point());
+        assert!(!budget.ends_proof());
+        hand.pass(0.07);
+        assert!(budget.ends_proof());
     }
 }
 

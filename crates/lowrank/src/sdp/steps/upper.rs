@@ -1,6 +1,6 @@
 //! From weights to a certificate with its proof.
 
-use crate::sdp::plan::{Paid, ProofPlan};
+use crate::sdp::plan::{DroppedEntries, ProofPlan};
 use crate::sdp::problem::{OperatorNorm, Problem};
 use crate::sdp::scale::check_as_planned;
 use crate::sdp::steps::budget::TimeBudget;
@@ -64,7 +64,7 @@ impl UpperProof<'_> {
     /// the place of one that proves clearly less.
     pub(crate) fn of_weights(&self, found: &FeasibleWeights) -> Option<CertifiedUpper> {
         let (problem, plan) = (self.problem, self.plan);
-        if plan.paid == Paid::All {
+        if plan.paid == DroppedEntries::All {
             return None;
         }
         let payments = plan.payments(problem);
@@ -103,7 +103,7 @@ impl UpperProof<'_> {
     /// What holds whatever the solver did, and needs no factorisation: the absolute row sums dominate M; of a factor, the
     /// lengths of its rows.
     pub(crate) fn without_factorisation(&self) -> Result<CertifiedUpper, CheckError> {
-        let nothing = ProofPlan { paid: Paid::All, ..ProofPlan::default() };
+        let nothing = ProofPlan { paid: DroppedEntries::All, ..ProofPlan::default() };
         self.attempt(self.problem.row_sums(), Some(0.0), &nothing)
     }
 
@@ -171,7 +171,7 @@ fn is_stopped(error: &CheckError) -> bool {
 pub(crate) struct CertifiedUpper {
     pub(crate) certificate: Certificate,
     pub(crate) upper: Upper,
-    pub(crate) paid: Paid,
+    pub(crate) paid: DroppedEntries,
 }
 
 /// What a certificate proves about a problem, in units of its norm (the square for ∞→2), whatever its entries are within
