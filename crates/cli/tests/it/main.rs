@@ -20,6 +20,8 @@ mod project;
 mod records;
 /// Tables and figures against the records they are made from.
 mod rendering;
+/// `report`: pages of runs.
+mod report;
 /// `reproduce`: runs, records, and what becomes of broken ones.
 mod reproduce;
 /// `reproduce` with experiments on networks.
