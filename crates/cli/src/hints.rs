@@ -1,6 +1,7 @@
 //! What to do about an error, by options of the command line: libraries, whose texts these are, know none.
 
 use gambeson::analyze::AnalyzeError;
+use gambeson::report::ReportError;
 use gambeson::{AttackError, BundleError, BundleProblem};
 use gambeson_checker::MatrixProblem;
 use gambeson_data::error::{DataError, DownloadProblem, NpmProblem};
@@ -36,7 +37,8 @@ fn in_options(call: &gambeson::Error, text: &str) -> String {
         return text.replacen(&call.to_string(), &phrase, 1);
     }
     match call.field() {
-        None | Some("labels") => text.to_owned(), // the option is for one label
+        // The option is for one label, and there is none for the size of a page.
+        None | Some("labels" | "most_bytes") => text.to_owned(),
         Some("target") => with_option(text, "rank"),
         Some(field) => with_option(text, field),
     }
@@ -132,6 +134,7 @@ fn of_call(error: &gambeson::Error) -> Option<&'static str> {
         gambeson::Error::Analyze(reason) => of_analyze(reason),
         gambeson::Error::Convert(reason) => of_network(reason),
         gambeson::Error::Bundle(error) => of_bundle(error),
+        gambeson::Error::Report(error) => of_report(error),
         gambeson::Error::Attack(error) => match &**error {
             AttackError::Model(reason) => of_model(reason),
             _ => None,
@@ -147,6 +150,15 @@ fn of_bundle(error: &BundleError) -> Option<&'static str> {
             let problem = reason.get_ref().and_then(|reason| reason.downcast_ref());
             matches!(problem, Some(BundleProblem::TooLargeForZip { .. })).then_some("--out DIR writes one")
         }
+        _ => None,
+    }
+}
+
+fn of_report(error: &ReportError) -> Option<&'static str> {
+    match error {
+        ReportError::Labels { .. } => Some("give --label once per run, in order"),
+        ReportError::Find(reason) => of_log(reason),
+        ReportError::Analysis(reason) => of_analysis(reason),
         _ => None,
     }
 }

@@ -35,8 +35,8 @@
 //!
 //! In the order to read: [`context`] and [`event`] (threads, memory, interruption, progress), [`error`], [`matrix`],
 //! [`bound`](mod@bound) and [`check`](mod@check) with [`evidence`], [`data`], [`fit`](mod@fit) and [`project`], [`model`] with [`toy`],
-//! [`smoothing`] and [`replay`], [`bundle`](mod@bundle), [`analyze`](mod@analyze), [`train`](mod@train),
-//! [`attack`](mod@attack), [`export`](mod@export).
+//! [`smoothing`] and [`replay`], [`bundle`](mod@bundle), [`analyze`](mod@analyze), [`report`](mod@report),
+//! [`train`](mod@train), [`attack`](mod@attack), [`export`](mod@export).
 
 pub mod analyze;
 pub mod attack;
@@ -57,6 +57,7 @@ pub mod model;
 pub mod progress;
 pub mod project;
 pub mod replay;
+pub mod report;
 pub mod smoothing;
 pub mod toy;
 pub mod train;
@@ -89,6 +90,7 @@ pub use project::{
 pub use replay::{
     CheckRecordsParams, RecordFile, RecordSample, RecordsCheck, check_records, check_records_by, open_records,
 };
+pub use report::{Report, ReportParams, report};
 pub use smoothing::{
     CertificationPlan, CertifiedRun, CertifyParams, ClassifyParams, CleanAnswers, DrawParams, PredictParams,
     PredictedRun, Seed, certify, certify_by, classify, plan_certification, predict, predict_by,

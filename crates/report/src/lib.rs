@@ -5,8 +5,8 @@
 //! * [`decimal`] rounds numbers up or down in print, towards safety;
 //! * [`table`] lays a table out as Markdown, as LaTeX and for the terminal; [`spread`] makes cells of repeated measurements;
 //! * [`figure`] draws panels of curves and galleries of pictures, as SVG and PNG from the same shapes;
-//! * [`text`] wraps paragraphs and escapes texts that come from files; [`json`] writes an object on a line;
-//! * [`page`] puts a page of HTML together, texts escaped;
+//! * [`page`](mod@page) makes pages of HTML in one file each;
+//! * [`text`] wraps paragraphs and escapes texts that come from files; [`markup`] does so for HTML, [`json`] writes an object on a line;
 //! * [`mark`] is what tells files of this program from those of others.
 
 pub mod base64;
@@ -14,6 +14,7 @@ pub mod decimal;
 pub mod figure;
 pub mod json;
 pub mod mark;
+pub mod markup;
 pub mod page;
 pub mod spread;
 pub mod table;

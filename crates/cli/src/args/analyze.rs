@@ -1,7 +1,7 @@
 //! The command line of `gambeson analyze`.
 
 use super::certify::RadiusNormName;
-use super::figure::FigureArguments;
+use super::output::FigureArguments;
 use super::shared::OUTPUT;
 use super::shared::choices;
 use clap::Args;

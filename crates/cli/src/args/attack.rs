@@ -1,7 +1,7 @@
 //! The command line of `gambeson attack`.
 
 use super::certify::{INPUTS, RadiusNormName};
-use super::figure::FigureArguments;
+use super::output::FigureArguments;
 use super::shared::{NormalisationArguments, OUTPUT, RangeArguments, SplitName, choices};
 use clap::Args;
 use gambeson::{AttackMethod, AttackParams, AttackRadius, BallBasis, DataParams};

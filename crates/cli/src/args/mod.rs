@@ -6,8 +6,8 @@ mod bundle;
 mod certify;
 mod data;
 mod export;
-mod figure;
 mod matrix;
+mod output;
 mod project;
 mod quickstart;
 mod replay;
@@ -23,9 +23,9 @@ pub(crate) use data::{
     AudioArguments, DataCommand, FetchArguments, ImportArguments, InfoArguments, SourceName,
 };
 pub(crate) use export::ExportArguments;
-pub(crate) use figure::FigureFiles;
 use gambeson_report::text::COLUMNS;
 pub(crate) use matrix::{BoundArguments, CheckArguments};
+pub(crate) use output::{FigureFiles, REPORT, ReportArguments};
 pub(crate) use project::{
     FitArguments, FitDataArguments, InspectArguments, ProjectCommand, SparseArguments, SpectrumArguments,
     SweepArguments,
@@ -95,6 +95,9 @@ pub(crate) enum Command {
     /// Compute certified accuracy from certification logs, our own or of other programs: tables and figures.
     #[command(after_help = analyze::HELP)]
     Analyze(Box<AnalyzeArguments>),
+    /// Show runs on one page: certified accuracy, inputs, training, claims, and how to check them.
+    #[command(after_help = output::REPORT_HELP)]
+    Report(Box<ReportArguments>),
     /// Convert a network: from a state dict, ONNX or gambeson's own format to ONNX or gambeson's own.
     #[command(after_help = export::HELP)]
     Export(ExportArguments),

@@ -1,7 +1,7 @@
 //! The command line of `gambeson project`.
 
 use super::data::AudioArguments;
-use super::figure::FigureArguments;
+use super::output::FigureArguments;
 use super::shared::{DATA, OUTPUT, SplitName, choices, seconds};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args, Subcommand};

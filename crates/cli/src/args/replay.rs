@@ -38,6 +38,13 @@ pub(crate) struct ReplayArguments {
     /// Draw all records again.
     #[arg(long)]
     pub(crate) all: bool,
+    /// Draw the record of this input again, and no other.
+    #[arg(
+        long = "input",
+        value_name = "I",
+        conflicts_with_all = ["all", "sample", "sample_seed"]
+    )]
+    pub(crate) only_input: Option<u64>,
     /// Chooses the order of the sample [default: at random, and printed].
     #[arg(long, value_name = "S", conflicts_with = "all")]
     pub(crate) sample_seed: Option<u64>,
@@ -62,6 +69,7 @@ impl ReplayArguments {
             (self.noise_levels.is_some(), "--noise-levels"),
             (self.sample.is_some(), "--sample"),
             (self.all, "--all"),
+            (self.only_input.is_some(), "--input"),
             (self.sample_seed.is_some(), "--sample-seed"),
             (self.plan.is_some(), "--plan"),
             (self.nonce.is_some(), "--nonce"),

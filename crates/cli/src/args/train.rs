@@ -38,7 +38,7 @@ Other objectives: standard; gaussian (draws); madry (norm, epsilon, steps); smoo
 projection); consistency (draws, lambda, eta). --set changes single keys: --set optimiser.epochs=20.
 
 The folder of --out gets the spec, the projection with its certificate, checkpoints, metrics (one JSON object per epoch) \
-and, in the end, network.safetensors and a figure. The same command goes on after Ctrl-C, a kill or --time-limit, and \
+and, in the end, network.safetensors, a figure and report.html. The same command goes on after Ctrl-C, a kill or --time-limit, and \
 ends with the same network, on any number of threads.
 
 Exit codes: 0 done, 1 stopped before the end, 2 error.";

@@ -13,6 +13,7 @@ mod man;
 mod matrix;
 mod project;
 mod quickstart;
+mod report;
 mod reproduce;
 mod train;
 
@@ -53,6 +54,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Ended> {
         Command::Predict(arguments) => certify::predict::run(&arguments, &mut stdout, context),
         Command::Attack(arguments) => attack::run(&arguments, &mut stdout, context),
         Command::Analyze(arguments) => analyze::run(&arguments, &mut stdout, context),
+        Command::Report(arguments) => report::run(&arguments, &mut stdout, context),
         Command::Export(arguments) => export::run(&arguments, &mut stdout, context),
         Command::Reproduce(arguments) => reproduce::run(&arguments, &mut stdout, context),
         Command::Completions { shell } => {

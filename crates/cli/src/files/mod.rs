@@ -10,11 +10,12 @@ mod kind;
 
 use crate::args::{
     AnalyzeArguments, BundleArguments, CONTENDERS, Command, DataCommand, FigureFiles, FitArguments,
-    ProjectCommand, ReproduceArguments, SmoothArguments, TrainArguments, TrainRequest,
+    ProjectCommand, REPORT, ReproduceArguments, SmoothArguments, TrainArguments, TrainRequest,
 };
 use crate::output::writable;
 use anyhow::{Context, bail};
 use gambeson::bundle::{is_archive_name, possible_files};
+use gambeson::report::report_files;
 use gambeson::toy::ToyText;
 use gambeson_data::dataset::Split;
 use gambeson_data::{source, store};
@@ -75,6 +76,14 @@ impl Files {
             Command::Bundle(bundle) => files.of_bundle(bundle),
             Command::Predict(predict) => files.of_smoothing(&predict.smooth),
             Command::Analyze(analyze) => files.of_analysis(analyze),
+            Command::Report(report) => {
+                let read = report_files(&report.runs);
+                read.iter().for_each(|path| files.read("a file of a run", Some(path)));
+                report.model.iter().for_each(|path| files.read("--model", Some(path)));
+                report.projection.iter().for_each(|path| files.read_projection(Some(path), None));
+                report.data.iter().for_each(|data| files.read_data(data));
+                files.write("--out", Some(&report.out), Kind::PAGE);
+            }
             Command::Export(export) => {
                 files.read_network("the network", &export.network);
                 files.write("OUT", Some(&export.out), Kind::network(&export.out));
@@ -187,6 +196,7 @@ impl Files {
         let file = spec.projection.as_ref().and_then(|projection| projection.file.as_deref());
         self.read_projection(file.map(|file| found_beside(file, train.spec.parent())).as_ref(), None);
         self.write_run(out);
+        self.write_in_folder("a file of the run", out.join(REPORT), Kind::PAGE);
     }
 
     fn of_quickstart(&mut self, out: &Path) {
@@ -196,8 +206,7 @@ impl Files {
             self.write_in_folder("a file of the run", folder.join("certified.jsonl"), Kind::Compared);
             self.write_run(&folder);
         }
-        let written =
-            [("certified.svg", Kind::SVG), ("certified.png", Kind::PNG), ("report.html", Kind::PAGE)];
+        let written = [("certified.svg", Kind::SVG), ("certified.png", Kind::PNG), (REPORT, Kind::PAGE)];
         for (name, kind) in written {
             self.write_in_folder("a file of the run", out.join(name), kind);
         }

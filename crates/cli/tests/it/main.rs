@@ -20,6 +20,8 @@ mod project;
 mod records;
 /// Tables and figures against the records they are made from.
 mod rendering;
+/// `report`: pages of runs.
+mod report;
 /// `reproduce`.
 mod reproduce;
 /// Nothing false on the screen, nothing of the user's lost.

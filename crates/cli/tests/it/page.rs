@@ -5,7 +5,7 @@ use gambeson_testing::skipped;
 use std::process::{Command, Stdio};
 
 /// All verbs, with those below them.
-const VERBS: [&str; 21] = [
+const VERBS: [&str; 23] = [
     "",
     "quickstart",
     "bound",
@@ -22,8 +22,10 @@ const VERBS: [&str; 21] = [
     "train",
     "certify",
     "predict",
+    "bundle",
     "attack",
     "analyze",
+    "report",
     "export",
     "reproduce",
     "man",

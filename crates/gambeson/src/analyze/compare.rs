@@ -41,7 +41,7 @@ fn between(one: &AnalysedLog, other: &AnalysedLog, what: DifferentInputs) -> Dif
 }
 
 /// What makes accuracies of two of the logs incomparable: other data, other images.
-pub(super) fn difference(logs: &[AnalysedLog]) -> Option<Difference> {
+pub(crate) fn difference(logs: &[AnalysedLog]) -> Option<Difference> {
     let images = |(one, other)| Some(between(one, other, other_images(one, other)?));
     other_data(logs).or_else(|| pairs(logs).find_map(images))
 }

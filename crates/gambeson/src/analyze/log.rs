@@ -51,7 +51,7 @@ pub(super) struct HighProbability {
 }
 
 impl AnalysedLog {
-    pub(super) fn new(
+    pub(crate) fn new(
         source: LoggedRun,
         label: String,
         scores: Scores,

@@ -20,10 +20,14 @@ mod tables;
 
 pub use crate::error::analyze::{AnalyzeError, Difference, DifferentInputs};
 pub use analysis::Analysis;
+pub(crate) use compare::difference;
 pub use dimension::DimensionSource;
 pub use log::AnalysedLog;
+pub(crate) use names::distinct_ends;
 pub use params::{AnalyzeParams, ProjectionFiles};
+pub(crate) use radius::default_radii;
 pub use radius::{Radius, RadiusError};
+pub(crate) use records::SHARES;
 pub use records::{
     AccuracyBoundRecord, AnalysisRecord, ClassRecord, EnvelopeRecord, KappaSource, LimitsRecord, LogRecord,
     PairedRecord,

@@ -3,6 +3,7 @@
 use crate::error::analyze::AnalyzeError;
 use gambeson_report::text::shown;
 use gambeson_smooth::analysis::LoggedRun;
+use std::path::PathBuf;
 
 /// The labels given, or else what tells the paths apart.
 pub(super) fn labels_of(sources: &[LoggedRun], given: &[String]) -> Result<Vec<String>, AnalyzeError> {
@@ -17,18 +18,29 @@ pub(super) fn labels_of(sources: &[LoggedRun], given: &[String]) -> Result<Vec<S
 
 /// The shortest ends of the paths that tell the logs apart, without extensions.
 fn labels(sources: &[LoggedRun]) -> Vec<String> {
-    let parts: Vec<Vec<String>> = sources
-        .iter()
-        .map(|source| {
-            let path = source.paths.first().map(|path| path.with_extension("")).unwrap_or_default();
-            // The .25 of sigma_0.25 is not an extension.
-            let whole = source.paths.first().cloned().unwrap_or_default();
-            let ending = whole.extension().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
-            let numeric = ending.chars().all(|letter| letter.is_ascii_digit());
-            let path = if numeric { whole } else { path };
-            path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
-        })
-        .collect();
+    let path = |source: &LoggedRun| {
+        let path = source.paths.first().map(|path| path.with_extension("")).unwrap_or_default();
+        // The .25 of sigma_0.25 is not an extension.
+        let whole = source.paths.first().cloned().unwrap_or_default();
+        let ending = whole.extension().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
+        let numeric = ending.chars().all(|letter| letter.is_ascii_digit());
+        if numeric { whole } else { path }
+    };
+    let ends = distinct_ends(&sources.iter().map(path).collect::<Vec<_>>());
+    let label = |(source, end): (&LoggedRun, String)| {
+        let more = source.paths.len().saturating_sub(1);
+        let shards = if more > 0 { format!(" (+ {more})") } else { String::new() };
+        shown(&(end + &shards))
+    };
+    sources.iter().zip(ends).map(label).collect()
+}
+
+/// The shortest end of each path that no other has.
+pub(crate) fn distinct_ends(paths: &[PathBuf]) -> Vec<String> {
+    let words = |path: &PathBuf| -> Vec<String> {
+        path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
+    };
+    let parts: Vec<Vec<String>> = paths.iter().map(words).collect();
     let longest = parts.iter().map(Vec::len).max().unwrap_or(0);
     let end = |parts: &[String], length: usize| parts[parts.len().saturating_sub(length)..].join("/");
     let label = |at: usize| {
@@ -37,11 +49,9 @@ fn labels(sources: &[LoggedRun]) -> Vec<String> {
             parts.iter().enumerate().all(|(other, parts)| other == at || end(parts, length) != own)
         };
         let length = (1..=longest).find(|&length| others(length)).unwrap_or(longest);
-        let more = sources[at].paths.len().saturating_sub(1);
-        let shards = if more > 0 { format!(" (+ {more})") } else { String::new() };
-        shown(&(end(&parts[at], length) + &shards))
+        end(&parts[at], length)
     };
-    (0..sources.len()).map(label).collect()
+    (0..parts.len()).map(label).collect()
 }
 
 /// The noise level of a log: as it says, or what follows `sigma` or `noise` in its path, the last of several.

@@ -77,7 +77,7 @@ impl FromStr for Radius {
 }
 
 /// From 0 to the largest, in round steps: of 1/4 in l2, unless that makes too many.
-pub(super) fn default_radii(norm: RadiusNorm, largest: f64) -> Vec<Radius> {
+pub(crate) fn default_radii(norm: RadiusNorm, largest: f64) -> Vec<Radius> {
     let largest = largest.min(f64::MAX);
     let step = match norm {
         RadiusNorm::L2 => {

@@ -11,7 +11,7 @@ use gambeson_smooth::record::LimitChoice;
 use serde::{Deserialize, Serialize};
 
 /// Shares of inputs at which the distribution of p_A is given.
-pub(super) const SHARES: [f64; 7] = [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0];
+pub(crate) const SHARES: [f64; 7] = [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0];
 
 /// What `analyze --json` prints on a line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

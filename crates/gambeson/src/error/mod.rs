@@ -4,10 +4,13 @@
 pub(crate) mod analyze;
 pub(crate) mod attack;
 pub(crate) mod bundle;
+mod from;
+pub(crate) mod report;
 
 use crate::error::analyze::AnalyzeError;
 use crate::error::attack::AttackError;
 use crate::error::bundle::BundleError;
+use crate::error::report::ReportError;
 use crate::toy::ToyTextError;
 use gambeson_checker::CheckError;
 use gambeson_checker::StatisticsError;
@@ -17,7 +20,6 @@ use gambeson_learn::convert::ConvertError;
 use gambeson_learn::onnx::NormalisationError;
 use gambeson_learn::smoothed::SmoothedError;
 use gambeson_learn::train::check::SpecFileProblem;
-use gambeson_learn::train::load::PrepareError;
 use gambeson_learn::train::{SetupError, SpecError, SpecFileError, TrainError};
 use gambeson_lowrank::linalg::matrix::MatrixError;
 use gambeson_lowrank::matrix_file::InputError;
@@ -32,7 +34,6 @@ use gambeson_lowrank::sdp::problem::ProblemError;
 use gambeson_lowrank::vertex_file::VertexFileError;
 use gambeson_smooth::noise::GridError;
 use gambeson_smooth::record::{NotExtendable, RecordError};
-use gambeson_smooth::runs::RunError;
 use gambeson_smooth::selection::SelectionError;
 use gambeson_smooth::smoother::SmoothingParamsError;
 use std::path::PathBuf;
@@ -201,9 +202,18 @@ pub enum Error {
         /// Why.
         reason: AnyError,
     },
+    /// The record that was to be drawn again does not exist.
+    #[error("input {index} has no record")]
+    NoRecord {
+        /// Which input.
+        index: u64,
+    },
     /// Logs could not be analysed.
     #[error(transparent)]
     Analyze(Box<AnalyzeError>),
+    /// No page could be made of runs.
+    #[error(transparent)]
+    Report(Box<ReportError>),
     /// A file is not a spec of training.
     #[error(transparent)]
     Spec(Box<SpecFileError>),
@@ -232,98 +242,6 @@ pub enum Error {
     },
 }
 
-impl From<DataError> for Error {
-    fn from(error: DataError) -> Self {
-        Self::Data(Box::new(error))
-    }
-}
-
-impl From<SmoothedError> for Error {
-    fn from(error: SmoothedError) -> Self {
-        Self::Model(Box::new(error))
-    }
-}
-
-impl From<RecordError> for Error {
-    fn from(error: RecordError) -> Self {
-        Self::Records(Box::new(error))
-    }
-}
-
-impl<E: std::error::Error + Send + Sync + 'static> From<RunError<E>> for Error {
-    fn from(error: RunError<E>) -> Self {
-        match error {
-            RunError::Record(error) => error.into(),
-            other => Self::Run(Box::new(other)),
-        }
-    }
-}
-
-impl From<OpenError> for Error {
-    fn from(error: OpenError) -> Self {
-        Self::Projection(Box::new(error))
-    }
-}
-
-impl From<AnalyzeError> for Error {
-    fn from(error: AnalyzeError) -> Self {
-        Self::Analyze(Box::new(error))
-    }
-}
-
-impl From<DataEnergiesError> for Error {
-    fn from(error: DataEnergiesError) -> Self {
-        match error {
-            DataEnergiesError::Stopped => Self::Data(Box::new(DataError::Stopped)),
-            other => Self::Energies(Box::new(other)),
-        }
-    }
-}
-
-impl From<SpecFileError> for Error {
-    fn from(error: SpecFileError) -> Self {
-        Self::Spec(Box::new(error))
-    }
-}
-
-impl From<PrepareError> for Error {
-    fn from(error: PrepareError) -> Self {
-        match error {
-            PrepareError::Data(error) => error.into(),
-            PrepareError::TrainSetup(error) => match *error {
-                SetupError::Stopped | SetupError::Energies(DataEnergiesError::Stopped) => {
-                    DataError::Stopped.into()
-                }
-                other => Self::TrainSetup(Box::new(other)),
-            },
-        }
-    }
-}
-
-impl From<TrainError> for Error {
-    fn from(error: TrainError) -> Self {
-        Self::Train(Box::new(error))
-    }
-}
-
-impl From<AttackError> for Error {
-    fn from(error: AttackError) -> Self {
-        Self::Attack(Box::new(error))
-    }
-}
-
-impl From<BundleError> for Error {
-    fn from(error: BundleError) -> Self {
-        Self::Bundle(Box::new(error))
-    }
-}
-
-impl From<ConvertError> for Error {
-    fn from(error: ConvertError) -> Self {
-        Self::Convert(Box::new(error))
-    }
-}
-
 impl Error {
     pub(crate) fn field_of(field: &'static str, reason: StatisticsError) -> Self {
         Self::Field { field, reason }
@@ -335,6 +253,7 @@ impl Error {
             Self::Data(error) => matches!(**error, DataError::Stopped),
             Self::Analyze(error) => matches!(**error, AnalyzeError::Stopped),
             Self::Bundle(error) => matches!(**error, BundleError::Stopped),
+            Self::Report(error) => matches!(**error, ReportError::Stopped),
             _ => false,
         }
     }
@@ -371,6 +290,7 @@ impl Error {
                 Some("extend")
             }
             Self::Analyze(error) => error.field(),
+            Self::Report(error) => error.field(),
             Self::Spec(error) => match &error.problem {
                 SpecFileProblem::Spec(error) => key(error),
                 _ => None,

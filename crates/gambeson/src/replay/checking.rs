@@ -86,8 +86,9 @@ impl<'a> Checking<'a> {
         }
         // Inputs that the data lack cannot be drawn.
         self.records.retain(|it| it.record.index < self.data.len() as u64);
-        let (order, seed) = self.sample.order(self.records.len());
-        self.checked.sample_seed = Some(seed);
+        let inputs: Vec<u64> = self.records.iter().map(|it| it.record.index).collect();
+        let (order, seed) = self.sample.order(&inputs);
+        self.checked.sample_seed = seed;
         let chosen: Vec<Numbered<'a>> = order.into_iter().map(|at| self.records[at]).collect();
         match self.fresh {
             None => self.draw_again(&chosen, &mut counter)?,
@@ -125,7 +126,7 @@ impl<'a> Checking<'a> {
             RecordSample::Timed { time, at_least, .. } => {
                 self.checked.checked as u64 >= at_least && begun.elapsed() >= time
             }
-            RecordSample::All | RecordSample::Random { .. } => false,
+            RecordSample::All | RecordSample::Random { .. } | RecordSample::Input { .. } => false,
         }
     }
 

@@ -8,6 +8,7 @@
 //! numbers: that draws are random is assumed.
 
 mod checking;
+mod claim_words;
 mod outcome;
 mod params;
 mod plan;
@@ -16,6 +17,7 @@ mod sample;
 use crate::context::Context;
 use crate::error::Error;
 use checking::Checking;
+pub use claim_words::ClaimWords;
 use gambeson_data::dataset::Dataset;
 use gambeson_learn::inputs::data_name;
 use gambeson_learn::smoothed::SmoothedModel;
@@ -167,6 +169,11 @@ fn begun(
     params: &CheckRecordsParams,
     inputs: usize,
 ) -> Result<RecordsCheck, Error> {
+    if let RecordSample::Input { index } = params.sample
+        && recorded.entries().all(|record| record.index != index)
+    {
+        return Err(Error::NoRecord { index });
+    }
     let plan = recorded.head().plan_digest().map_err(|reason| Error::Encoding { reason })?;
     let mut checked = RecordsCheck {
         records: recorded.len(),

@@ -102,7 +102,7 @@ pub struct RecordsCheck {
     pub examined: bool,
     /// Records drawn again, or certified afresh.
     pub checked: usize,
-    /// Chances that a sample misses forged records; empty where all were drawn again.
+    /// Chances that a sample misses forged records; empty where all were drawn again, or one that was chosen.
     pub missed: Vec<MissedForgery>,
     /// Draws made for that.
     pub draws: u64,
@@ -116,7 +116,7 @@ pub struct RecordsCheck {
     pub nonce: Option<u64>,
     /// What fresh draws say; null where the run's own were made again.
     pub fresh: Option<FreshComparison>,
-    /// What chose the order in which records were drawn again; null where none or all were.
+    /// What chose the order in which records were drawn again; null where none or all were, or one that was chosen.
     pub sample_seed: Option<u64>,
     /// What is wrong.
     pub findings: Vec<RecordFinding>,
@@ -179,7 +179,8 @@ impl RecordsCheck {
         if self.verdict == RecordsVerdict::Rejected || !self.examined {
             return Ok(());
         }
-        if (1..self.records).contains(&self.checked) {
+        // An input that the verifier chose is no sample.
+        if self.sample_seed.is_some() && (1..self.records).contains(&self.checked) {
             self.missed = missed(self.records as u64, self.checked as u64);
         }
         let (head, plan) = (recorded.head(), self.plan.clone());

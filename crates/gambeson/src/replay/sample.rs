@@ -29,6 +29,11 @@ pub enum RecordSample {
         /// What chooses them; the system's randomness if `None`, so that nobody knows which lines will be looked at.
         seed: Option<u64>,
     },
+    /// That of one input.
+    Input {
+        /// Its number.
+        index: u64,
+    },
 }
 
 impl Default for RecordSample {
@@ -39,9 +44,14 @@ impl Default for RecordSample {
 }
 
 impl RecordSample {
-    /// The places of so many records in the order in which they are drawn again, and the seed of that order.
-    pub(super) fn order(self, records: usize) -> (Vec<usize>, u64) {
+    /// The places of records, given by their inputs, in the order in which they are drawn again, and the seed of that order;
+    /// none where the verifier chose the input.
+    pub(super) fn order(self, inputs: &[u64]) -> (Vec<usize>, Option<u64>) {
+        let records = inputs.len();
         let (count, seed) = match self {
+            Self::Input { index } => {
+                return (inputs.iter().position(|&own| own == index).into_iter().collect(), None);
+            }
             // In a random order too, so that those done before a stop are a sample.
             Self::All => (records, None),
             Self::Timed { seed, .. } => (records, seed),
@@ -57,7 +67,7 @@ impl RecordSample {
             order.swap(at, at + other);
         }
         order.truncate(count);
-        (order, seed)
+        (order, Some(seed))
     }
 }
 
@@ -122,22 +132,26 @@ mod tests {
     #[test]
     fn an_order_has_every_record_once() {
         let timed = RecordSample::Timed { time: Duration::ZERO, at_least: 1, seed: Some(7) };
-        let (mut order, seed) = timed.order(100);
-        assert_eq!(seed, 7);
-        assert_eq!(order, timed.order(100).0, "a function of the seed");
+        let hundred: Vec<u64> = (0..100).collect();
+        let (mut order, seed) = timed.order(&hundred);
+        assert_eq!(seed, Some(7));
+        assert_eq!(order, timed.order(&hundred).0, "a function of the seed");
         assert_ne!(order, (0..100).collect::<Vec<_>>());
         let few = RecordSample::Random { count: 10, seed: Some(7) };
-        assert_eq!(few.order(100).0, order[..10]);
+        assert_eq!(few.order(&hundred).0, order[..10]);
         order.sort_unstable();
         assert_eq!(order, (0..100).collect::<Vec<_>>());
-        assert_eq!(RecordSample::All.order(3).0.len(), 3);
+        let mut all = RecordSample::All.order(&[5, 10, 15]).0;
+        all.sort_unstable();
+        assert_eq!(all, [0, 1, 2]);
+        assert_eq!(RecordSample::Input { index: 10 }.order(&[5, 10, 15]), (vec![1], None));
     }
 
     #[test]
     fn every_record_comes_first_equally_often() {
         let mut first = [0_u32; 5];
         for seed in 0..5000 {
-            first[RecordSample::Random { count: 1, seed: Some(seed) }.order(5).0[0]] += 1;
+            first[RecordSample::Random { count: 1, seed: Some(seed) }.order(&[0; 5]).0[0]] += 1;
         }
         // Six standard deviations.
         assert!(first.iter().all(|&count| count.abs_diff(1000) < 170), "{first:?}");

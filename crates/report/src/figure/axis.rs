@@ -39,19 +39,24 @@ impl Axis {
 }
 
 /// Ends of an axis, as logarithms to base 10 where it is logarithmic.
-pub(super) struct Range {
+pub(crate) struct Range {
     low: f64,
     high: f64,
     log: bool,
 }
 
 /// A mark on an axis; small ones have no label.
-pub(super) struct Tick {
-    pub(super) value: f64,
-    pub(super) label: Option<String>,
+pub(crate) struct Tick {
+    pub(crate) value: f64,
+    pub(crate) label: Option<String>,
 }
 
 impl Range {
+    /// A linear axis with these ends.
+    pub(crate) fn between(low: f64, high: f64) -> Self {
+        Self { low, high, log: false }
+    }
+
     pub(super) fn shows(&self, value: f64) -> bool {
         value.is_finite() && !(self.log && value <= 0.0)
     }
@@ -63,7 +68,7 @@ impl Range {
         ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
 
-    pub(super) fn ticks(&self) -> Vec<Tick> {
+    pub(crate) fn ticks(&self) -> Vec<Tick> {
         if self.log { self.log_ticks() } else { self.linear_ticks() }
     }
 

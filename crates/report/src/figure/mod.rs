@@ -15,12 +15,12 @@ mod svg;
 mod tests;
 
 pub use axis::Axis;
+pub(crate) use axis::Range;
 pub use error::FigureError;
 pub use pixels::Pixels;
 pub use style::Style;
 
 use crate::spread::Spread;
-use axis::Range;
 use legend::{Entry, LEGEND_LINE, LEGEND_SAMPLE, LEGEND_TEXT, legend};
 use style::{BLACK, Colour, GRID, Marker, WHITE};
 
@@ -91,20 +91,21 @@ impl Point {
 /// x to the right, y down.
 type Position = (f64, f64);
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Stroke {
     colour: Colour,
     width: f64,
     dashed: bool,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Anchor {
     Start,
     Middle,
     End,
 }
 
+#[derive(Clone, Debug)]
 enum Primitive {
     Line {
         places: Vec<Position>,
@@ -139,6 +140,7 @@ enum Primitive {
 }
 
 /// Shapes, the first below.
+#[derive(Clone, Debug)]
 pub struct Drawing {
     width: f64,
     height: f64,

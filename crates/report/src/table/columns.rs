@@ -20,6 +20,8 @@ pub(super) struct Column {
     pub(super) heading: String,
     /// Words are aligned left, numbers right.
     pub(super) words: bool,
+    /// Numbers that others published, set apart where a page can show it.
+    pub(super) quoted: bool,
 }
 
 impl Table {
@@ -30,7 +32,12 @@ impl Table {
 
     /// Adds a column, top to bottom. All columns are made from one list of rows, so that they have the same length.
     pub fn column<K: Copy>(&mut self, group: &str, heading: &str, rows: &[K], cell: impl FnMut(K) -> String) {
-        self.columns.push(Column { group: group.to_owned(), heading: heading.to_owned(), words: false });
+        self.columns.push(Column {
+            group: group.to_owned(),
+            heading: heading.to_owned(),
+            words: false,
+            quoted: false,
+        });
         self.rows.resize_with(rows.len(), Vec::new);
         let cells = rows.iter().copied().map(cell);
         self.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
@@ -40,6 +47,12 @@ impl Table {
     pub fn words<K: Copy>(&mut self, heading: &str, rows: &[K], cell: impl FnMut(K) -> String) {
         self.column("", heading, rows, cell);
         self.columns.iter_mut().rev().take(1).for_each(|column| column.words = true);
+    }
+
+    /// Adds a column of numbers that others published.
+    pub fn quoted<K: Copy>(&mut self, group: &str, heading: &str, rows: &[K], cell: impl FnMut(K) -> String) {
+        self.column(group, heading, rows, cell);
+        self.columns.iter_mut().rev().take(1).for_each(|column| column.quoted = true);
     }
 
     /// As Markdown.

@@ -1,6 +1,7 @@
-//! Tables, as Markdown, as LaTeX and for the terminal.
+//! Tables, as Markdown, as LaTeX, as HTML and for the terminal.
 
 mod columns;
+mod html;
 mod latex;
 mod terminal;
 

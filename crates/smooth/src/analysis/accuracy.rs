@@ -27,6 +27,11 @@ impl CertifiedRadii {
         self.inputs
     }
 
+    /// The radii of the inputs that count, rising.
+    pub fn rising(&self) -> &[f64] {
+        &self.rising
+    }
+
     /// How many inputs have a radius of at least this.
     pub fn certified(&self, radius: f64) -> usize {
         self.rising.len() - self.rising.partition_point(|&own| own < radius)

@@ -229,6 +229,22 @@ impl Scores {
         }
     }
 
+    /// The radii that count, input by input; none for a curve, and for predictions.
+    pub fn certified_radii(&self) -> Option<&CertifiedRadii> {
+        match &self.counted {
+            Counted::Inputs { radii, .. } => Some(radii),
+            Counted::Predictions { .. } | Counted::Curve(_) => None,
+        }
+    }
+
+    /// Radii and certified accuracy as a curve lists them; none for other logs.
+    pub fn listed_curve(&self) -> Option<&[(f64, f64)]> {
+        match &self.counted {
+            Counted::Curve(points) => Some(points),
+            Counted::Inputs { .. } | Counted::Predictions { .. } => None,
+        }
+    }
+
     /// Lower limits on p_A of all inputs, rising; empty where the log has none.
     pub fn limits(&self) -> &[f64] {
         &self.limits

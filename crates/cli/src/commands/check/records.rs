@@ -81,6 +81,9 @@ pub(super) fn check_params(arguments: &CheckArguments) -> CheckRecordsParams {
 /// The records to be drawn again: by default as many as the library takes.
 fn sample(replay: &ReplayArguments) -> RecordSample {
     let chosen = replay.sample_seed;
+    if let Some(index) = replay.only_input {
+        return RecordSample::Input { index };
+    }
     match (replay.all, replay.sample, RecordSample::default()) {
         (true, ..) => RecordSample::All,
         (false, Some(count), _) => RecordSample::Random { count, seed: chosen },

@@ -1,10 +1,10 @@
 //! What a check of records comes to, as text for people.
 
-use crate::report::decimal::{down, share_down, up};
+use crate::report::decimal::up;
 use crate::screen::{good, rejected, shown, wrapped};
 use gambeson::RecordsCheck;
 use gambeson::replay::{
-    BrokenLine, FreshComparison, MissedForgery, NO_PROJECTION, RecordFinding, RecordsVerdict,
+    BrokenLine, ClaimWords, FreshComparison, MissedForgery, NO_PROJECTION, RecordFinding, RecordsVerdict,
 };
 use gambeson_smooth::claim::{CertifiedShare, Claim, grouped};
 use std::io::{self, Write};
@@ -133,57 +133,22 @@ fn print_claim(check: &RecordsCheck, claim: &Claim, stdout: &mut impl Write) -> 
         _ => "What the records claim:",
     };
     writeln!(stdout, "{standing}")?;
-    row(stdout, "network", &shown(&claim.network))?;
-    row(stdout, "data", &shown(&claim.data))?;
-    if let Some(projection) = &claim.projection {
-        row(stdout, "projection", &shown(projection))?;
-    }
-    row(stdout, "inputs", &claim.inputs())?;
-    let kappa = claim.kappa.map_or(String::new(), |kappa| format!(", kappa = {}", up(kappa, 7)));
-    let most = if claim.sequential { "up to " } else { "" };
-    let text = format!("sigma = {}{kappa}, n0 = {}, n = {most}{}", claim.sigma, claim.n0, grouped(claim.n));
-    row(stdout, "noise", &text)?;
-    let text = format!(
-        "alpha = {} for each certificate: at most {} * {} = {:.2} false ones are expected, and more than {} have a \
-         probability of at most {}",
-        claim.alpha, claim.records, claim.alpha, claim.expected_false, claim.most_false, claim.rho
-    );
-    row(stdout, "errors", &text)?;
-    table(claim, stdout)?;
-    row(stdout, "plan", &claim.plan)?;
-    for (at, sentence) in claim.assumed.iter().enumerate() {
-        row(stdout, if at == 0 { "assumed" } else { "" }, sentence)?;
-    }
-    Ok(())
-}
-
-/// Certified accuracy at radii.
-fn table(claim: &Claim, stdout: &mut impl Write) -> io::Result<()> {
-    let what = if claim.labelled { "certified and correct" } else { "certified (no labels)" };
-    let percent = |count: u64| share_down(count, claim.selection.count);
-    // Three digits, however small: a column has room for eight letters.
-    let radius = |share: &CertifiedShare| {
-        Some(share.radius.to_string())
-            .filter(|text| text.len() <= 8)
-            .unwrap_or_else(|| format!("{:.2e}", share.radius))
+    let words = ClaimWords(claim);
+    let rows = |stdout: &mut _, rows: Vec<(&str, String)>| {
+        rows.iter().try_for_each(|(name, text)| row(stdout, name, &shown(text)))
     };
-    for (norm, shares) in [("l2", &claim.l2), ("l_inf", &claim.linf)] {
+    rows(stdout, words.subject())?;
+    for (norm, shares) in words.norms() {
         let cells = |of: &dyn Fn(&CertifiedShare) -> String| -> String {
             shares.iter().fold(String::new(), |text, share| format!("{text}{:>9}", of(share)))
         };
         let heading = format!("{norm} radius");
-        writeln!(stdout, "{heading:<26}{}", cells(&radius))?;
-        writeln!(stdout, "  {what:<24}{}", cells(&|share| percent(share.certified)))?;
-        writeln!(stdout, "  {:<24}{}", "at least, here", cells(&|share| percent(share.certified_at_least)))?;
-        let population = |share: &CertifiedShare| format!("{} %", down(100.0 * share.population_at_least, 3));
-        writeln!(stdout, "  {:<24}{}", "at least, population *", cells(&population))?;
+        writeln!(stdout, "{heading:<26}{}", cells(&ClaimWords::radius))?;
+        for (what, share) in words.shares() {
+            writeln!(stdout, "  {what:<24}{}", cells(&|one| share(claim, one)))?;
+        }
     }
-    let text = format!(
-        "each limit is wrong with a probability of at most {}; * if the inputs are a random sample of the population, for \
-         each radius by itself",
-        claim.rho
-    );
-    row(stdout, "limits", &text)
+    rows(stdout, words.basis())
 }
 
 pub(super) fn row(stdout: &mut impl Write, name: &str, text: &str) -> io::Result<()> {

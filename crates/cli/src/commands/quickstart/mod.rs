@@ -1,10 +1,10 @@
 //! `gambeson quickstart`: the whole idea on a real classifier. Fit, prove, train, certify, attack, prove again.
 
 mod contender;
-mod page;
 mod results;
 
 use crate::args::{CONTENDERS, QuickstartArguments};
+use crate::commands::report;
 use crate::ended::Ended;
 use crate::progress::{catch_interrupts, duration, say};
 use crate::report::decimal::up;
@@ -13,7 +13,6 @@ use anyhow::{Context as _, ensure};
 use contender::Contender;
 use gambeson::{CertifyParams, Context, Trained, check_projection, open_certified, open_projection};
 use gambeson_learn::attack::BallNorm;
-use gambeson_lowrank::file::write_file;
 use gambeson_smooth::record::Record;
 use results::{Comparison, Results};
 use std::io::Write;
@@ -143,10 +142,9 @@ impl<W: Write> Tour<'_, W> {
         trained: &(Trained, Trained),
         records: &(Vec<Record>, Vec<Record>),
     ) -> anyhow::Result<()> {
-        let figure = results::draw(&records.0, &records.1, &self.arguments.out)?;
-        let html = page::write(results, &self.ours, (&trained.0, &trained.1), &figure);
-        let path = self.arguments.out.join("report.html");
-        write_file(&path, html.as_bytes()).with_context(|| path.display().to_string())?;
+        results::draw(&records.0, &records.1, &self.arguments.out)?;
+        let runs = [self.ours.folder.clone(), self.theirs.folder.clone()];
+        report::page(self.context, &runs, results.page(&self.ours, trained))?;
         if self.arguments.json {
             writeln!(self.stdout, "{}", results.json()?)?;
         } else {

@@ -2,7 +2,8 @@
 
 mod live;
 
-use crate::args::{TrainArguments, TrainRequest};
+use crate::args::{REPORT, TrainArguments, TrainRequest};
+use crate::commands::report;
 use crate::ended::Ended;
 use crate::json;
 use crate::live_data::LiveData;
@@ -10,13 +11,13 @@ use crate::progress::{catch_interrupts, duration, say};
 use crate::report::decimal::down;
 use crate::screen::{command, shown, shown_path, wrapped};
 use gambeson::train::{TrainParams, Trained, cost, prepare as make_ready, run as train};
-use gambeson::{Context, training_figure};
+use gambeson::{Context, ReportParams, training_figure};
 use gambeson_learn::train::cost::Timed;
 use gambeson_learn::train::run::{Metrics, NETWORK};
 use gambeson_learn::train::setup::{self, TrainSetup};
 pub(crate) use live::LiveTraining;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(super) fn run(
     arguments: &TrainArguments,
@@ -44,7 +45,10 @@ pub(super) fn run(
     let trained = LiveTraining::new(&setup, !arguments.json)
         .observed(context, |context| train(context, &setup, out, &params))?;
     draw(&trained.metrics, out)?;
-    json::print_or(arguments.json, &trained, stdout, |stdout| print(&setup, &trained, stdout))?;
+    let page = page(context, &trained)?;
+    json::print_or(arguments.json, &trained, stdout, |stdout| {
+        print(&setup, &trained, page.as_deref(), stdout)
+    })?;
     if !trained.finished() && !arguments.json {
         say(&format!("stopped; the same command goes on from {}", out.display()));
     }
@@ -57,6 +61,19 @@ pub(crate) fn draw(metrics: &[Metrics], folder: &Path) -> anyhow::Result<()> {
         return Ok(());
     }
     Ok(training_figure(metrics).write(&[folder.join("training.svg"), folder.join("training.png")])?)
+}
+
+/// The run as a page in its folder; none before the first epoch, or where an interrupt ended the work on it.
+fn page(context: &Context, trained: &Trained) -> anyhow::Result<Option<PathBuf>> {
+    if trained.metrics.is_empty() {
+        return Ok(None);
+    }
+    let path = trained.folder.join(REPORT);
+    let params = ReportParams { out: Some(path.clone()), ..ReportParams::default() };
+    match report::page(context, std::slice::from_ref(&trained.folder), params) {
+        Err(error) if error.downcast_ref().is_some_and(gambeson::Error::is_stopped) => Ok(None),
+        other => other.map(|_| Some(path)),
+    }
 }
 
 /// One line on what is trained.
@@ -102,12 +119,20 @@ fn dry_run(
 }
 
 /// Where the network is, and how to certify it.
-fn print(setup: &TrainSetup, trained: &Trained, stdout: &mut impl Write) -> std::io::Result<()> {
+fn print(
+    setup: &TrainSetup,
+    trained: &Trained,
+    page: Option<&Path>,
+    stdout: &mut impl Write,
+) -> std::io::Result<()> {
     if !trained.finished() {
         return Ok(());
     }
     let network = trained.folder.join(NETWORK);
     writeln!(stdout, "trained      {} in {}", shown_path(&network), duration(trained.spent.seconds))?;
+    if let Some(page) = page {
+        writeln!(stdout, "report       {}", shown_path(page))?;
+    }
     if trained.sigma > 0.0 {
         let projection = if setup.projection.is_some() {
             format!(" --projection {}", shown_path(&trained.folder.join(setup::PROJECTION)))

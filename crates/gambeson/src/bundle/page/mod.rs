@@ -16,11 +16,11 @@ use gambeson_smooth::record::{Head, Run};
 use parts::Subject;
 use std::fmt::{self, Write};
 
-const STYLE: &str = "body{max-width:48rem}h2{margin-top:2.5rem}td,th{text-align:left;padding:.25rem .6rem}\
-td:first-child,th:first-child{padding-left:0}td:first-child code,.fix td{white-space:nowrap}\
-pre{padding:.6rem .8rem;overflow-x:auto;white-space:pre-wrap}dt{font-weight:bold;margin-top:.8rem}dd{margin-left:1rem}\
-.bad{border:2px solid #b42318;padding:.6rem 1rem}.note{color:#444;font-size:.9rem}.hash{font:.8rem monospace;\
-overflow-wrap:anywhere;min-width:9rem}footer{margin-top:3rem;border-top:1px solid #ddd;color:#444;font-size:.9rem}";
+/// What this page adds to the style of every page.
+const STYLE: &str = "body{max-width:48rem}td,th{text-align:left}tbody th{min-width:0}td:first-child code,.fix td{white-space:nowrap}\
+dt{margin-top:.8rem;font-weight:600}dd{margin-left:1rem}.bad{padding:.6rem 1rem;border:2px solid var(--bad)}\
+.hash{min-width:9rem;font:.8rem var(--mono);overflow-wrap:anywhere}\
+footer{margin-top:3rem;border-top:1px solid var(--rule);color:var(--muted);font-size:.9rem}";
 
 /// The page.
 pub(super) fn page(manifest: &Manifest, head: &Head<Run>, claim: &Claim) -> String {

@@ -13,7 +13,7 @@ pub(crate) struct FigureArguments {
         long,
         value_name = "NAME",
         value_parser = OsStringValueParser::new().try_map(|name| figure(&name)),
-        help_heading = super::shared::OUTPUT
+        help_heading = super::super::shared::OUTPUT
     )]
     pub(crate) figure: Option<FigureFiles>,
 }

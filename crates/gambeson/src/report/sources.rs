@@ -1,0 +1,230 @@
+//! Runs as they are read: logs with their records, folders of training, names and colours, and what went wrong.
+
+use super::find::Found;
+use super::params::ReportParams;
+use crate::analyze::distinct_ends;
+use crate::context::Context;
+use crate::error::report::ReportError;
+use gambeson_learn::train::TrainSpec;
+use gambeson_learn::train::run::{METRICS, Metrics, NETWORK, SPEC};
+use gambeson_lowrank::MemoryLimit;
+use gambeson_lowrank::file::{broken_off, sha256};
+use gambeson_report::page::RunLabel;
+use gambeson_report::text::shown;
+use gambeson_smooth::analysis::{Dialect, LoggedRun, Settings, read_logs};
+use gambeson_smooth::record::{Record, Recorded};
+use std::path::{Path, PathBuf};
+
+/// How a line of metrics begins.
+const METRICS_START: &[u8] = b"{\"epoch\":";
+/// The name that records have in a folder of training: there the folder names the run.
+const USUAL: &str = "certified";
+
+/// Everything that was read.
+#[derive(Debug, Default)]
+pub(super) struct Sources {
+    pub(super) certified: Vec<CertifiedSource>,
+    pub(super) trained: Vec<TrainedSource>,
+    /// What was left out, and why.
+    pub(super) problems: Vec<String>,
+    /// What is worth knowing and leaves nothing out but what a kill broke off.
+    pub(super) remarks: Vec<String>,
+}
+
+/// A run of certification.
+#[derive(Debug)]
+pub(super) struct CertifiedSource {
+    pub(super) label: RunLabel,
+    /// As `analyze` reads it.
+    pub(super) logged: LoggedRun,
+    /// With its counts, if they are our own records.
+    pub(super) recorded: Option<Recorded<Record>>,
+}
+
+/// A folder of training.
+#[derive(Debug)]
+pub(super) struct TrainedSource {
+    pub(super) label: RunLabel,
+    pub(super) folder: PathBuf,
+    /// As it is written.
+    pub(super) spec_text: Option<String>,
+    pub(super) spec: Option<TrainSpec>,
+    pub(super) metrics: Vec<Metrics>,
+    /// Hash of the network, if training came to its end.
+    pub(super) network: Option<String>,
+}
+
+impl Sources {
+    pub(super) fn read(
+        context: &Context,
+        runs: &[PathBuf],
+        params: &ReportParams,
+    ) -> Result<Self, ReportError> {
+        if runs.is_empty() && params.sections.is_empty() {
+            return Err(ReportError::NoRuns);
+        }
+        let found = Found::of(runs)?;
+        let memory = context.memory_limit();
+        let mut sources = Self::default();
+        let logged = sources.read_logs(&found.logs, memory);
+        let mut certified = Vec::new();
+        for logged in logged {
+            if context.is_interrupted() {
+                return Err(ReportError::Stopped);
+            }
+            let recorded =
+                (logged.dialect == Dialect::Records).then(|| Recorded::read(&logged.paths, memory));
+            match recorded.transpose() {
+                Ok(recorded) => certified.push((logged, recorded)),
+                Err(error) => sources.problems.push(shown(&error.to_string())),
+            }
+        }
+        let mut trained = Vec::new();
+        for folder in found.trained {
+            trained.extend(sources.read_folder(folder, memory));
+        }
+        if certified.is_empty() && trained.is_empty() && params.sections.is_empty() {
+            return Err(ReportError::Nothing { problems: sources.problems });
+        }
+        sources.name(certified, trained, &params.labels)?;
+        Ok(sources)
+    }
+
+    /// Those of the logs that can be read, shards merged; the others become problems.
+    fn read_logs(&mut self, paths: &[PathBuf], memory: MemoryLimit) -> Vec<LoggedRun> {
+        let settings = Settings { memory, ..Settings::default() };
+        let runs = read_logs(paths, &settings).unwrap_or_else(|_| {
+            let mut good: Vec<PathBuf> = Vec::new();
+            for path in paths {
+                // Together with those before: a file may contradict another.
+                good.push(path.clone());
+                if let Err(error) = read_logs(&good, &settings) {
+                    self.problems.push(shown(&error.to_string()));
+                    good.pop();
+                }
+            }
+            read_logs(&good, &settings).unwrap_or_default() // read before
+        });
+        for (path, line) in runs.iter().flat_map(|run| &run.broken_off) {
+            let path = path.display();
+            self.remarks
+                .push(shown(&format!("{path}, line {line}: broken off, left out; the run can go on")));
+        }
+        let (predictions, runs): (Vec<_>, Vec<_>) =
+            runs.into_iter().partition(|run| run.dialect == Dialect::Predictions);
+        for run in predictions {
+            self.problems.push(shown(&format!("{}: predictions, which have no radii", run.name())));
+        }
+        runs
+    }
+
+    fn read_folder(&mut self, folder: PathBuf, memory: MemoryLimit) -> Option<UnnamedFolder> {
+        let text = |name: &str| memory.read_file(&folder.join(name)).ok();
+        let spec_text = text(SPEC).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let spec = match spec_text.as_deref().map(|text| TrainSpec::parse(text, &[])) {
+            Some(Err(error)) => {
+                self.problems.push(shown(&format!("{}: {error}", folder.join(SPEC).display())));
+                None
+            }
+            Some(Ok(spec)) => Some(spec),
+            None => None,
+        };
+        let metrics =
+            text(METRICS).map(|bytes| self.read_metrics(&folder.join(METRICS), &bytes)).unwrap_or_default();
+        let network = text(NETWORK).map(|bytes| sha256(&bytes));
+        (spec.is_some() || !metrics.is_empty()).then_some(UnnamedFolder {
+            folder,
+            spec_text,
+            spec,
+            metrics,
+            network,
+        })
+    }
+
+    /// The epochs of a file, up to the first line that is none.
+    fn read_metrics(&mut self, path: &Path, bytes: &[u8]) -> Vec<Metrics> {
+        let mut metrics = Vec::new();
+        for (at, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            match serde_json::from_slice(line) {
+                Ok(epoch) => metrics.push(epoch),
+                Err(error) => {
+                    let (path, line_number) = (path.display(), at + 1);
+                    if broken_off(line, METRICS_START) {
+                        self.remarks
+                            .push(shown(&format!("{path}, line {line_number}: broken off, left out")));
+                    } else {
+                        self.problems.push(shown(&format!("{path}, line {line_number}: no epoch: {error}")));
+                    }
+                    break;
+                }
+            }
+        }
+        metrics
+    }
+
+    /// Gives every run a name of its own and a colour. A folder of training and the records in it are one run.
+    fn name(
+        &mut self,
+        certified: Vec<(LoggedRun, Option<Recorded<Record>>)>,
+        trained: Vec<UnnamedFolder>,
+        given: &[String],
+    ) -> Result<(), ReportError> {
+        let mut places: Vec<PathBuf> = Vec::new();
+        let mut place = |path: PathBuf| {
+            places.iter().position(|known| *known == path).unwrap_or_else(|| {
+                places.push(path);
+                places.len() - 1
+            })
+        };
+        let certified: Vec<_> = certified.into_iter().map(|run| (place(origin(&run.0)), run)).collect();
+        let trained: Vec<_> = trained.into_iter().map(|run| (place(named(&run.folder)), run)).collect();
+        if !given.is_empty() && given.len() != places.len() {
+            return Err(ReportError::Labels { labels: given.len(), runs: places.len() });
+        }
+        let labels = if given.is_empty() { distinct_ends(&places) } else { given.to_vec() };
+        let label = |style: usize| RunLabel { label: shown(&labels[style]), style };
+        let one = |(style, (logged, recorded))| CertifiedSource { label: label(style), logged, recorded };
+        self.certified = certified.into_iter().map(one).collect();
+        let one = |(style, UnnamedFolder { folder, spec_text, spec, metrics, network })| TrainedSource {
+            label: label(style),
+            folder,
+            spec_text,
+            spec,
+            metrics,
+            network,
+        };
+        self.trained = trained.into_iter().map(one).collect();
+        Ok(())
+    }
+}
+
+/// A folder of training before all are known.
+struct UnnamedFolder {
+    folder: PathBuf,
+    spec_text: Option<String>,
+    spec: Option<TrainSpec>,
+    metrics: Vec<Metrics>,
+    network: Option<String>,
+}
+
+/// The path that names a log: without its extension, and without the name that says nothing.
+fn origin(run: &LoggedRun) -> PathBuf {
+    let path = run.paths.first().cloned().unwrap_or_default();
+    let ending = path.extension().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
+    // The .25 of sigma_0.25 is not an extension.
+    let whole = ending.chars().all(|letter| letter.is_ascii_digit());
+    if path.file_stem().is_some_and(|stem| stem == USUAL) {
+        return named(path.parent().unwrap_or(Path::new("")));
+    }
+    if whole { path } else { path.with_extension("") }
+}
+
+/// A folder by a path that ends in its name.
+fn named(folder: &Path) -> PathBuf {
+    let own = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let ends_in_name = own.file_name().is_some();
+    if ends_in_name { own.to_path_buf() } else { own.canonicalize().unwrap_or_else(|_| own.to_path_buf()) }
+}
