@@ -4,7 +4,7 @@
 //! table and figure, which are functions of the records.
 //!
 //! In the order to read: `name` and `objects` (what there is), `params`, `experiment` (what a TOML file says), `plan` (runs, looked
-//! up and made), `program` (one run), `record`, `rendered`, `family` (from a name to a plan), `reproduce`, `estimate`; one folder
+//! up and made), `program` (one run), `record`, `rendered`, `family` (from a name to a plan), `reproduce`, `page` (of what several calls came to), `estimate`; one folder
 //! per family: `sdp`, `projection`, `network`.
 //!
 //! To add a table or figure: write its experiment as `experiments/NAME.toml`, a function that renders it, and a name in
@@ -19,6 +19,7 @@ mod machine;
 mod name;
 mod network;
 mod objects;
+mod page;
 mod params;
 mod plan;
 mod program;
@@ -33,6 +34,7 @@ pub use estimate::{Estimate, NetworkEstimate, Timings, estimate};
 pub use event::ReproduceEvent;
 use gambeson_report as report;
 pub use name::{ObjectName, Scale};
+pub use page::{CertifiedNetwork, page};
 pub use params::ReproduceParams;
 pub use program::{ENDS_WITH_STDIN, Program};
-pub use reproduce::{Report, Reproduced, reproduce};
+pub use reproduce::{ObjectReport, Reproduced, reproduce};

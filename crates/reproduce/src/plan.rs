@@ -63,6 +63,10 @@ pub(crate) trait Planned: std::fmt::Display {
 pub(crate) struct NetworkWork<'a> {
     /// The folder of the network's run.
     pub(crate) run: String,
+    /// As tables and figures name it.
+    pub(crate) title: String,
+    /// The usual name of its data.
+    pub(crate) data: String,
     pub(crate) spec: &'a TrainSpec,
     /// `None` for training.
     pub(crate) certified: Option<CertifyWork>,

@@ -3,6 +3,7 @@
 use crate::error::ReproduceError;
 use crate::report::figure::Drawing;
 use crate::report::mark::{LATEX, MARKUP};
+use crate::report::page::{PictureGallery, SectionContent};
 use crate::report::table::Table;
 use gambeson_lowrank::file::write_file;
 use std::path::{Path, PathBuf};
@@ -12,9 +13,31 @@ pub(crate) struct Rendered {
     /// The first is what the object is about; others follow from it.
     pub(crate) tables: Vec<Table>,
     pub(crate) figure: Option<Drawing>,
+    /// The pictures of the figure, for a page on which they can be chosen from.
+    pub(crate) gallery: Option<PictureGallery>,
 }
 
 impl Rendered {
+    pub(crate) fn of_table(table: Table) -> Self {
+        Self { tables: vec![table], figure: None, gallery: None }
+    }
+
+    pub(crate) fn with_figure(self, figure: Drawing) -> Self {
+        Self { figure: Some(figure), ..self }
+    }
+
+    /// As parts of a page: the figure or its pictures, then the tables.
+    pub(crate) fn parts(&self) -> Vec<SectionContent> {
+        // The first table says what the figure shows.
+        let figure =
+            |drawing: &Drawing| SectionContent::Figure { drawing: drawing.clone(), caption: String::new() };
+        let shown = match &self.gallery {
+            Some(gallery) => Some(SectionContent::Pictures(gallery.clone())),
+            None => self.figure.as_ref().map(figure),
+        };
+        shown.into_iter().chain([SectionContent::Tables(self.tables.clone())]).collect()
+    }
+
     /// Writes `STEM.md` and `STEM.tex`, for figures also `STEM.svg` and `STEM.png`; returns the paths.
     pub(crate) fn write(&self, stem: &Path) -> Result<Vec<PathBuf>, ReproduceError> {
         let mut files = vec![

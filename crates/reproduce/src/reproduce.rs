@@ -3,11 +3,14 @@
 use crate::error::ReproduceError;
 use crate::event::{ReproduceEvent, Watch};
 use crate::family::{Act, with_plan};
+use crate::name::ObjectName;
+use crate::page::{CertifiedNetwork, certified_networks};
 use crate::params::ReproduceParams;
 use crate::plan::{End, Limits, Planned, RecordOf, Runs};
 use crate::program::Caller;
 use crate::record::{OWN, Setup, Store, read};
 use crate::rendered::Rendered;
+use crate::report::page::{ReportSection, SectionContent};
 use crate::report::table::Table;
 use gambeson::Context;
 use std::path::PathBuf;
@@ -18,12 +21,18 @@ pub enum Reproduced {
     /// It was interrupted; the same call goes on.
     Interrupted,
     /// All runs there was time for were tried.
-    Done(Report),
+    Done(ObjectReport),
 }
 
 /// What an experiment comes to.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct ObjectReport {
+    /// The table or figure.
+    pub name: ObjectName,
+    /// The figure and the tables as a section of a page.
+    pub section: ReportSection,
+    /// The networks shown of which all records are there.
+    pub networks: Vec<CertifiedNetwork>,
     /// The records shown, one JSON object each.
     pub records: Vec<String>,
     /// The tables made from them, what the object is about first.
@@ -99,10 +108,18 @@ impl Act for Session<'_> {
                 End::Interrupted => return Ok(Reproduced::Interrupted),
             }
         }
+        let networks = certified_networks(&runs, &params.runs);
         let rendered = render(&runs);
         let files = rendered.write(&params.stem())?;
         let lines: Result<Vec<String>, _> = runs.records().map(gambeson_report::json::line).collect();
-        Ok(Reproduced::Done(Report {
+        let section = ReportSection {
+            heading: params.name.about().to_owned(),
+            content: SectionContent::Parts(rendered.parts()),
+        };
+        Ok(Reproduced::Done(ObjectReport {
+            name: params.name,
+            section,
+            networks,
             records: lines?,
             tables: rendered.tables,
             files,

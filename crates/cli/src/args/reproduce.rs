@@ -69,6 +69,12 @@ impl ReproduceArguments {
             None => Vec::new(), // --list
         }
     }
+
+    /// The page made in the end.
+    pub(crate) fn page(&self) -> PathBuf {
+        let name = self.name.map_or("all", ObjectName::name);
+        self.results.join(format!("{name}.{}.html", self.scale.name()))
+    }
 }
 
 /// The names of tables and figures.

@@ -252,6 +252,9 @@ impl Files {
                 self.write_in_folder("a file of the results", at(ending), kind);
             }
         }
+        if !reproduce.dry_run && !reproduce.list {
+            self.write_in_folder("the page", reproduce.page(), Kind::PAGE);
+        }
     }
 
     fn read(&mut self, name: &'static str, path: Option<&PathBuf>) {

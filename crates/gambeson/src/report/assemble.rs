@@ -97,7 +97,7 @@ impl Material {
         }
         sources.certified = kept;
         sources.problems.extend(problems);
-        if sources.certified.is_empty() && sources.trained.is_empty() && params.sections.is_empty() {
+        if sources.certified.is_empty() && sources.trained.is_empty() && !params.has_sections() {
             return Err(ReportError::Nothing { problems: sources.problems });
         }
         Ok(Self { params, sources, data, kappas, made_with })
@@ -105,7 +105,7 @@ impl Material {
 
     /// The page.
     pub(super) fn page(&self, economy: Economy) -> Result<ReportPage, ReportError> {
-        let mut sections = Vec::new();
+        let mut sections = self.params.opening.clone();
         let groups = self.groups();
         let several = groups.len() > 1;
         for group in &groups {

@@ -31,6 +31,8 @@ pub struct ReportParams {
     pub inputs: usize,
     /// Bytes of the page, at most. Pictures are left out first.
     pub most_bytes: usize,
+    /// Sections before those of the runs.
+    pub opening: Vec<ReportSection>,
     /// Further sections, before the claims.
     pub sections: Vec<ReportSection>,
     /// Makes lines for a shell; without it the page has none.
@@ -51,8 +53,16 @@ impl Default for ReportParams {
             projections: Vec::new(),
             inputs: 400,
             most_bytes: 5_000_000,
+            opening: Vec::new(),
             sections: Vec::new(),
             command_line: None,
         }
+    }
+}
+
+impl ReportParams {
+    /// Whether there is something to show without runs.
+    pub(super) fn has_sections(&self) -> bool {
+        !self.opening.is_empty() || !self.sections.is_empty()
     }
 }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 /// How a line of metrics begins.
 const METRICS_START: &[u8] = b"{\"epoch\":";
-/// The name that records have in a folder of training: there the folder names the run.
+/// How the names of records in a folder of training begin: there the folder names the run.
 const USUAL: &str = "certified";
 
 /// Everything that was read.
@@ -60,7 +60,7 @@ impl Sources {
         runs: &[PathBuf],
         params: &ReportParams,
     ) -> Result<Self, ReportError> {
-        if runs.is_empty() && params.sections.is_empty() {
+        if runs.is_empty() && !params.has_sections() {
             return Err(ReportError::NoRuns);
         }
         let found = Found::of(runs)?;
@@ -83,7 +83,7 @@ impl Sources {
         for folder in found.trained {
             trained.extend(sources.read_folder(folder, memory));
         }
-        if certified.is_empty() && trained.is_empty() && params.sections.is_empty() {
+        if certified.is_empty() && trained.is_empty() && !params.has_sections() {
             return Err(ReportError::Nothing { problems: sources.problems });
         }
         sources.name(certified, trained, &params.labels)?;
@@ -216,10 +216,21 @@ fn origin(run: &LoggedRun) -> PathBuf {
     let ending = path.extension().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
     // The .25 of sigma_0.25 is not an extension.
     let whole = ending.chars().all(|letter| letter.is_ascii_digit());
-    if path.file_stem().is_some_and(|stem| stem == USUAL) {
+    if path.file_stem().is_some_and(|stem| stem == USUAL) || is_alone(&path) {
         return named(path.parent().unwrap_or(Path::new("")));
     }
     if whole { path } else { path.with_extension("") }
+}
+
+/// Whether these are the only records beside a spec, of a name such as `certified-1a2b3c.jsonl`.
+fn is_alone(path: &Path) -> bool {
+    let is_usual = |path: &Path| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        name.starts_with(USUAL) && name.ends_with(".jsonl")
+    };
+    let Some(folder) = path.parent().filter(|folder| folder.join(SPEC).exists()) else { return false };
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    is_usual(path) && files.filter(|file| is_usual(&file.path())).count() == 1
 }
 
 /// A folder by a path that ends in its name.

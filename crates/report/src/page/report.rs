@@ -77,11 +77,13 @@ pub enum SectionContent {
     Figure {
         /// The figure; it keeps its own colours.
         drawing: Drawing,
-        /// What it shows.
+        /// What it shows; empty where that is said elsewhere.
         caption: String,
     },
     /// Paragraphs.
     Text(Vec<String>),
+    /// Figures, pictures, tables and text below one heading.
+    Parts(Vec<SectionContent>),
 }
 
 /// A section of a page, as JSON.
@@ -116,6 +118,7 @@ impl SectionContent {
             Self::Pictures(_) => "pictures",
             Self::Figure { .. } => "figure",
             Self::Text(_) => "text",
+            Self::Parts(_) => "parts",
         }
     }
 
@@ -129,6 +132,7 @@ impl SectionContent {
             Self::Pictures(gallery) => gallery.html(key),
             Self::Figure { drawing, caption } => figure(drawing, caption),
             Self::Text(texts) => paragraphs(texts),
+            Self::Parts(parts) => parts.iter().map(|part| part.html(key)).collect(),
         }
     }
 
@@ -144,13 +148,16 @@ impl SectionContent {
 
 /// A figure on a white ground; one that cannot be drawn is said to be missing.
 fn figure(drawing: &Drawing, caption: &str) -> String {
-    let caption = escape(caption);
+    let written = if caption.is_empty() {
+        String::new()
+    } else {
+        format!("<figcaption>{}</figcaption>", escape(caption))
+    };
     match drawing.svg() {
-        Ok(svg) => format!(
-            "<figure class=\"drawing\">{}<figcaption>{caption}</figcaption></figure>\n",
-            String::from_utf8_lossy(&svg)
-        ),
-        Err(error) => format!("<p>{caption}: {}</p>\n", escape(&error.to_string())),
+        Ok(svg) => {
+            format!("<figure class=\"drawing\">{}{written}</figure>\n", String::from_utf8_lossy(&svg))
+        }
+        Err(error) => format!("<p>{} {}</p>\n", escape(caption), escape(&error.to_string())),
     }
 }
 

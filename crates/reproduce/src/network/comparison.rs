@@ -18,8 +18,8 @@ pub(super) fn differences(results: &NetworkResults, norm: BallNorm) -> Option<Ta
         return None;
     }
     let caption = format!(
-        "Certified accuracy of the first network less that of the second, in percentage points, at {} radii: the difference, \
-         and a 95 % interval for it from the inputs that only one of the two certifies.",
+        "Difference in certified accuracy, first network minus second, in percentage points, at {} radii, with Tango's 95 % \
+         score interval. Both networks are certified on the same inputs.",
         symbol(norm)
     );
     let mut table = Table::new(caption, pairs.iter().filter_map(|pair| order(results, pair)).collect());

@@ -7,6 +7,7 @@ use crate::rendered::Rendered;
 use crate::report::base64;
 use crate::report::figure::gallery::{Gallery, Picture};
 use crate::report::figure::{Axis, Curve, Figure, Panel, Pixels, Point, Style};
+use crate::report::page::PictureGallery;
 use crate::report::table::Table;
 use gambeson_learn::attack::BallNorm;
 use serde_json::Value;
@@ -32,7 +33,7 @@ pub(super) fn curves(results: &NetworkResults) -> Figure {
     Figure { panels: panels.collect() }
 }
 
-/// Curves of some networks. In panels with several epsilons, a colour per epsilon; dashed without a projection.
+/// Curves of some networks, dashed without a projection. A colour for each, or for each pair of one epsilon.
 fn panel(results: &NetworkResults, title: String, norm: BallNorm, entries: &[&Entry]) -> Panel {
     let x = match norm {
         BallNorm::L2 => "l2 radius",
@@ -45,9 +46,14 @@ fn panel(results: &NetworkResults, title: String, norm: BallNorm, entries: &[&En
             radii.push(radius(entry));
         }
     }
+    let given = !results.experiment.panel.is_empty();
+    let alike = |one: &Entry, other: &Entry| {
+        radius(one) == radius(other) && one.spec.projection.is_none() == other.spec.projection.is_none()
+    };
+    let in_pairs =
+        entries.iter().all(|entry| entries.iter().filter(|other| alike(entry, other)).count() == 1);
     let curve = |(at, entry): (usize, &&Entry)| {
-        let given = !results.experiment.panel.is_empty();
-        let colour = if given && radii.len() > 1 {
+        let colour = if given && in_pairs && radii.len() > 1 {
             radii.iter().position(|of| *of == radius(entry))
         } else {
             Some(at)
@@ -105,7 +111,11 @@ pub(crate) fn gallery(results: &PictureResults) -> Rendered {
     let headings =
         ["original".to_owned()].into_iter().chain(columns.iter().map(|(label, _)| (*label).to_owned()));
     let gallery = Gallery { headings: headings.collect(), rows: rows.collect(), note: None };
-    Rendered { tables: vec![table(results, &columns)], figure: Some(gallery.draw()) }
+    let slider = results.experiment.changes_coefficients();
+    let slider = slider.then(|| "k, the number of cosine coefficients changed".to_owned());
+    let drawn = Rendered::of_table(table(results, &columns)).with_figure(gallery.draw());
+    // Pictures that cannot be encoded are in the figure still.
+    Rendered { gallery: PictureGallery::of(&gallery, slider).ok(), ..drawn }
 }
 
 fn table(results: &PictureResults, columns: &[(&str, &Value)]) -> Table {

@@ -56,6 +56,11 @@ impl Experiment for PictureExperiment {
 }
 
 impl PictureExperiment {
+    /// Whether its perturbations differ in how many coefficients they change.
+    pub(crate) fn changes_coefficients(&self) -> bool {
+        !self.sparsity.is_empty()
+    }
+
     pub(crate) fn plan(&self, folders: &Folders) -> Vec<Stage<'_>> {
         let mut common: Vec<String> = Vec::new();
         for (key, value) in [

@@ -346,7 +346,8 @@ impl Planned for Stage<'_> {
             }),
             _ => return None,
         };
-        Some(NetworkWork { run: entry.digits(), spec: &entry.spec, certified })
+        let (title, data) = (entry.label.clone(), entry.data());
+        Some(NetworkWork { run: entry.digits(), title, data, spec: &entry.spec, certified })
     }
 
     fn as_asked(&self, record: &StageRecord) -> bool {

@@ -32,7 +32,7 @@ impl<'a> Row<'a> {
 pub(crate) fn networks(results: &NetworkResults) -> Rendered {
     let compared = [BallNorm::L2, BallNorm::Linf].into_iter().filter_map(|norm| differences(results, norm));
     let tables = [table(results)].into_iter().chain(compared).chain(claims(results)).collect();
-    Rendered { tables, figure: Some(curves(results).draw()) }
+    Rendered { tables, figure: Some(curves(results).draw()), gallery: None }
 }
 
 fn table(results: &NetworkResults) -> Table {

@@ -17,7 +17,7 @@ const DIGITS: usize = 4;
 /// Figure 5: error against the number of principal components, channel by channel, a panel for each data set; beside
 /// them as many coordinates.
 pub(crate) fn pca_error(results: &SpectrumResults) -> Rendered {
-    Rendered { tables: vec![pca_error_table(results)], figure: Some(pca_error_figure(results).draw()) }
+    Rendered::of_table(pca_error_table(results)).with_figure(pca_error_figure(results).draw())
 }
 
 /// Spectra by channel, with the names of the channels.

@@ -132,7 +132,7 @@ pub(crate) fn norms(results: &FitResults) -> Rendered {
     });
     table.column(group, "κ / limit", &rows, |row| row.combined(|_| None, ratio));
     table.notes.push(NORMS_NOTE.to_owned());
-    Rendered { tables: vec![table], figure: None }
+    Rendered::of_table(table)
 }
 
 /// As the experiment names them; numbers for further channels in the data.
@@ -210,7 +210,7 @@ pub(crate) fn audio(results: &FitResults) -> Rendered {
     }
     table.notes.extend(comparisons(results, &rows));
     table.notes.push(AUDIO_NOTE.to_owned());
-    Rendered { tables: vec![table], figure: None }
+    Rendered::of_table(table)
 }
 
 const AUDIO_NOTE: &str = "κ is proven: changing each DCT coordinate by at most ε moves the code by at most κ·ε. error: the \

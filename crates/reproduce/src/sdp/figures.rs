@@ -13,7 +13,7 @@ const VALUE_DIGITS: usize = 6;
 
 /// Three panels: seconds, proven values, and what is known about their errors.
 pub(crate) fn comparison(results: &Results) -> Rendered {
-    Rendered { tables: vec![table(results)], figure: Some(figure(results).draw()) }
+    Rendered::of_table(table(results)).with_figure(figure(results).draw())
 }
 
 /// The solver that stands for the exact value: the one asked for the smallest gap.

@@ -31,7 +31,7 @@ pub(crate) fn runtime(results: &Results) -> Rendered {
         }
     }
     table.notes.extend(results.peers.notes());
-    Rendered { tables: vec![table], figure: None }
+    Rendered::of_table(table)
 }
 
 /// Table 3: where time and memory go for large matrices.
@@ -65,7 +65,7 @@ pub(crate) fn large_n(results: &Results) -> Rendered {
         }
     }
     table.notes.push(MEMORY_NOTE.to_owned());
-    Rendered { tables: vec![table], figure: None }
+    Rendered::of_table(table)
 }
 
 const MEMORY_NOTE: &str = "gap: upper/sdp_lower − 1, proven, the largest of the trials. Memory: the largest peak of the \

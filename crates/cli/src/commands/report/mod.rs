@@ -39,8 +39,17 @@ pub(super) fn page(
     runs: &[std::path::PathBuf],
     params: ReportParams,
 ) -> anyhow::Result<Report> {
+    page_with(context, params, |context, params| gambeson::report(context, runs, params))
+}
+
+/// The same, by another function of the library.
+pub(super) fn page_with(
+    context: &Context,
+    params: ReportParams,
+    make: impl FnOnce(&Context, ReportParams) -> Result<Report, gambeson::Error>,
+) -> anyhow::Result<Report> {
     let params = ReportParams { command_line: Some(command_line), ..params };
-    let report = LiveData::observed(context, |context| gambeson::report(context, runs, params))?;
+    let report = LiveData::observed(context, |context| make(context, params))?;
     let record = report.record();
     record.problems.iter().for_each(|problem| say(&format!("left out: {problem}")));
     record.remarks.iter().for_each(|remark| say(remark));

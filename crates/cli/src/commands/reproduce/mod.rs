@@ -4,12 +4,13 @@ mod dry_run;
 mod live;
 
 use crate::args::ReproduceArguments;
+use crate::commands::report;
 use crate::ended::Ended;
 use crate::progress::{catch_interrupts, fail, say};
 use anyhow::{Context as _, bail};
-use gambeson::Context;
+use gambeson::{Context, ReportParams};
 use gambeson_report::table::Table;
-use gambeson_reproduce::{ObjectName, Program, Report, ReproduceParams, Reproduced, reproduce};
+use gambeson_reproduce::{ObjectName, ObjectReport, Program, ReproduceParams, Reproduced, page, reproduce};
 use live::LiveRuns;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -38,13 +39,12 @@ pub(crate) fn run(
         return dry_run::run(arguments, &names, stdout, context);
     }
     let started = Instant::now();
-    let (mut ended, mut broken) = (Ended::AsAsked, Vec::new());
+    let (mut made, mut broken) = (Vec::new(), Vec::new());
     for name in names {
         let mut params = params(arguments, name)?;
         params.time_limit = params.time_limit.map(|limit| limit.saturating_sub(started.elapsed()));
         match one(arguments, &params, stdout, context) {
-            Ok(Some(Ended::AsAsked)) => {}
-            Ok(Some(Ended::FellShort)) => ended = Ended::FellShort,
+            Ok(Some(object)) => made.push(object),
             Ok(None) => return Ok(Ended::FellShort), // interrupted
             Err(error) if arguments.all => {
                 fail(&error.context(name.name()));
@@ -53,10 +53,37 @@ pub(crate) fn run(
             Err(error) => return Err(error),
         }
     }
+    if !made.is_empty() {
+        write_page(arguments, &made, context)?;
+    }
     if !broken.is_empty() {
         bail!("not made, or not all of it: {}", broken.join(", "));
     }
-    Ok(ended)
+    let failed: usize = made.iter().map(|object| object.failed).sum();
+    if failed > 0 {
+        bail!("{failed} runs failed, with the messages above; run the same command again to retry them");
+    }
+    let complete = made.iter().all(|object| object.missing == 0 && object.fell_short == 0);
+    Ok(if complete { Ended::AsAsked } else { Ended::FellShort })
+}
+
+/// The page of all that was made.
+fn write_page(
+    arguments: &ReproduceArguments,
+    made: &[ObjectReport],
+    context: &Context,
+) -> anyhow::Result<()> {
+    let scale = arguments.scale.name();
+    let title = match made {
+        [object] => format!("{} (scale: {scale})", object.name.about()),
+        _ => {
+            format!("Adversarial robustness via robust low rank representations, reproduced (scale: {scale})")
+        }
+    };
+    let params = ReportParams { out: Some(arguments.page()), title: Some(title), ..ReportParams::default() };
+    report::page_with(context, params, |context, params| page(context, made, params))?;
+    say(&format!("wrote {}", arguments.page().display()));
+    Ok(())
 }
 
 fn params(arguments: &ReproduceArguments, name: ObjectName) -> anyhow::Result<ReproduceParams> {
@@ -80,7 +107,7 @@ fn one(
     params: &ReproduceParams,
     stdout: &mut impl Write,
     context: &Context,
-) -> anyhow::Result<Option<Ended>> {
+) -> anyhow::Result<Option<ObjectReport>> {
     let live = LiveRuns::default();
     let reproduced = reproduce(context, params, &|event| live.see(event));
     live.finish();
@@ -93,15 +120,14 @@ fn one(
         Reproduced::Done(report) => report,
     };
     print(arguments, &report, stdout)?;
-    if report.failed > 0 {
-        let failed = report.failed;
-        bail!("{failed} runs failed, with the messages above; run the same command again to retry them");
-    }
-    let complete = report.missing == 0 && report.fell_short == 0;
-    Ok(Some(if complete { Ended::AsAsked } else { Ended::FellShort }))
+    Ok(Some(report))
 }
 
-fn print(arguments: &ReproduceArguments, report: &Report, stdout: &mut impl Write) -> anyhow::Result<()> {
+fn print(
+    arguments: &ReproduceArguments,
+    report: &ObjectReport,
+    stdout: &mut impl Write,
+) -> anyhow::Result<()> {
     report.files.iter().for_each(|path| say(&format!("wrote {}", path.display())));
     if arguments.json {
         report.records.iter().try_for_each(|record| writeln!(stdout, "{record}"))?;

@@ -1,0 +1,71 @@
+//! The page of one table or figure, or of several: each with its figure and numbers, then the networks they show.
+//!
+//! A network that several figures show is on the page once. Its certification records are the copies in the folder of results,
+//! so a page can be made without the networks; with them, it has lines that check its numbers again.
+
+use crate::plan::{Planned, Runs};
+use crate::reproduce::ObjectReport;
+use gambeson::{Context, Report, ReportParams};
+use gambeson_learn::train::run::NETWORK;
+use gambeson_learn::train::setup::PROJECTION;
+use std::path::{Path, PathBuf};
+
+/// A network whose certification is on record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CertifiedNetwork {
+    /// As tables and figures name it.
+    pub title: String,
+    /// The usual name of its data.
+    pub data: String,
+    /// Where spec, metrics and records are.
+    pub kept: PathBuf,
+    /// Where it was trained.
+    pub run: PathBuf,
+}
+
+/// The certified networks of a plan, in its order.
+pub(crate) fn certified_networks<P: Planned>(runs: &Runs<P>, folder: &Path) -> Vec<CertifiedNetwork> {
+    let certified = runs.iter().filter(|(_, record)| record.is_some());
+    let network = |(planned, _): (&P, _)| {
+        let work = planned.network_work()?;
+        let kept = work.certified.as_ref()?.kept.clone();
+        kept.exists().then(|| CertifiedNetwork {
+            kept: kept.parent().unwrap_or(Path::new("")).to_path_buf(),
+            run: folder.join(&work.run),
+            title: work.title,
+            data: work.data,
+        })
+    };
+    certified.filter_map(network).collect()
+}
+
+/// Makes the page of what calls of [`reproduce`](crate::reproduce()) came to. `params` say where it goes and what it is called;
+/// runs, their names and the sections of the objects are added here.
+pub fn page(
+    context: &Context,
+    objects: &[ObjectReport],
+    params: ReportParams,
+) -> Result<Report, gambeson::Error> {
+    let mut networks: Vec<&CertifiedNetwork> = Vec::new();
+    for network in objects.iter().flat_map(|object| &object.networks) {
+        if !networks.iter().any(|known| known.kept == network.kept) {
+            networks.push(network);
+        }
+    }
+    let one_set = networks.iter().all(|network| network.data == networks[0].data);
+    let label = |network: &&CertifiedNetwork| {
+        if one_set { network.title.clone() } else { format!("{}, {}", network.data, network.title) }
+    };
+    let files = |name: &str| -> Vec<PathBuf> {
+        networks.iter().map(|network| network.run.join(name)).filter(|path| path.exists()).collect()
+    };
+    let params = ReportParams {
+        labels: networks.iter().map(label).collect(),
+        networks: files(NETWORK),
+        projections: files(PROJECTION),
+        opening: objects.iter().map(|object| object.section.clone()).collect(),
+        ..params
+    };
+    let runs: Vec<PathBuf> = networks.iter().map(|network| network.kept.clone()).collect();
+    gambeson::report(context, &runs, params)
+}
