@@ -12,7 +12,7 @@ use gambeson_learn::train::run::SPEC;
 use gambeson_report::decimal::up;
 use gambeson_report::page::{Fact, FactCard};
 use gambeson_report::text::{shown, shown_path};
-use gambeson_smooth::claim::claim;
+use gambeson_smooth::claim::{claim, grouped};
 use gambeson_smooth::limit::LimitRule;
 use gambeson_smooth::record::{Head, Record, Recorded, Rule, Run, VERSION};
 
@@ -121,9 +121,9 @@ fn of_run(head: &Head<Run>, recorded: &Recorded<Record>) -> Result<Vec<Fact>, Re
     let nonce = common.nonce.map_or("given by hand".to_owned(), |nonce| {
         format!("derived from network, projection, data, σ, grid and numbers of draws, with nonce {nonce}")
     });
-    let rule = match run.rule {
-        Rule::Fixed => "a number of draws fixed beforehand",
-        Rule::Anytime | Rule::MixtureAndLast { .. } => "until the answer was settled",
+    let (most, rule) = match run.rule {
+        Rule::Fixed => ("", "a number fixed beforehand"),
+        Rule::Anytime | Rule::MixtureAndLast { .. } => ("up to ", "until the answer was settled"),
     };
     let limits = match run.limits {
         LimitRule::OneSided => "one for each input",
@@ -147,7 +147,10 @@ fn of_run(head: &Head<Run>, recorded: &Recorded<Record>) -> Result<Vec<Fact>, Re
     facts.push(Fact::exact("data", common.data.clone()));
     facts.push(Fact::new("σ", common.sigma.to_string()));
     facts.push(Fact::new("α", format!("{} for each certificate", common.alpha)));
-    facts.push(Fact::new("draws", format!("{} to choose the class, {} counted, {rule}", run.n0, common.n)));
+    facts.push(Fact::new(
+        "draws",
+        format!("{} to choose the class, {most}{} counted, {rule}", grouped(run.n0), grouped(common.n)),
+    ));
     facts.push(Fact::new("limits", limits));
     facts.push(Fact::exact("seed", common.seed.to_string()));
     facts.push(Fact::new("seed", nonce));
@@ -161,7 +164,7 @@ fn of_projection(run: &Run, kappa: &KappaProof) -> Vec<Fact> {
     let Some(hash) = &run.common.projection else {
         return vec![Fact::new("projection", "none: noise is added to the input itself")];
     };
-    let mut facts = vec![Fact::exact("projection", format!("sha256:{hash}"))];
+    let mut facts = vec![Fact::exact("projection", hash.clone())];
     let bound = |value: Option<f64>| value.map_or("?".to_owned(), |value| up(value, DIGITS));
     let proof = match kappa {
         KappaProof::Proven(path) => format!("proven again here from {}", shown_path(path)),

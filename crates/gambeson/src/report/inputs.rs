@@ -115,7 +115,8 @@ fn answer(input: &Input, curve: usize, norms: &[NormView], counts: Option<&Answe
         if norm.key == RadiusNorm::L2.name() { input.l2 } else { input.linf }
     };
     let radii = norms.iter().map(radius).collect();
-    Answer { class, outcome, radii, limit: input.lower_limit, counts: counts.cloned() }
+    let (limit, others_limit) = (input.lower_limit, input.upper_limit);
+    Answer { class, outcome, radii, limit, others_limit, counts: counts.cloned() }
 }
 
 /// What is shown, and what is not.

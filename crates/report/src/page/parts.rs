@@ -15,7 +15,13 @@ pub(super) fn commands(what: &str, lines: &[String]) -> String {
     }
     let mut html = format!("<div class=\"commands\">\n<p>{}</p>\n", escape(what));
     for line in lines {
-        let _ = writeln!(html, "<pre class=\"command\" tabindex=\"0\"><code>{}</code></pre>", escape(line));
+        let _ = writeln!(html, "<pre class=\"command\" tabindex=\"0\"><code>{}</code></pre>", words(line));
     }
     html + "</div>\n"
+}
+
+/// A line for a shell, whose words the style keeps whole: browsers would break them after dashes.
+fn words(line: &str) -> String {
+    let word = |word: &str| format!("<span>{}</span>", escape(word));
+    line.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }

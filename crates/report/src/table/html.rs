@@ -11,8 +11,8 @@ impl Table {
         let notes = self.notes.iter().map(note).collect::<Vec<_>>().concat();
         // A region that scrolls must be reachable by keyboard.
         format!(
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\">\n<table>\n\
-             <caption>{caption}</caption>\n<thead>\n{}</thead>\n<tbody>\n{}</tbody>\n</table>\n</div>\n{notes}",
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\">\n<table class=\"numbers\">\n\
+             <caption><span>{caption}</span></caption>\n<thead>\n{}</thead>\n<tbody>\n{}</tbody>\n</table>\n</div>\n{notes}",
             self.html_head(),
             self.html_rows()
         )
@@ -78,7 +78,7 @@ mod tests {
         table.column("ours", "r = 1", &rows, |_| "0.4".to_owned());
         table.quoted("paper", "r = 0", &rows, |_| "0.6".to_owned());
         let html = table.html();
-        assert!(html.contains("<caption>A &amp; B</caption>"), "{html}");
+        assert!(html.contains("<caption><span>A &amp; B</span></caption>"), "{html}");
         assert!(html.contains("<th scope=\"row\" class=\"words\">&lt;b&gt;one&lt;/b&gt;</th>"), "{html}");
         assert!(html.contains("<td></td><th scope=\"colgroup\" colspan=\"2\">ours</th>"), "{html}");
         assert!(html.contains("<td class=\"quoted\">0.6</td>"), "{html}");

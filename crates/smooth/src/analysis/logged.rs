@@ -62,6 +62,8 @@ pub struct Input {
     pub linf: Option<f64>,
     /// The lower limit on p_A, the probability of the class predicted.
     pub lower_limit: Option<f64>,
+    /// The upper limit on the probability of every other class, where the radius rests on two limits.
+    pub upper_limit: Option<f64>,
 }
 
 /// What a log consists of.

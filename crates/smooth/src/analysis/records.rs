@@ -3,7 +3,7 @@
 use super::error::LogError;
 use super::logged::{Dialect, Evidence, Input, LoggedRun, Predicted, Settings};
 use crate::record::{Derived, Entry, PredictionRecord, Record, Recorded, RecordedFile};
-use gambeson_checker::{FailureProbability, LowerLimit};
+use gambeson_checker::{FailureProbability, LowerLimit, UpperLimit};
 use std::path::{Path, PathBuf};
 
 /// Files of records of one kind, gathered by plan.
@@ -73,6 +73,7 @@ impl Gathered<PredictionRecord> {
                 l2: None,
                 linf: None,
                 lower_limit: None,
+                upper_limit: None,
             };
             let common = &recorded.run().common;
             Some(LoggedRun {
@@ -106,5 +107,6 @@ fn input(path: &Path, line: usize, record: &Record, settings: &Settings) -> Resu
         l2: Some(l2.unwrap_or(0.0)),
         linf: Some(linf.unwrap_or(0.0)),
         lower_limit: proven.lower_limit.map(LowerLimit::value),
+        upper_limit: proven.upper_limit.map(UpperLimit::value),
     })
 }

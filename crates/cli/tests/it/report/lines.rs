@@ -21,8 +21,11 @@ fn shell(bench: &Bench, line: &str) -> Option<(i32, String)> {
 /// The lines of a page, each once.
 fn lines(html: &str) -> Vec<String> {
     let parts = html.split("<pre class=\"command\" tabindex=\"0\"><code>").skip(1);
-    let mut lines: Vec<String> =
-        parts.filter_map(|part| Some(unescaped(part.split_once("</code>")?.0))).collect();
+    let line = |part: &str| {
+        let words = part.split_once("</code>")?.0.replace("<span>", "").replace("</span>", "");
+        Some(unescaped(&words))
+    };
+    let mut lines: Vec<String> = parts.filter_map(line).collect();
     lines.sort();
     lines.dedup();
     lines

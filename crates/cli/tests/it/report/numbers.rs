@@ -97,8 +97,22 @@ fn every_number_of_the_page_is_that_of_analyze() {
             let shown: f64 = answer["radii"][0].as_str().expect("a radius").parse().expect("a number");
             let radius = record["l2"].as_f64().unwrap_or(0.0);
             assert!(shown <= radius && shown >= radius * (1.0 - 1e-5), "{shown} for {radius}");
+            class_leads(answer);
         }
     }
+}
+
+/// Whether the limits of an answer prove that its class leads, where it is certified, and hold for the counts.
+fn class_leads(answer: &Value) {
+    let Some(class) = answer["class"].as_u64() else { return };
+    let limit =
+        |key: &str| answer[key].as_str().map(|text| text.parse::<f64>().expect("a decimal rounded outwards"));
+    let (own, others) = (limit("limit").expect("a class was chosen"), limit("others_limit"));
+    let counts: Vec<f64> =
+        answer["estimation"].as_array().expect("counts").iter().filter_map(Value::as_f64).collect();
+    assert!(own > others.unwrap_or(0.5) && own * 300.0 < counts[class as usize], "{answer}");
+    let most = counts.iter().enumerate().filter(|(at, _)| *at as u64 != class).map(|(_, count)| *count);
+    assert!(others.is_none_or(|limit| limit * 300.0 > most.fold(0.0, f64::max)), "{answer}");
 }
 
 #[test]

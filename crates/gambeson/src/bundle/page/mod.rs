@@ -17,10 +17,7 @@ use parts::Subject;
 use std::fmt::{self, Write};
 
 /// What this page adds to the style of every page.
-const STYLE: &str = "body{max-width:48rem}td,th{text-align:left}tbody th{min-width:0}td:first-child code,.fix td{white-space:nowrap}\
-dt{margin-top:.8rem;font-weight:600}dd{margin-left:1rem}.bad{padding:.6rem 1rem;border:2px solid var(--bad)}\
-.hash{min-width:9rem;font:.8rem var(--mono);overflow-wrap:anywhere}\
-footer{margin-top:3rem;border-top:1px solid var(--rule);color:var(--muted);font-size:.9rem}";
+const STYLE: &str = include_str!("page.css");
 
 /// The page.
 pub(super) fn page(manifest: &Manifest, head: &Head<Run>, claim: &Claim) -> String {

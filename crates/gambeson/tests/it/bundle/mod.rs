@@ -130,7 +130,8 @@ fn a_bundle_says_what_the_run_says() {
         assert!(page.contains(&file.name) && page.contains(&file.sha256), "{}", file.name);
     }
     assert!(
-        page.contains("<pre>gambeson check . --all</pre>") && page.contains("10 of the data's 1,000 inputs")
+        page.contains("<pre>gambeson check . --all</pre>")
+            && page.contains("10 of the data&#39;s 1,000 inputs")
     );
 }
 

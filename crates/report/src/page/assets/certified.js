@@ -29,7 +29,7 @@ function certified({ root, data: section }) {
     for (const place of root.querySelectorAll(".norm-name")) place.textContent = name;
     section.runs.forEach((_, number) => showRun(number));
     root.querySelectorAll(`.norm[data-norm="${norm}"] .command code`).forEach((code, at) => {
-      code.textContent = commands[at].join(asWritten);
+      showLine(code, commands[at].join(asWritten));
     });
     marks.forEach((mark) => mark.remove());
     marks = charts[norm].mark(
@@ -37,7 +37,7 @@ function certified({ root, data: section }) {
       found(radius).map(({ run, percent }) => [run.style, percent]),
     );
     const values = found(radius).map(({ run, percent }) => `${run.label} ${percent} %`);
-    slider.setAttribute("aria-valuetext", `${name} radius ${asWritten}: ${values.join(", ")}`);
+    slider.setAttribute("aria-valuetext", `radius ${asWritten} in ${name}: ${values.join(", ")}`);
   }
 
   function showRun(number) {

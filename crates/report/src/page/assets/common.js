@@ -64,8 +64,15 @@ function copyButton(line) {
   return button;
 }
 
+// Puts a line for a shell into an element, its words kept whole.
+function showLine(code, text) {
+  const words = text.split(" ").map((word) => element("span", {}, word));
+  code.replaceChildren(...words.flatMap((word, at) => (at ? [" ", word] : [word])));
+}
+
 function commandLine(text) {
-  const line = element("pre", { class: "command", tabindex: "0" }, element("code", {}, text));
+  const line = element("pre", { class: "command", tabindex: "0" }, element("code"));
+  showLine(line.firstChild, text);
   line.append(copyButton(line));
   return line;
 }

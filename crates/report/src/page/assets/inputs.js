@@ -131,8 +131,11 @@ function open(section, input, picture, className) {
 
 // An answer as a sentence.
 function words(section, answer, className) {
+  const others = answer.others_limit === null ? "" : `, any other class one of at most ${answer.others_limit}`;
   const limit =
-    answer.limit === null ? "" : ` The class has a probability of at least ${answer.limit} under noise.`;
+    answer.limit === null
+      ? ""
+      : ` Under noise, the class has a probability of at least ${answer.limit}${others}.`;
   if (answer.class === null) return `Not certified: the smoothed classifier abstains.${limit}`;
   const radii = section.norms.flatMap((norm, at) =>
     answer.radii[at] === null ? [] : [`${answer.radii[at]} in ${norm}`],

@@ -19,11 +19,11 @@ impl Certified {
         }
         let open = if labels.len() <= FEW { " open" } else { "" };
         let mut html = format!(
-            "<details class=\"classes\"{open}>\n<summary>By class, at {} radius <span class=\"r\">{}</span></summary>\n\
+            "<details class=\"classes\"{open}>\n<summary>By class, at radius <span class=\"r\">{}</span> in {}</summary>\n\
              <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Certified accuracy by class\">\n\
              <table class=\"bars\">\n<thead><tr><th scope=\"col\" class=\"words\">class</th>",
-            format_args!("<span class=\"norm-name\">{}</span>", escape(&norm.name)),
-            norm.scale.text(norm.scale.start)
+            norm.scale.text(norm.scale.start),
+            format_args!("<span class=\"norm-name\">{}</span>", escape(&norm.name))
         );
         for (at, run) in self.runs.iter().enumerate() {
             let (swatch, label) = (swatch(run.run.style), escape(&run.run.label));

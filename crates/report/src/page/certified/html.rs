@@ -30,9 +30,9 @@ impl Certified {
             "<div class=\"certified\" data-part=\"certified\" data-key=\"{key}\">\n{}<div class=\"columns\">\n\
              <div class=\"charts\">\n{charts}<div class=\"slide\" hidden><input type=\"range\" min=\"0\" max=\"{last}\" \
              value=\"{}\" aria-label=\"Radius\"></div>\n</div>\n<div class=\"beside\">\n\
-             <p class=\"at\">{} at<br><span class=\"norm-name\">{}</span> radius <output class=\"r\">{start}</output>\
+             <p class=\"at\">{} at radius <output class=\"r\">{start}</output>\
              <input class=\"r\" type=\"text\" inputmode=\"decimal\" size=\"7\" value=\"{start}\" \
-             aria-label=\"Radius as a number or a fraction\" hidden></p>\n<ul class=\"legend\">\n{}</ul>\n{}</div>\n</div>",
+             aria-label=\"Radius as a number or a fraction\" hidden><br>in <span class=\"norm-name\">{}</span></p>\n<ul class=\"legend\">\n{}</ul>\n{}</div>\n</div>",
             self.switch(key),
             first.scale.start,
             self.what(),
@@ -87,10 +87,10 @@ impl Certified {
             shape: LineShape::Falling,
         });
         let chart = Chart {
-            title: format!("{} at each {} radius", self.what(), norm.name),
+            title: format!("{} at each radius in {}", self.what(), norm.name),
             key: format!("{key}/{at}"),
             x: ChartAxis {
-                label: format!("{} radius", norm.name),
+                label: format!("radius in {}", norm.name),
                 ends: (0.0, norm.scale.radius(norm.scale.last)),
                 marks: AxisMarks::Numbers,
             },
@@ -159,7 +159,7 @@ impl Certified {
 
     /// Certified accuracy at a few radii.
     fn table(&self, norm: &NormView) -> Table {
-        let caption = format!("{} at {} radii r (%), rounded down.", self.what(), norm.name);
+        let caption = format!("{} at radii r in {} (%), rounded down.", self.what(), norm.name);
         let mut table = Table::new(caption, Vec::new());
         let rows: Vec<usize> = (0..self.runs.len()).filter(|&at| norm.curves[at].is_some()).collect();
         let curve = |at: usize| norm.curves[at].as_ref();

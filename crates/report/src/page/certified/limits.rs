@@ -50,7 +50,8 @@ impl Certified {
         let tables = all.into_iter().chain(right.filter(|_| self.labelled)).map(|table| table.html());
         format!(
             "<h3>How often the answer holds under noise</h3>\n<p>A radius follows from a lower limit on the probability \
-             that the network answers with the class when noise is added. Up to one half, nothing is certified.</p>\n<div class=\"narrow\">{}</div>\n{}",
+             that the network answers with the class when noise is added. It must exceed one half, or an upper limit on the \
+             probability of every other class.</p>\n<div class=\"narrow\">{}</div>\n{}",
             chart.html(),
             tables.collect::<String>()
         )

@@ -1,7 +1,7 @@
 //! What the script sorts, filters and shows by.
 
 use super::{Answer, Inputs};
-use crate::decimal::down;
+use crate::decimal::{down, up};
 use serde::Serialize;
 
 /// Significant digits of radii and limits.
@@ -29,13 +29,14 @@ struct InputData {
     answers: Vec<Option<AnswerData>>,
 }
 
-/// Radii and limits are decimals, rounded down.
+/// Radii and limits are decimals, rounded down, those of other classes up.
 #[derive(Clone, Debug, Serialize)]
 struct AnswerData {
     class: Option<u32>,
     outcome: &'static str,
     radii: Vec<Option<String>>,
     limit: Option<String>,
+    others_limit: Option<String>,
     selection: Option<Vec<u64>>,
     estimation: Option<Vec<u64>>,
     others: u64,
@@ -70,6 +71,7 @@ impl Answer {
             outcome: self.outcome.key(),
             radii: self.radii.iter().map(|radius| radius.map(text)).collect(),
             limit: self.limit.map(text),
+            others_limit: self.others_limit.map(|limit| up(limit, DIGITS)),
             selection: self.counts.as_ref().map(|counts| counts.selection.clone()),
             estimation: self.counts.as_ref().map(|counts| counts.estimation.clone()),
             others: self.counts.as_ref().map_or(0, |counts| counts.others),

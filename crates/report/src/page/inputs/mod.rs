@@ -54,6 +54,8 @@ pub struct Answer {
     pub radii: Vec<Option<f64>>,
     /// The lower limit on the probability of the class.
     pub limit: Option<f64>,
+    /// The upper limit on the probability of every other class, where the radius rests on two limits.
+    pub others_limit: Option<f64>,
     /// What was counted; `None` where the run does not say.
     pub counts: Option<AnswerCounts>,
 }

@@ -14,5 +14,6 @@ pub(super) struct ParsedLog {
 pub(super) fn unnamed(index: u64, radius: f64, lower_limit: Option<f64>) -> Input {
     let predicted = if radius > 0.0 { Predicted::Unnamed } else { Predicted::Abstained };
     let l2 = Some(radius);
-    Input { index, label: None, predicted, correct: None, latent: l2, l2, linf: None, lower_limit }
+    let (label, correct, linf, upper_limit) = (None, None, None, None);
+    Input { index, label, predicted, correct, latent: l2, l2, linf, lower_limit, upper_limit }
 }

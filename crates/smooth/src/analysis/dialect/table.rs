@@ -135,6 +135,7 @@ impl Columns {
             l2,
             linf,
             lower_limit: self.limit.map(|at| place.share(name(at), fields[at])).transpose()?,
+            upper_limit: None,
         })
     }
 }

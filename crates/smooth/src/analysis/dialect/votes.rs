@@ -7,7 +7,9 @@ use super::text::{LogLine, Seen, lines, separator, split};
 use crate::analysis::error::{LineProblem, LogError};
 use crate::analysis::logged::{Dialect, Evidence, Input, Predicted, Settings};
 use crate::limit::{ClassDraws, LimitRule, Sample};
-use gambeson_checker::{LatentRadius, LowerLimit, NoiseLevel, ProvenRadius, RandomShare, SamplingRule};
+use gambeson_checker::{
+    LatentRadius, LowerLimit, NoiseLevel, ProvenRadius, RandomShare, SamplingRule, UpperLimit,
+};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -67,6 +69,7 @@ pub(super) fn read(path: &Path, text: &str, settings: &Settings) -> Result<Parse
             l2: radius,
             linf: None,
             lower_limit: proven.map(ProvenRadius::lower).map(LowerLimit::value),
+            upper_limit: proven.and_then(ProvenRadius::upper).map(UpperLimit::value),
         });
     }
     let evidence = Evidence::Inputs(inputs);

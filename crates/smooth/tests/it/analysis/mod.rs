@@ -46,6 +46,7 @@ const CERTIFICATE: Input = Input {
     l2: Some(0.0734),
     linf: None,
     lower_limit: None,
+    upper_limit: None,
 };
 
 /// And of input 0, on which they abstain.
@@ -58,6 +59,7 @@ const ABSTAINED: Input = Input {
     l2: Some(0.0),
     linf: None,
     lower_limit: None,
+    upper_limit: None,
 };
 
 /// Dialects 1 to 4.
