@@ -162,6 +162,13 @@ fn figures_share_networks_and_compare_them_input_by_input() {
     for (name, time) in &made {
         assert_eq!(written(&bench, name), *time, "trained once");
     }
+    // A page has each network once, by the name it has in figures.
+    let page = bench.read("r/fig-l2.desk.html");
+    for network in ["theirs, low", "ours, low"] {
+        let cards = format!("</svg> {network}</h3>");
+        assert!(page.contains(&cards), "{cards}");
+    }
+    assert!(!page.contains("theirs, high"));
     // The folder of runs may be elsewhere, or gone, once everything is there.
     std::fs::rename(bench.path("n"), bench.path("elsewhere")).expect("moved");
     let run = bench.run(&line.replace("--runs n", "--runs elsewhere"));

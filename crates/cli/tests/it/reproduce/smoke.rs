@@ -21,6 +21,13 @@ fn one_of_each_family_is_made_from_built_in_data() {
         assert!(shows(&run.stdout, &table), "{name}: {run:?}\n{table}");
         assert!(table.contains(words) || words.contains("500") && table.contains("500"), "{name}: {table}");
         assert!(!table.contains("Incomplete") && !table.contains("Fell short"), "{name}: {table}");
+        let page = bench.read(&format!("results/{name}.smoke.html"));
+        assert_eq!(page.matches("class=\"parts-section\"").count(), 1, "{name}");
+        // Pictures of several sparsities are chosen by a slider; networks have curves, claims and lines to copy.
+        assert_eq!(page.contains("<output></output>"), name == "fig-dct-perturbations", "{name}");
+        for part in ["class=\"certified-section\"", "Where it comes from", "gambeson check "] {
+            assert_eq!(page.contains(part), name == "fig-tradeoff", "{name}: {part}");
+        }
     }
 }
 
@@ -36,12 +43,15 @@ fn all_names_go_one_after_the_other() {
         assert!(bench.path(&format!("results/{name}.smoke.md")).exists(), "{name}: {run:?}");
     }
     assert_eq!(run.stdout.matches("Incomplete: 0 of ").count(), 14, "{run:?}");
+    let sections = |page: &str| bench.read(page).matches("class=\"parts-section\"").count();
+    assert_eq!(sections("results/all.smoke.html"), 14);
     // One that cannot be made does not keep the others from it.
     std::fs::create_dir(bench.path("e")).expect("a folder");
     bench.write("e/fig-l2.toml", "caption = 3");
     let run = bench.run("reproduce --all --scale smoke --time-limit 0 --experiments e --results s");
     assert!(run.code == 2 && run.stderr.contains("not made, or not all of it: fig-l2"), "{run:?}");
     assert_eq!(run.stdout.matches("Incomplete: 0 of ").count(), 13, "{run:?}");
+    assert_eq!(sections("s/all.smoke.html"), 13);
     assert_eq!(bench.run("reproduce fig-l2 --all").code, 2);
     assert_eq!(bench.run("reproduce --all --dry-run --render-only").code, 2);
 }
