@@ -135,7 +135,7 @@ impl Material {
             lead: self.lead(),
             problems: problems.cloned().collect(),
             sections,
-            foot: vec![format!("Made by gambeson {} from the files named above.", env!("CARGO_PKG_VERSION"))],
+            foot: vec![self.foot()],
         })
     }
 
@@ -207,6 +207,12 @@ impl Material {
              the noise that was drawn. Shares and radii are rounded down."
                 .to_owned(),
         ]
+    }
+
+    fn foot(&self) -> String {
+        let has_runs = !(self.sources.certified.is_empty() && self.sources.trained.is_empty());
+        let files = if has_runs { " from the files named above" } else { "" };
+        format!("Made by gambeson {}{files}.", env!("CARGO_PKG_VERSION"))
     }
 
     fn title(&self) -> String {
