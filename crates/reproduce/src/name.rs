@@ -1,40 +1,40 @@
 //! The names of tables, figures and scales.
 
-/// A table or figure of the paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A table or figure of the paper, in the order of the paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ObjectName {
     /// Figure 1.
     FigTradeoff,
     /// Figure 2.
     FigL2,
-    /// Figure 6.
-    FigL2App,
+    /// Figure 3.
+    FigDctPerturbations,
     /// Figure 4.
     FigLinf,
-    /// Figure 8.
-    FigMwuPsd,
-    /// Figure 9.
-    FigMwuQp,
-    /// Table 2.
-    TableRuntime,
-    /// Table 3.
-    TableLargeN,
     /// Table 1.
     TableNorms,
     /// Figure 5.
     FigPcaError,
-    /// Table 4.
-    TableAudio,
-    /// Figure 3.
-    FigDctPerturbations,
+    /// Figure 6.
+    FigL2App,
     /// Figure 7.
     FigAdvExamples,
+    /// Table 2.
+    TableRuntime,
+    /// Figure 8.
+    FigMwuPsd,
+    /// Figure 9.
+    FigMwuQp,
+    /// Table 3.
+    TableLargeN,
+    /// Table 4.
+    TableAudio,
     /// Not in the paper: small networks side by side.
     TableNetworks,
 }
 
 impl ObjectName {
-    /// All, in the order in which they are listed.
+    /// All, in the order in which they are listed and run: what takes minutes before what takes hours.
     pub const ALL: [Self; 14] = [
         Self::FigMwuPsd,
         Self::FigMwuQp,

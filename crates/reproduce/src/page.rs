@@ -1,4 +1,5 @@
-//! The page of one table or figure, or of several: each with its figure and numbers, then the networks they show.
+//! The page of one table or figure, or of several in the order of the paper: each with its figure and numbers, then the
+//! networks they show.
 //!
 //! A network that several figures show is on the page once. Its certification records are the copies in the folder of results,
 //! so a page can be made without the networks; with them, it has lines that check its numbers again.
@@ -46,6 +47,8 @@ pub fn page(
     objects: &[ObjectReport],
     params: ReportParams,
 ) -> Result<Report, gambeson::Error> {
+    let mut objects: Vec<&ObjectReport> = objects.iter().collect();
+    objects.sort_by_key(|object| object.name);
     let mut networks: Vec<&CertifiedNetwork> = Vec::new();
     for network in objects.iter().flat_map(|object| &object.networks) {
         if !networks.iter().any(|known| known.kept == network.kept) {

@@ -10,7 +10,9 @@ use crate::progress::{catch_interrupts, fail, say};
 use anyhow::{Context as _, bail};
 use gambeson::{Context, ReportParams};
 use gambeson_report::table::Table;
-use gambeson_reproduce::{ObjectName, ObjectReport, Program, ReproduceParams, Reproduced, page, reproduce};
+use gambeson_reproduce::{
+    ObjectName, ObjectReport, Program, ReproduceError, ReproduceParams, Reproduced, page, reproduce,
+};
 use live::LiveRuns;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -39,13 +41,17 @@ pub(crate) fn run(
         return dry_run::run(arguments, &names, stdout, context);
     }
     let started = Instant::now();
-    let (mut made, mut broken) = (Vec::new(), Vec::new());
+    let (mut made, mut broken, mut complete) = (Vec::new(), Vec::new(), true);
     for name in names {
         let mut params = params(arguments, name)?;
         params.time_limit = params.time_limit.map(|limit| limit.saturating_sub(started.elapsed()));
         match one(arguments, &params, stdout, context) {
             Ok(Some(object)) => made.push(object),
             Ok(None) => return Ok(Ended::FellShort), // interrupted
+            Err(error) if arguments.all && has_no_records(&error) => {
+                say(&format!("{}: {error}", name.name()));
+                complete = false;
+            }
             Err(error) if arguments.all => {
                 fail(&error.context(name.name()));
                 broken.push(name.name());
@@ -63,8 +69,13 @@ pub(crate) fn run(
     if failed > 0 {
         bail!("{failed} runs failed, with the messages above; run the same command again to retry them");
     }
-    let complete = made.iter().all(|object| object.missing == 0 && object.fell_short == 0);
+    complete &= made.iter().all(|object| object.missing == 0 && object.fell_short == 0);
     Ok(if complete { Ended::AsAsked } else { Ended::FellShort })
+}
+
+/// Whether nothing was run yet of what is only to be shown.
+fn has_no_records(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(ReproduceError::NoRecords { .. }))
 }
 
 /// The page of all that was made.
