@@ -103,9 +103,9 @@ const TESTED: [&str; 15] = [
     "project sweep",
     "train",
 ];
-/// Verbs that put several results of the library together, and have tests of their own: evidence to hand over, a tour, and
-/// an experiment, whose lines are the records of the file.
-const COMPOSED: [&str; 3] = ["bundle", "quickstart", "reproduce"];
+/// Verbs that put several results of the library together, and have tests of their own: evidence to hand over, a tour, a page
+/// with lines for a shell, and an experiment, whose lines are the records of the file.
+const COMPOSED: [&str; 4] = ["bundle", "quickstart", "report", "reproduce"];
 
 #[test]
 fn every_verb_with_json_is_compared_with_the_library() {

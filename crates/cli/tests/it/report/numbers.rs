@@ -2,6 +2,7 @@
 
 use super::{MODELS, certify, island, ok, with_network};
 use crate::support::Bench;
+use gambeson::{Context, ContextParams, ReportParams, report};
 use serde_json::Value;
 
 /// Certified accuracy at a radius, looked up as the script does.
@@ -110,9 +111,13 @@ fn class_leads(answer: &Value) {
     let (own, others) = (limit("limit").expect("a class was chosen"), limit("others_limit"));
     let counts: Vec<f64> =
         answer["estimation"].as_array().expect("counts").iter().filter_map(Value::as_f64).collect();
-    assert!(own > others.unwrap_or(0.5) && own * 300.0 < counts[class as usize], "{answer}");
-    let most = counts.iter().enumerate().filter(|(at, _)| *at as u64 != class).map(|(_, count)| *count);
-    assert!(others.is_none_or(|limit| limit * 300.0 > most.fold(0.0, f64::max)), "{answer}");
+    let is_own = |at: usize| at as u64 == class;
+    let count = |own: bool| {
+        let counts = counts.iter().enumerate().filter(|(at, _)| is_own(*at) == own);
+        counts.map(|(_, count)| *count).fold(0.0, f64::max)
+    };
+    assert!(own > others.unwrap_or(0.5) && own * 300.0 < count(true), "{answer}");
+    assert!(others.is_none_or(|limit| limit * 300.0 > count(false)), "{answer}");
 }
 
 #[test]
@@ -129,6 +134,23 @@ fn pages_are_small_and_stay_below_their_limit() {
     assert!(html.contains("10 of 40 inputs, evenly chosen"));
     // What the page itself needs: style and script.
     assert!(html.split("<script>").nth(1).is_some_and(|script| (15_000..25_000).contains(&script.len())));
+}
+
+#[test]
+fn the_program_prints_what_the_library_returns() {
+    let bench = Bench::new();
+    with_network(&bench);
+    certify(&bench, "0.5", "run.jsonl");
+    let context = Context::new(ContextParams::default()).expect("threads");
+    let own = report(&context, &[bench.path("run.jsonl")], ReportParams::default()).expect("a page");
+    let mut own = serde_json::to_value(&own).expect("JSON");
+    let mut printed = ok(bench.run(&format!("report {} --json", bench.path("run.jsonl").display()))).json();
+    // Lines for a shell are the program's, and make its page larger.
+    assert!(printed["bytes"].as_u64() > own["bytes"].as_u64());
+    for object in [&mut own, &mut printed] {
+        object.as_object_mut().expect("an object").retain(|key, _| !["bytes", "out"].contains(&key.as_str()));
+    }
+    assert_eq!(printed, own);
 }
 
 #[test]
