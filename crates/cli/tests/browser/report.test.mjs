@@ -316,7 +316,7 @@ test("the page reads without its script", async () => {
   await closed(page);
 });
 
-for (const name of ["runs.html", "training.html", "hostile.html", "gallery.html"]) {
+for (const name of ["runs.html", "training.html", "hostile.html", "gallery.html", "bundle.html"]) {
   for (const width of [1280, 390]) {
     for (const colorScheme of ["light", "dark"]) {
       test(`${name} is accessible and fits at ${width} pixels, ${colorScheme}`, async () => {
