@@ -4,27 +4,24 @@
 pub(crate) mod analyze;
 pub(crate) mod attack;
 pub(crate) mod bundle;
+mod field;
+mod from;
 
 use crate::error::analyze::AnalyzeError;
 use crate::error::attack::AttackError;
 use crate::error::bundle::BundleError;
 use crate::toy::ToyTextError;
-use gambeson_checker::CheckError;
-use gambeson_checker::StatisticsError;
+use gambeson_checker::{CheckError, StatisticsError};
 use gambeson_data::DataError;
 use gambeson_data::energies::DataEnergiesError;
 use gambeson_learn::convert::ConvertError;
 use gambeson_learn::onnx::NormalisationError;
 use gambeson_learn::smoothed::SmoothedError;
-use gambeson_learn::train::check::SpecFileProblem;
-use gambeson_learn::train::load::PrepareError;
-use gambeson_learn::train::{SetupError, SpecError, SpecFileError, TrainError};
+use gambeson_learn::train::{SetupError, SpecFileError, TrainError};
 use gambeson_lowrank::linalg::matrix::MatrixError;
 use gambeson_lowrank::matrix_file::InputError;
 use gambeson_lowrank::parameter::ParameterError;
 use gambeson_lowrank::projection::fit::{FitError, FitProjectionError};
-use gambeson_lowrank::projection::kappa::KappaError;
-use gambeson_lowrank::projection::method::sparse_pca::SparsePcaError;
 use gambeson_lowrank::projection::proven::OpenError;
 use gambeson_lowrank::sdp::bracket::BoundError;
 use gambeson_lowrank::sdp::certificate::CertificateFileError;
@@ -32,7 +29,6 @@ use gambeson_lowrank::sdp::problem::ProblemError;
 use gambeson_lowrank::vertex_file::VertexFileError;
 use gambeson_smooth::noise::GridError;
 use gambeson_smooth::record::{NotExtendable, RecordError};
-use gambeson_smooth::runs::RunError;
 use gambeson_smooth::selection::SelectionError;
 use gambeson_smooth::smoother::SmoothingParamsError;
 use std::path::PathBuf;
@@ -232,103 +228,7 @@ pub enum Error {
     },
 }
 
-impl From<DataError> for Error {
-    fn from(error: DataError) -> Self {
-        Self::Data(Box::new(error))
-    }
-}
-
-impl From<SmoothedError> for Error {
-    fn from(error: SmoothedError) -> Self {
-        Self::Model(Box::new(error))
-    }
-}
-
-impl From<RecordError> for Error {
-    fn from(error: RecordError) -> Self {
-        Self::Records(Box::new(error))
-    }
-}
-
-impl<E: std::error::Error + Send + Sync + 'static> From<RunError<E>> for Error {
-    fn from(error: RunError<E>) -> Self {
-        match error {
-            RunError::Record(error) => error.into(),
-            other => Self::Run(Box::new(other)),
-        }
-    }
-}
-
-impl From<OpenError> for Error {
-    fn from(error: OpenError) -> Self {
-        Self::Projection(Box::new(error))
-    }
-}
-
-impl From<AnalyzeError> for Error {
-    fn from(error: AnalyzeError) -> Self {
-        Self::Analyze(Box::new(error))
-    }
-}
-
-impl From<DataEnergiesError> for Error {
-    fn from(error: DataEnergiesError) -> Self {
-        match error {
-            DataEnergiesError::Stopped => Self::Data(Box::new(DataError::Stopped)),
-            other => Self::Energies(Box::new(other)),
-        }
-    }
-}
-
-impl From<SpecFileError> for Error {
-    fn from(error: SpecFileError) -> Self {
-        Self::Spec(Box::new(error))
-    }
-}
-
-impl From<PrepareError> for Error {
-    fn from(error: PrepareError) -> Self {
-        match error {
-            PrepareError::Data(error) => error.into(),
-            PrepareError::TrainSetup(error) => match *error {
-                SetupError::Stopped | SetupError::Energies(DataEnergiesError::Stopped) => {
-                    DataError::Stopped.into()
-                }
-                other => Self::TrainSetup(Box::new(other)),
-            },
-        }
-    }
-}
-
-impl From<TrainError> for Error {
-    fn from(error: TrainError) -> Self {
-        Self::Train(Box::new(error))
-    }
-}
-
-impl From<AttackError> for Error {
-    fn from(error: AttackError) -> Self {
-        Self::Attack(Box::new(error))
-    }
-}
-
-impl From<BundleError> for Error {
-    fn from(error: BundleError) -> Self {
-        Self::Bundle(Box::new(error))
-    }
-}
-
-impl From<ConvertError> for Error {
-    fn from(error: ConvertError) -> Self {
-        Self::Convert(Box::new(error))
-    }
-}
-
 impl Error {
-    pub(crate) fn field_of(field: &'static str, reason: StatisticsError) -> Self {
-        Self::Field { field, reason }
-    }
-
     /// Whether an interrupt ended the work before there was anything to return.
     pub fn is_stopped(&self) -> bool {
         match self {
@@ -337,77 +237,5 @@ impl Error {
             Self::Bundle(error) => matches!(**error, BundleError::Stopped),
             _ => false,
         }
-    }
-
-    /// The parameter that is wrong, where one is.
-    pub fn field(&self) -> Option<&'static str> {
-        match self {
-            Self::Parameter(error) | Self::Bound { reason: BoundError::Parameter(error), .. } => {
-                Some(error.name)
-            }
-            Self::Energies(error) => match **error {
-                DataEnergiesError::PixelGrid | DataEnergiesError::Grid { .. } => Some("grid"),
-                _ => None,
-            },
-            Self::Fit { reason, .. } => match &**reason {
-                FitProjectionError::Channel { reason, .. } => of_fit(reason),
-                _ => None,
-            },
-            Self::FitChannel { reason, .. } => of_fit(reason),
-            Self::Channel { .. } => Some("channel"),
-            Self::Grid(_) | Self::Smoothing(SmoothingParamsError::Grid(_)) => Some("grid_exponent"),
-            Self::Field { field, .. } => Some(field),
-            Self::Selection(error) => error.field(),
-            Self::Smoothing(SmoothingParamsError::Zero { field, .. }) => Some(match *field {
-                "selection" => "n0",
-                "estimation" => "n",
-                field => field,
-            }),
-            Self::Smoothing(SmoothingParamsError::SequentialLimits { .. }) => Some("limits"),
-            Self::Smoothing(SmoothingParamsError::Goal { what: "tolerance", .. }) => Some("tolerance"),
-            Self::Smoothing(SmoothingParamsError::Goal { .. }) => Some("targets"),
-            Self::Smoothing(SmoothingParamsError::NoGoal) => Some("sequential"),
-            Self::Smoothing(SmoothingParamsError::Extended { .. }) | Self::NotExtendable { .. } => {
-                Some("extend")
-            }
-            Self::Analyze(error) => error.field(),
-            Self::Spec(error) => match &error.problem {
-                SpecFileProblem::Spec(error) => key(error),
-                _ => None,
-            },
-            Self::TrainSetup(error) => match &**error {
-                SetupError::Spec(error) => key(error),
-                _ => None,
-            },
-            Self::Attack(error) => error.field(),
-            Self::Normalisation(_) | Self::NormalisedByCaller => Some("mean"),
-            Self::Bundle(error) => error.field(),
-            _ => None,
-        }
-    }
-}
-
-/// The parameter of a fit that is wrong.
-fn of_fit(error: &FitError) -> Option<&'static str> {
-    match error {
-        FitError::Rank { .. }
-        | FitError::FewSamples { .. }
-        | FitError::Error { .. }
-        | FitError::ErrorOutOfReach { .. }
-        | FitError::KappaTooSmall { .. }
-        | FitError::KappaOutOfReach { .. }
-        | FitError::NoKappaTarget => Some("target"),
-        FitError::Split { .. } => Some("splits"),
-        FitError::Kappa(KappaError::Bound(BoundError::Parameter(error)))
-        | FitError::SparsePca(SparsePcaError::Parameter(error)) => Some(error.name),
-        _ => None,
-    }
-}
-
-/// The key of a spec that has a wrong value.
-fn key(error: &SpecError) -> Option<&'static str> {
-    match error {
-        SpecError::Value { key, .. } => Some(key),
-        _ => None,
     }
 }
