@@ -11,7 +11,7 @@
 //! `cargo test -p gambeson-fuzz` gives each target two seconds; `GAMBESON_FUZZ_SECONDS=30` gives it more. `cargo run
 //! --profile fuzz -p gambeson-fuzz -- --seconds 3600` runs for an hour, with overflows and debug assertions checked, and
 //! `--target NAME` chooses. With `--program target/release/gambeson --cases 200000` the files are given to the program, which
-//! must end with 0, 1 or 2 ([`program`]); with `--margin 0.5` the kernel is tried with half of its margin.
+//! must end with 0, 1 or 2 ([`program`]), `--target` choosing again; with `--margin 0.5` the kernel is tried with half of its margin.
 //!
 //! There is no `cargo fuzz` here: it needs a nightly compiler and a dependency (`libfuzzer-sys`) in the lock file. A harness
 //! outside the workspace needs one line per target: `gambeson_fuzz::targets::TARGETS[n].read(data)`.

@@ -2,7 +2,7 @@
 
 use gambeson_fuzz::child::{cores, run_all, serve};
 use gambeson_fuzz::drive::{Fault, Report};
-use gambeson_fuzz::program::{READERS, run as run_program};
+use gambeson_fuzz::program::{READERS, Reader, run as run_program};
 use gambeson_fuzz::targets::{Family, TARGETS, Target, faults_at};
 use std::io::Write;
 use std::path::Path;
@@ -41,10 +41,12 @@ fn main() -> ExitCode {
         }
         return ExitCode::SUCCESS;
     }
-    // --program PATH --cases N: files given to the program, counted by its exit codes.
+    // --program PATH --cases N [--target NAME]: files given to the program, counted by its exit codes.
     if let Some(path) = after("--program") {
-        let cases = number("--cases").unwrap_or(200_000).div_ceil(READERS.len() as u64);
-        return program(Path::new(path), cases, seed);
+        let chosen = |reader: &&Reader| after("--target").is_none_or(|name| name == reader.target);
+        let readers: Vec<&Reader> = READERS.iter().filter(chosen).collect();
+        let cases = number("--cases").unwrap_or(200_000).div_ceil(readers.len().max(1) as u64);
+        return program(Path::new(path), &readers, cases, seed);
     }
     let chosen: Vec<&Target> =
         TARGETS.iter().filter(|target| after("--target").is_none_or(|name| name == target.name)).collect();
@@ -77,10 +79,10 @@ fn targets(chosen: &[&Target], seconds: u64, seed: u64) -> ExitCode {
 }
 
 /// Readers side by side, on all cores.
-fn program(path: &Path, cases: u64, seed: u64) -> ExitCode {
+fn program(path: &Path, readers: &[&Reader], cases: u64, seed: u64) -> ExitCode {
     let (next, total, faults) = (AtomicUsize::new(0), AtomicU64::new(0), Mutex::new(Vec::new()));
     let work = || {
-        while let Some(reader) = READERS.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some(&reader) = readers.get(next.fetch_add(1, Ordering::Relaxed)) {
             let line = match run_program(path, reader, cases, seed) {
                 Ok(codes) => {
                     total.fetch_add(cases, Ordering::Relaxed);

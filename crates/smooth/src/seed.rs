@@ -7,8 +7,8 @@
 //! **Method.** SHA-256 of all that the maker of a run might tune to a seed, the network, the projection and its levels, the
 //! data, σ and the grid, of the numbers of draws planned, and of a *nonce*; the first eight bytes are the seed. A run of
 //! other numbers of draws, or of another kind of sampling, has other draws: a pilot shares none with the main run, and
-//! nobody looks for the n at which one sequence of draws does best. Not hashed are α, the goal of a sequential run, the
-//! inputs selected and the size of batches; an extended run keeps the seed of the run that it extends. What is hashed: the
+//! nobody looks for the n at which one sequence of draws does best. Not hashed are α, the limits, the goal of a sequential
+//! run, the inputs selected and the size of batches; an extended run keeps the seed of the run that it extends. What is hashed: the
 //! text `gambeson seed 2\n`, then each part as its length in bytes (little-endian u64) and its bytes, numbers as
 //! little-endian bytes.
 //!

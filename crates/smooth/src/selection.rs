@@ -157,6 +157,45 @@ impl Selection {
             && (index - start).is_multiple_of(every)
             && (index - start) / every % shard.count == shard.index
     }
+
+    /// How many inputs both select, counted without visiting them: heads may name numbers beyond all data.
+    pub fn in_common(&self, other: &Self) -> u64 {
+        let (Some(own), Some(other)) = (self.progression(), other.progression()) else { return 0 };
+        let ((a, step, a_last), (b, other_step, b_last)) = (own, other);
+        // The first common member from a on, if the two ever meet: a + i·step ≡ b.
+        let distance = (b + (a / other_step + 1) * other_step - a) % other_step;
+        let Some(i) = first_multiple(step % other_step, other_step, distance) else { return 0 };
+        let (first, low, high) = (a + i * step, a.max(b), a_last.min(b_last));
+        let period = step / gcd(step, other_step) * other_step;
+        let first = first + low.saturating_sub(first).div_ceil(period) * period;
+        if first > high { 0 } else { u64::try_from((high - first) / period + 1).unwrap_or(u64::MAX) }
+    }
+
+    /// The first input of the shard, the step to the next (1 where there is only one, so that it is below 2⁶⁴) and the last.
+    fn progression(&self) -> Option<(u128, u128, u128)> {
+        let Self { start, every, count, shard, .. } = *self;
+        let (start, every, parts) = (u128::from(start), u128::from(every), u128::from(shard.count.max(1)));
+        let members = u128::from(count.checked_sub(shard.index)?).div_ceil(parts);
+        let first = start + u128::from(shard.index) * every;
+        let step = if members > 1 { every * parts } else { 1 };
+        Some((first, step.max(1), first + members.checked_sub(1)? * step))
+    }
+}
+
+fn gcd(a: u128, b: u128) -> u128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// The least i with i·step ≡ rest modulo m, for step and rest below m: Euclid's algorithm on i·step = rest + j·m.
+fn first_multiple(step: u128, m: u128, rest: u128) -> Option<u128> {
+    if rest == 0 {
+        return Some(0);
+    }
+    if step == 0 {
+        return None;
+    }
+    let j = first_multiple(m % step, step, (step - rest % step) % step)?;
+    Some((rest + j * m) / step)
 }
 
 #[cfg(test)]
@@ -179,6 +218,38 @@ mod tests {
         }
         joined.sort_unstable();
         assert_eq!(joined, all);
+    }
+
+    #[test]
+    fn inputs_in_common_are_counted() {
+        let mut selections = Vec::new();
+        for (start, stop) in [(0, 24), (0, 1), (3, 20), (7, 8), (5, 23), (20, 24)] {
+            for every in [1, 2, 3, 4, 6, 30] {
+                for (index, count) in [(0, 1), (0, 2), (1, 2), (2, 3), (5, 40)] {
+                    let shard = Shard { index, count };
+                    selections.extend(InputSelection { start, stop: Some(stop), every, shard }.of(24));
+                }
+            }
+        }
+        assert!(selections.len() > 100);
+        for one in &selections {
+            for other in &selections {
+                let both = one.indices().filter(|&index| other.contains(index)).count() as u64;
+                assert_eq!(one.in_common(other), both, "{one:?} {other:?}");
+            }
+        }
+        // Numbers that no data set has, from a head that anybody may write.
+        let most = Selection::all(u64::MAX);
+        let of = |start, every| InputSelection { start, every, ..InputSelection::default() };
+        let third = of(1, 3).of(u64::MAX).expect("some");
+        let far = of(u64::MAX - 1, u64::MAX).of(u64::MAX).expect("one");
+        let fifth = of(4, 5).of(u64::MAX).expect("some");
+        let shard = Shard { index: 1, count: u64::MAX };
+        let alone = InputSelection { shard, ..of(0, 1) }.of(u64::MAX).expect("one");
+        assert_eq!((most.in_common(&most), most.in_common(&third)), (u64::MAX, u64::MAX / 3));
+        assert_eq!((most.in_common(&far), third.in_common(&far)), (1, 0));
+        assert_eq!((third.in_common(&fifth), fifth.in_common(&third)), (u64::MAX / 15, u64::MAX / 15));
+        assert_eq!((most.in_common(&alone), third.in_common(&alone), fifth.in_common(&alone)), (1, 1, 0));
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub(crate) struct AnalyzeArguments {
     /// Add a table of certified accuracy by class.
     #[arg(long, conflicts_with = "any_class", help_heading = OUTPUT)]
     pub(crate) per_class: bool,
-    /// Compare two logs on the inputs that both have: McNemar's exact test, and a 95 % interval for the difference.
+    /// Compare two logs on the inputs that both have or planned: McNemar's exact test, and a 95 % interval for the difference.
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) paired: bool,
     /// Add the envelope: the best of all logs at each radius.

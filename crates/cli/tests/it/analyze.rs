@@ -375,6 +375,49 @@ fn logs_of_other_data_are_not_compared() {
     assert!(run.code == 0, "pairs are of the inputs that both have: {run:?}");
 }
 
+/// Whoever leaves out of both logs what both find hard changes no accuracy, and no comparison.
+#[test]
+fn inputs_that_two_runs_lack_count_in_both() {
+    let bench = Bench::new();
+    let (right, wrong) = ([0, 1000], [600, 400]);
+    let run = |seed: u64, records: &[Value]| run_of(records, &json!({ "seed": seed }));
+    let whole = |counts: [[u64; 2]; 3]| -> Vec<Value> {
+        (0..INPUTS).zip(counts).map(|(index, counts)| record(index, Some(1), counts)).collect()
+    };
+    let (first, second) = (whole([right, right, wrong]), whole([right, wrong, wrong]));
+    bench.write("a.jsonl", run(1, &first));
+    bench.write("b.jsonl", run(2, &second));
+    bench.write("a-cut.jsonl", run(1, &first[..2]));
+    bench.write("b-cut.jsonl", run(2, &second[..2]));
+    let lines = ["0\t1\t1\t0.5", "1\t1\t0\t0.5", "2\t1\t0\t0.5"];
+    let lines = lines.map(|line| format!("{line}\t{}\t1\n", u8::from(line.starts_with('0'))));
+    bench.write("c.tsv", "idx\tlabel\tpredict\tradius\tcorrect\ttime\n".to_owned() + &lines.concat());
+    for logs in ["a.jsonl b.jsonl", "a-cut.jsonl b-cut.jsonl", "a.jsonl b-cut.jsonl", "a-cut.jsonl c.tsv"] {
+        let found = objects(&bench.run(&format!("analyze {logs} --radii 0 --paired --json")));
+        assert_eq!(found[0]["not_compared"], Value::Null, "{logs}");
+        let accuracy = [0, 1].map(|at| found[at]["certified_accuracy"][0].as_f64().expect("a number"));
+        assert_eq!((&found[0]["images"], accuracy), (&json!(3), [2.0 / 3.0, 1.0 / 3.0]), "{logs}");
+        let pairs = ["inputs", "both", "only_first", "only_second"].map(|key| found[2][key].clone());
+        // The log of another program says of all three inputs what became of them.
+        assert_eq!(pairs, [json!(3), json!([1]), json!([1]), json!([0])], "{logs}");
+        assert!((found[2]["difference"][0].as_f64().expect("a number") - 1.0 / 3.0).abs() < 1e-12, "{logs}");
+    }
+    // As many inputs planned, but other ones: that neither has a record of them does not make them the same.
+    let of = |start: u64, records: &[Value]| {
+        let mut head = made_up("certification", 5, &json!({ "seed": start }));
+        (head["selection"]["start"], head["selection"]["stop"]) = (start.into(), (start + 3).into());
+        head["selection"]["count"] = 3.into();
+        sealed(&head, records)
+    };
+    bench.write("d.jsonl", of(0, &first[2..]));
+    bench.write("e.jsonl", of(2, &second[2..]));
+    let found = objects(&bench.run("analyze d.jsonl e.jsonl --radii 0 --json"));
+    assert!(
+        found[0]["not_compared"].as_str().is_some_and(|text| text.contains("different images")),
+        "{found:?}"
+    );
+}
+
 #[test]
 fn the_distribution_of_limits_is_shown_over_correct_predictions_too() {
     let bench = Bench::new();

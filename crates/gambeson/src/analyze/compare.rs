@@ -5,9 +5,10 @@ use crate::error::analyze::{AnalyzeError, Difference, DifferentInputs};
 use gambeson_learn::inputs::data_parts;
 use gambeson_report::text::shown;
 use gambeson_smooth::analysis::{Evidence, Input, Paired, Question, paired};
+use gambeson_smooth::selection::Selection;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The two logs, compared on the inputs that both have.
+/// The two logs, compared on the inputs that both have or planned.
 pub(super) fn pair(
     logs: &[AnalysedLog],
     mixed: bool,
@@ -57,9 +58,16 @@ fn other_images(one: &AnalysedLog, other: &AnalysedLog) -> Option<DifferentInput
         return None;
     };
     let images = |inputs: &[Input]| inputs.iter().map(|input| input.index).collect::<BTreeSet<_>>();
-    // What is missing of one plan does not make it another.
-    let one_plan = one.source.planned.is_some() && one.source.planned == other.source.planned;
-    if !one_plan && images(first) != images(second) {
+    let all_in =
+        |planned: &Selection, inputs: &[Input]| inputs.iter().all(|input| planned.contains(input.index));
+    // The images of a run are those planned, whichever of them have a record; there are as many of both.
+    let same = match (&one.source.planned, &other.source.planned) {
+        (Some(one), Some(other)) => one.in_common(other) == one.count,
+        (Some(planned), None) => all_in(planned, second),
+        (None, Some(planned)) => all_in(planned, first),
+        (None, None) => images(first) == images(second),
+    };
+    if !same {
         return Some(DifferentInputs::Images);
     }
     let labels: BTreeMap<u64, u32> =

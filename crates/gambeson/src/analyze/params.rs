@@ -42,7 +42,7 @@ pub struct AnalyzeParams {
     pub by_sigma: bool,
     /// Add certified accuracy by class.
     pub per_class: bool,
-    /// Compare two logs on the inputs that both have.
+    /// Compare two logs on the inputs that both have or planned.
     pub paired: bool,
     /// Add the best of all logs at each radius.
     pub envelope: bool,

@@ -150,7 +150,7 @@ pub struct EnvelopeRecord {
     pub best: Vec<String>,
 }
 
-/// Two logs compared on the inputs that both have, at each radius.
+/// Two logs compared on the inputs that both have or planned, at each radius.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairedRecord {
     /// `paired`.
@@ -159,7 +159,7 @@ pub struct PairedRecord {
     pub first: String,
     /// The files of the other.
     pub second: String,
-    /// Inputs that both have.
+    /// Inputs that both have or planned; of one planned that has no record nothing is certified.
     pub inputs: u64,
     /// The radii asked for.
     pub radii: Vec<f64>,

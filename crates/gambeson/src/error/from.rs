@@ -1,10 +1,10 @@
-//! Errors of the crates below, and of verbs, as the error of this library.
+//! Errors of the crates below as [`Error`]: a stop among them stays one, wherever it happened.
 
 use super::Error;
-use super::analyze::AnalyzeError;
-use super::attack::AttackError;
-use super::bundle::BundleError;
-use super::report::ReportError;
+use crate::error::analyze::AnalyzeError;
+use crate::error::attack::AttackError;
+use crate::error::bundle::BundleError;
+use crate::error::report::ReportError;
 use gambeson_data::DataError;
 use gambeson_data::energies::DataEnergiesError;
 use gambeson_learn::convert::ConvertError;

@@ -4,6 +4,7 @@
 pub(crate) mod analyze;
 pub(crate) mod attack;
 pub(crate) mod bundle;
+mod field;
 mod from;
 pub(crate) mod report;
 
@@ -12,21 +13,17 @@ use crate::error::attack::AttackError;
 use crate::error::bundle::BundleError;
 use crate::error::report::ReportError;
 use crate::toy::ToyTextError;
-use gambeson_checker::CheckError;
-use gambeson_checker::StatisticsError;
+use gambeson_checker::{CheckError, StatisticsError};
 use gambeson_data::DataError;
 use gambeson_data::energies::DataEnergiesError;
 use gambeson_learn::convert::ConvertError;
 use gambeson_learn::onnx::NormalisationError;
 use gambeson_learn::smoothed::SmoothedError;
-use gambeson_learn::train::check::SpecFileProblem;
-use gambeson_learn::train::{SetupError, SpecError, SpecFileError, TrainError};
+use gambeson_learn::train::{SetupError, SpecFileError, TrainError};
 use gambeson_lowrank::linalg::matrix::MatrixError;
 use gambeson_lowrank::matrix_file::InputError;
 use gambeson_lowrank::parameter::ParameterError;
 use gambeson_lowrank::projection::fit::{FitError, FitProjectionError};
-use gambeson_lowrank::projection::kappa::KappaError;
-use gambeson_lowrank::projection::method::sparse_pca::SparsePcaError;
 use gambeson_lowrank::projection::proven::OpenError;
 use gambeson_lowrank::sdp::bracket::BoundError;
 use gambeson_lowrank::sdp::certificate::CertificateFileError;
@@ -243,10 +240,6 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn field_of(field: &'static str, reason: StatisticsError) -> Self {
-        Self::Field { field, reason }
-    }
-
     /// Whether an interrupt ended the work before there was anything to return.
     pub fn is_stopped(&self) -> bool {
         match self {
@@ -256,78 +249,5 @@ impl Error {
             Self::Report(error) => matches!(**error, ReportError::Stopped),
             _ => false,
         }
-    }
-
-    /// The parameter that is wrong, where one is.
-    pub fn field(&self) -> Option<&'static str> {
-        match self {
-            Self::Parameter(error) | Self::Bound { reason: BoundError::Parameter(error), .. } => {
-                Some(error.name)
-            }
-            Self::Energies(error) => match **error {
-                DataEnergiesError::PixelGrid | DataEnergiesError::Grid { .. } => Some("grid"),
-                _ => None,
-            },
-            Self::Fit { reason, .. } => match &**reason {
-                FitProjectionError::Channel { reason, .. } => of_fit(reason),
-                _ => None,
-            },
-            Self::FitChannel { reason, .. } => of_fit(reason),
-            Self::Channel { .. } => Some("channel"),
-            Self::Grid(_) | Self::Smoothing(SmoothingParamsError::Grid(_)) => Some("grid_exponent"),
-            Self::Field { field, .. } => Some(field),
-            Self::Selection(error) => error.field(),
-            Self::Smoothing(SmoothingParamsError::Zero { field, .. }) => Some(match *field {
-                "selection" => "n0",
-                "estimation" => "n",
-                field => field,
-            }),
-            Self::Smoothing(SmoothingParamsError::SequentialLimits { .. }) => Some("limits"),
-            Self::Smoothing(SmoothingParamsError::Goal { what: "tolerance", .. }) => Some("tolerance"),
-            Self::Smoothing(SmoothingParamsError::Goal { .. }) => Some("targets"),
-            Self::Smoothing(SmoothingParamsError::NoGoal) => Some("sequential"),
-            Self::Smoothing(SmoothingParamsError::Extended { .. }) | Self::NotExtendable { .. } => {
-                Some("extend")
-            }
-            Self::Analyze(error) => error.field(),
-            Self::Report(error) => error.field(),
-            Self::Spec(error) => match &error.problem {
-                SpecFileProblem::Spec(error) => key(error),
-                _ => None,
-            },
-            Self::TrainSetup(error) => match &**error {
-                SetupError::Spec(error) => key(error),
-                _ => None,
-            },
-            Self::Attack(error) => error.field(),
-            Self::Normalisation(_) | Self::NormalisedByCaller => Some("mean"),
-            Self::Bundle(error) => error.field(),
-            _ => None,
-        }
-    }
-}
-
-/// The parameter of a fit that is wrong.
-fn of_fit(error: &FitError) -> Option<&'static str> {
-    match error {
-        FitError::Rank { .. }
-        | FitError::FewSamples { .. }
-        | FitError::Error { .. }
-        | FitError::ErrorOutOfReach { .. }
-        | FitError::KappaTooSmall { .. }
-        | FitError::KappaOutOfReach { .. }
-        | FitError::NoKappaTarget => Some("target"),
-        FitError::Split { .. } => Some("splits"),
-        FitError::Kappa(KappaError::Bound(BoundError::Parameter(error)))
-        | FitError::SparsePca(SparsePcaError::Parameter(error)) => Some(error.name),
-        _ => None,
-    }
-}
-
-/// The key of a spec that has a wrong value.
-fn key(error: &SpecError) -> Option<&'static str> {
-    match error {
-        SpecError::Value { key, .. } => Some(key),
-        _ => None,
     }
 }

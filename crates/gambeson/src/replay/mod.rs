@@ -3,9 +3,10 @@
 //! What can be checked without drawing (head, labels, classes, errors, whether counts prove radii, whether inputs are missing)
 //! is checked of every record; draws are made again for some or all of them. Good ends are REDRAWN, where all draws were made
 //! again, SAMPLED, where those of some records were, and NOT REFUTED, where fresh draws do not contradict the records. Bad
-//! ends are REJECTED, where something is wrong, INCOMPLETE, where inputs planned have no record, and NOT REPRODUCED, where a
-//! few near-ties fell otherwise here and what is left proves less, and NOT REDRAWN, where no draw was made again. None of them is PROVEN, the word for theorems about stored
-//! numbers: that draws are random is assumed.
+//! ends are REJECTED, where something is wrong, INCOMPLETE, where inputs planned have no record, NOT REPRODUCED, where a few
+//! near-ties fell otherwise here and what is left proves less, and NOT REDRAWN, where no draw was made again: network or data
+//! are missing, or the check was stopped before. None of them is PROVEN, the word for theorems about stored numbers: that
+//! draws are random is assumed.
 
 mod checking;
 mod claim_words;

@@ -44,9 +44,10 @@ pub enum RecordsVerdict {
     Sampled,
     /// Fresh draws do not contradict what is claimed.
     NotRefuted,
-    /// Nothing is wrong with the records, but draws made here prove less; or none was made before the check was stopped.
+    /// Nothing is wrong with the records, but draws made here prove less.
     NotReproduced,
-    /// Nothing is wrong with what was looked at, but no draw was made again.
+    /// Nothing is wrong with what was looked at, but no draw was made again: a part is missing, or the check was stopped
+    /// before.
     NotRedrawn,
     /// Inputs planned have no record.
     Incomplete,
@@ -165,7 +166,7 @@ impl RecordsCheck {
             RecordsVerdict::Rejected
         } else if self.missing > 0 {
             RecordsVerdict::Incomplete
-        } else if !self.not_reproduced.is_empty() || self.checked == 0 && self.stopped {
+        } else if !self.not_reproduced.is_empty() {
             RecordsVerdict::NotReproduced
         } else if self.checked == 0 {
             RecordsVerdict::NotRedrawn

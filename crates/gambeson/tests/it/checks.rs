@@ -258,7 +258,7 @@ fn a_time_limit_or_an_interrupt_ends_a_check() {
     };
     for (nonce, good) in [(None, RecordsVerdict::Sampled), (Some(7), RecordsVerdict::NotRefuted)] {
         let none = limited(Duration::ZERO, nonce);
-        assert_eq!((none.verdict, none.checked, none.examined), (RecordsVerdict::NotReproduced, 0, false));
+        assert_eq!((none.verdict, none.checked, none.examined), (RecordsVerdict::NotRedrawn, 0, false));
         assert_eq!((none.claim, none.draws), (None, 0));
         let some = limited(whole / 5, nonce);
         if some.checked > 0 {
@@ -266,6 +266,11 @@ fn a_time_limit_or_an_interrupt_ends_a_check() {
             assert!(!some.missed.is_empty() && some.claim.is_some());
         }
     }
+    // Interrupted before anything: no draw was made, which is not to say that draws prove less.
+    let at_once = context(2, MemoryLimit::NONE).with_interrupt(|| true);
+    let none = check_records(&at_once, &file, &model, &data, &all()).expect("what there is");
+    assert_eq!((none.verdict, none.verdict.name()), (RecordsVerdict::NotRedrawn, "NOT REDRAWN"));
+    assert!(none.stopped && !none.passed() && none.checked == 0 && none.claim.is_none(), "{none:?}");
     let spent = interrupted(whole / 5, |context| {
         let checked = check_records(context, &file, &model, &data, &all()).expect("what there is");
         assert!(checked.stopped && !checked.passed() && checked.checked < 50);

@@ -16,12 +16,12 @@ use super::score_interval::score_interval;
 use super::scores::Question;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What two runs certify at one radius, of the inputs that both have.
+/// What two runs certify at one radius, of the inputs that both have or planned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Paired {
     /// The radius.
     pub radius: f64,
-    /// Inputs that both runs planned, of which at least one has a record.
+    /// Inputs that both runs have. One that was planned and has no record is not certified, also where neither has one.
     pub inputs: u64,
     /// Certified by both.
     pub both: u64,
@@ -43,7 +43,7 @@ type Certified = (f64, Option<u32>);
 /// An input in either run, and its index.
 type Common = (Certified, Certified, u64);
 
-/// Compares two runs at radii, on the inputs that both have.
+/// Compares two runs at radii, on the inputs that both have or planned.
 pub fn paired(
     first: &LoggedRun,
     second: &LoggedRun,
@@ -61,14 +61,17 @@ pub fn paired(
         .into_iter()
         .filter_map(|index| Some((of(&a, first, index)?, of(&b, second, index)?, index)))
         .collect();
-    if common.is_empty() {
+    // Neither has a record of some that both planned.
+    let planned = first.planned.zip(second.planned).map_or(0, |(one, other)| one.in_common(&other));
+    let inputs = planned.max(common.len() as u64);
+    if inputs == 0 {
         return Err(AnalysisError::NothingInCommon { first: first.name(), second: second.name() });
     }
     if let Some((_, _, index)) = common.iter().find(|(a, b, _)| a.1.is_some() && b.1.is_some() && a.1 != b.1)
     {
         return Err(AnalysisError::OtherLabel { first: first.name(), second: second.name(), index: *index });
     }
-    Ok(radii.iter().map(|&radius| at(radius, &common)).collect())
+    Ok(radii.iter().map(|&radius| at(radius, inputs, &common)).collect())
 }
 
 /// The inputs that have a record, by index.
@@ -85,7 +88,7 @@ fn certified(run: &LoggedRun, question: &Question) -> Result<BTreeMap<u64, Certi
         .collect()
 }
 
-fn at(radius: f64, common: &[Common]) -> Paired {
+fn at(radius: f64, inputs: u64, common: &[Common]) -> Paired {
     let (mut both, mut first, mut second) = (0, 0, 0);
     for ((a, _), (b, _), _) in common {
         match (*a >= radius, *b >= radius) {
@@ -95,8 +98,7 @@ fn at(radius: f64, common: &[Common]) -> Paired {
             (false, false) => {}
         }
     }
-    let (inputs, differing) = (common.len() as u64, first + second);
-    let m = inputs as f64;
+    let (differing, m) = (first + second, inputs as f64);
     Paired {
         radius,
         inputs,

@@ -43,14 +43,14 @@ fn verdict(check: &RecordsCheck, stdout: &mut impl Write) -> io::Result<()> {
     let name = check.verdict.name();
     let text = match check.verdict {
         RecordsVerdict::Rejected => return list(stdout, &rejected(), findings),
-        RecordsVerdict::NotReproduced if check.not_reproduced.is_empty() => {
-            format!("{name}: the check was stopped before any record was drawn again")
-        }
         RecordsVerdict::NotReproduced => return list(stdout, name, &check.not_reproduced),
         RecordsVerdict::Incomplete => {
             let first =
                 check.first_missing.map_or(String::new(), |index| format!(", the first of them {index}"));
             format!("{name}: {} of the inputs planned have no record{first}", grouped(check.missing))
+        }
+        RecordsVerdict::NotRedrawn if check.stopped => {
+            format!("{name}: the check was stopped before any record was drawn again")
         }
         RecordsVerdict::NotRedrawn => format!("{name}: no draw was made again"),
         RecordsVerdict::NotRefuted => format!(

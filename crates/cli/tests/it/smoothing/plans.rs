@@ -205,7 +205,7 @@ fn a_time_limit_ends_a_check_with_what_was_drawn() {
         assert!(run.code == 1 && json["stopped"] == true && checked < 200, "{run:?}");
         assert!(run.stderr.contains("stopped before the check was done"), "{run:?}");
         let run = bench.run(&format!("{check}{nonce} --time-limit 0"));
-        let words = "NOT REPRODUCED: the check was stopped before any record was drawn again";
+        let words = "NOT REDRAWN: the check was stopped before any record was drawn again";
         assert!(run.code == 1 && unwrapped(&run.stdout).starts_with(words), "{run:?}");
         assert!(!run.stdout.contains("What the records claim"), "{run:?}");
     }

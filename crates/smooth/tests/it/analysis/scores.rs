@@ -3,10 +3,10 @@
 use super::{inputs, read, read_with};
 use crate::record::{INPUTS, record, run, text, text_of};
 use gambeson_smooth::analysis::{
-    AnalysisError, LoggedRun, Question, RadiusNorm, RunAccuracy, Scale, Settings, best_at, paired,
+    AnalysisError, LoggedRun, Question, RadiusNorm, RunAccuracy, Scale, Settings, best_at, paired, read_logs,
 };
 use gambeson_smooth::record::Record;
-use gambeson_smooth::selection::Selection;
+use gambeson_smooth::selection::{InputSelection, Selection, Shard};
 use gambeson_smooth::space::Space;
 
 #[test]
@@ -100,10 +100,63 @@ fn inputs_without_a_record_are_not_certified() {
     assert_eq!((part.limits().len(), part.limit_quantile(0.9)), (60, Some(0.0)));
     let missing = log(&records[..2]).of_label(1);
     assert_eq!((missing.missing(), scores(&missing).images()), (0, Some(2)), "their labels are not known");
-    // Two runs of one plan, each without some records.
-    let pairs =
-        paired(&log(&records[..1]), &log(&records[1..]), &Question::default(), &[0.0]).expect("pairs");
-    assert_eq!((pairs[0].inputs, pairs[0].both, pairs[0].first, pairs[0].second), (4, 0, 1, 1));
+}
+
+/// The number of inputs paired, of those certified by both and by one, and the difference, at radius 0.
+fn pairs(first: &LoggedRun, second: &LoggedRun) -> (u64, [u64; 3], f64) {
+    let found = paired(first, second, &Question::default(), &[0.0]).expect("pairs");
+    (found[0].inputs, [found[0].both, found[0].first, found[0].second], found[0].difference)
+}
+
+/// An input that two runs planned counts as not certified where it has no record: in one of them, or in both.
+#[test]
+fn inputs_without_a_record_are_paired() {
+    let sure = |indices: std::ops::Range<u64>| -> Vec<Record> {
+        indices.map(|index| record(index, run(), [1, 9, 0], [0, 1000, 0])).collect()
+    };
+    let log = |start, stop, every, records: &[Record]| {
+        let selection = InputSelection { start, stop: Some(stop), every, shard: Shard::WHOLE };
+        let text = text_of(selection.of(INPUTS).expect("some"), records);
+        read_with(&text, &Settings::default()).expect("a log")
+    };
+    let ten = |records: &[Record]| log(0, 10, 1, records);
+    let whole = ten(&sure(0..10));
+    assert_eq!(pairs(&whole, &ten(&sure(2..10))), (10, [8, 2, 0], 0.2));
+    // Input 9 is missing of both, which must not make 9 of 9 of it; nor must runs that share no record compare nothing.
+    let (nine, eight) = (ten(&sure(0..9)), ten(&sure(1..9)));
+    assert_eq!(pairs(&nine, &nine), (10, [9, 0, 0], 0.0));
+    assert_eq!(pairs(&nine, &eight), (10, [8, 1, 0], 0.1));
+    assert_eq!(pairs(&ten(&sure(0..1)), &ten(&sure(1..4))), (10, [0, 1, 3], -0.2));
+    // Of plans that overlap, what both planned: 0, 4, 8; 5 to 9.
+    let fourth = log(0, 20, 4, &[sure(4..5), sure(12..13)].concat());
+    assert_eq!(pairs(&whole, &fourth), (3, [1, 2, 0], 2.0 / 3.0));
+    assert_eq!(pairs(&nine, &log(5, 15, 1, &sure(10..12))), (5, [0, 4, 0], 0.8));
+    let none = paired(&whole, &log(10, 20, 1, &sure(10..12)), &Question::default(), &[0.0]);
+    assert!(matches!(none, Err(AnalysisError::NothingInCommon { .. })), "{none:?}");
+    // A log that does not say what was planned has the inputs that it lists.
+    let listed = LoggedRun { planned: None, ..eight };
+    assert_eq!((pairs(&nine, &listed), pairs(&listed, &listed)), ((8, [8, 0, 0], 0.0), (8, [8, 0, 0], 0.0)));
+}
+
+/// Shards of one plan in several files: inputs that none of them has are missing, whatever each of them lacks.
+#[test]
+fn inputs_that_no_shard_has_are_not_certified() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shard = |index, records: &[u64]| {
+        let selection = Selection { shard: Shard { index, count: 2 }, ..Selection::all(INPUTS) };
+        let records: Vec<Record> =
+            records.iter().map(|&index| record(index, run(), [1, 9, 0], [0, 1000, 0])).collect();
+        let path = folder.path().join(format!("shard-{index}"));
+        std::fs::write(&path, text_of(selection, &records)).expect("written");
+        path
+    };
+    let paths = [shard(0, &[0, 2, 6]), shard(1, &[3])];
+    let logs = read_logs(&paths, &Settings::default()).expect("logs");
+    let [log] = logs.as_slice() else { panic!("one plan: {logs:?}") };
+    let scores = log.scores(&Question::default()).expect("scores");
+    assert_eq!((log.missing(), scores.images()), (INPUTS - 4, Some(60)));
+    assert_eq!(scores.certified_accuracy(&[0.0]), Ok(vec![4.0 / 60.0]));
+    assert_eq!(pairs(log, log), (60, [4, 0, 0], 0.0));
 }
 
 #[test]

@@ -11,6 +11,7 @@ use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::projection::fit::Target;
 use gambeson_smooth::analysis::false_certificates;
 use gambeson_smooth::claim::{CLAIM_RHO, CertifiedShare, Claim};
+use gambeson_smooth::limit::LimitRule;
 use gambeson_smooth::record::{Derived, DigestedRun, LimitChoice, Record, Run, read_records};
 use gambeson_smooth::sequential::{Goal, RadiusNorm};
 use serde_json::Value;
@@ -21,6 +22,8 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Fixed,
+    OneSided,
+    Randomised,
     Sequential,
     ByHand,
     Projected,
@@ -169,13 +172,14 @@ impl Honest {
         let Some(checked) = check(&self.context, &self.data, &self.params, &path, None) else {
             return Ok(Outcome::Unreadable);
         };
+        let limits = limits_of(text);
         let claim = match checked.verdict {
             RecordsVerdict::Rejected if checked.claim.is_none() && !checked.findings.is_empty() => {
                 return Ok(Outcome::Rejected);
             }
             RecordsVerdict::Incomplete if checked.missing > 0 => {
                 // As far as it goes, it is no more either.
-                self.supported(&checked.claim.ok_or("no claim")?)?;
+                self.supported(&checked.claim.ok_or("no claim")?, limits)?;
                 return Ok(Outcome::Incomplete);
             }
             RecordsVerdict::NotReproduced => return Ok(Outcome::NotReproduced),
@@ -185,7 +189,7 @@ impl Honest {
         if claim.missing > 0 || claim.records != claim.selection.count {
             return Err(format!("{} of {} records", claim.records, claim.selection.count));
         }
-        self.supported(&claim)?;
+        self.supported(&claim, limits)?;
         if claim.plan != self.claim.plan {
             let demanded =
                 check(&self.context, &self.data, &self.params, &path, Some(self.claim.plan.clone()));
@@ -197,7 +201,7 @@ impl Honest {
         let numbers = |claim: &Claim| (claim.l2.clone(), claim.linf.clone(), claim.kappa, claim.selection);
         let errors =
             |claim: &Claim| (claim.alpha, claim.sigma, claim.n, claim.sequential, claim.assumed.clone());
-        Ok(if errors(&claim) != errors(own) {
+        Ok(if errors(&claim) != errors(own) || limits != limits_of(&self.text) {
             Outcome::OtherPlan
         } else if numbers(&claim) == numbers(own) {
             Outcome::Same
@@ -206,12 +210,12 @@ impl Honest {
         })
     }
 
-    /// Whether honest counts support a claim, by what they prove at the α that it names.
-    fn supported(&self, claim: &Claim) -> Result<(), String> {
+    /// Whether honest counts support a claim, by what they prove at the α that it names and by the limits of its plan.
+    fn supported(&self, claim: &Claim, limits: LimitRule) -> Result<(), String> {
         let own = &self.claim;
         let alpha = FailureProbability::new(claim.alpha).map_err(|error| error.to_string())?;
         let mut run = Run::clone(&self.drawn[0].run);
-        run.common.sigma = claim.sigma;
+        (run.common.sigma, run.limits) = (claim.sigma, limits);
         let run = DigestedRun::new(run).expect("JSON");
         let derived = |record: &Record| {
             let mut record = record.clone();
@@ -279,7 +283,19 @@ fn certify_params(kind: Kind, nonce: u64, out: PathBuf) -> CertifyParams {
     draws.out = Some(out);
     let goal = Goal { targets: vec![0.0, 0.2], tolerance: None, norm: RadiusNorm::L2 };
     let sequential = matches!(kind, Kind::Sequential | Kind::Extended).then_some(goal);
-    CertifyParams { draws, n0: 20, n: 300, limits: None, sequential, extend: earlier }
+    let limits = match kind {
+        Kind::OneSided => Some(LimitRule::OneSided),
+        Kind::Randomised => Some(LimitRule::Randomised),
+        _ => None,
+    };
+    CertifyParams { draws, n0: 20, n: 300, limits, sequential, extend: earlier }
+}
+
+/// The limits that the first head of a file names.
+fn limits_of(text: &str) -> LimitRule {
+    let head: Value =
+        text.lines().next().and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
+    serde_json::from_value(head["run"]["limits"].clone()).unwrap_or_default()
 }
 
 /// As `gambeson check --all` does it; none where that ends with an error, because the file is none of records.

@@ -21,25 +21,39 @@ use std::collections::BTreeMap;
 fn tried(kind: Kind, least: usize) -> BTreeMap<Outcome, usize> {
     let honest = Honest::new(kind);
     let mut outcomes: BTreeMap<Outcome, usize> = BTreeMap::new();
-    let mut faults = Vec::new();
+    let (mut faults, mut cases) = (Vec::new(), 0);
     let forgeries = fields::of_heads(&honest)
         .chain(fields::of_records(&honest))
         .chain(files::rearranged(&honest))
         .chain(files::damaged(&honest));
     for (name, text) in forgeries.filter(|(_, text)| *text != honest.text) {
+        cases += 1;
         match honest.judged(&text) {
             Ok(outcome) => *outcomes.entry(outcome).or_default() += 1,
             Err(fault) => faults.push(format!("{name}: {fault}")),
         }
     }
-    let cases = outcomes.values().sum::<usize>() + faults.len();
-    #[allow(clippy::print_stderr)]
-    {
-        eprintln!("{kind:?}: {cases} forgeries: {outcomes:?}");
-    }
+    print_totals(kind, cases, &outcomes, faults.len());
+    assert_eq!(outcomes.values().sum::<usize>() + faults.len(), cases);
     assert!(faults.is_empty(), "{} of {cases}:\n{}", faults.len(), faults[..faults.len().min(20)].join("\n"));
     assert!(cases >= least, "{cases} cases");
     outcomes
+}
+
+/// What became of so many forgeries, with `--nocapture`.
+#[allow(clippy::print_stdout)]
+fn print_totals(kind: Kind, cases: usize, outcomes: &BTreeMap<Outcome, usize>, faults: usize) {
+    let ends = [
+        (Outcome::Unreadable, "unreadable"),
+        (Outcome::Rejected, "rejected"),
+        (Outcome::Incomplete, "incomplete"),
+        (Outcome::NotReproduced, "not reproduced"),
+        (Outcome::Same, "the same claim"),
+        (Outcome::Smaller, "a smaller claim"),
+        (Outcome::OtherPlan, "the claim of another plan"),
+    ];
+    let ends = ends.map(|(end, words)| format!("{} {words}", outcomes.get(&end).unwrap_or(&0)));
+    println!("{kind:?}: {cases} forgeries: {}; {faults} claim more", ends.join(", "));
 }
 
 /// Whether each of these ends was met.
@@ -62,6 +76,16 @@ const USUAL: [Outcome; 6] = [
 #[test]
 fn forged_runs_of_a_fixed_number_claim_no_more() {
     met(&tried(Kind::Fixed, 2000), &USUAL);
+}
+
+#[test]
+fn forged_runs_of_one_limit_claim_no_more() {
+    met(&tried(Kind::OneSided, 2000), &USUAL);
+}
+
+#[test]
+fn forged_runs_of_randomised_limits_claim_no_more() {
+    met(&tried(Kind::Randomised, 2000), &USUAL);
 }
 
 #[test]
