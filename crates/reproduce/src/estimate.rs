@@ -164,7 +164,7 @@ impl Look<'_> {
 
     fn measure(&self, shape: &TrainSpec) -> Result<Timing, gambeson::Error> {
         let setup = gambeson::train::prepare(self.context, shape, &TrainParams::default())?;
-        let (inputs, test) = (setup.train.len(), setup.test.as_ref().map_or(0, |test| test.len()));
+        let (inputs, test) = (setup.train.len(), setup.test.as_ref().map_or(0, gambeson::Dataset::len));
         let cost = gambeson::train::cost(self.context, setup)?;
         let seconds_epoch = cost.record().seconds_epoch;
         Ok(Timing { seconds_epoch, seconds_input: seconds_epoch / inputs as f64, test_inputs: test })

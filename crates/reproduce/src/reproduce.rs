@@ -21,7 +21,7 @@ pub enum Reproduced {
     /// It was interrupted; the same call goes on.
     Interrupted,
     /// All runs there was time for were tried.
-    Done(ObjectReport),
+    Done(Box<ObjectReport>),
 }
 
 /// What an experiment comes to.
@@ -116,7 +116,7 @@ impl Act for Session<'_> {
             heading: params.name.about().to_owned(),
             content: SectionContent::Parts(rendered.parts()),
         };
-        Ok(Reproduced::Done(ObjectReport {
+        Ok(Reproduced::Done(Box::new(ObjectReport {
             name: params.name,
             section,
             networks,
@@ -126,6 +126,6 @@ impl Act for Session<'_> {
             missing: runs.missing(),
             fell_short: runs.short().count(),
             failed,
-        }))
+        })))
     }
 }

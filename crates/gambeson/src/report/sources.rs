@@ -225,8 +225,8 @@ fn origin(run: &LoggedRun) -> PathBuf {
 /// Whether these are the only records beside a spec, of a name such as `certified-1a2b3c.jsonl`.
 fn is_alone(path: &Path) -> bool {
     let is_usual = |path: &Path| {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        name.starts_with(USUAL) && name.ends_with(".jsonl")
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        stem.starts_with(USUAL) && path.extension().is_some_and(|ending| ending == "jsonl")
     };
     let Some(folder) = path.parent().filter(|folder| folder.join(SPEC).exists()) else { return false };
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten();

@@ -108,7 +108,7 @@ fn table(results: &NetworkResults, claim: &Claim) -> Table {
     let mut table = Table::new(caption, Vec::new());
     let rows: Vec<&ClaimRow> = claim.rows.iter().collect();
     table.words("method", &rows, |row| row.label.clone());
-    table.column("", "the paper", &rows, |row| format!("about {:.0}", 100.0 * row.paper));
+    table.quoted("", "the paper", &rows, |row| format!("about {:.0}", 100.0 * row.paper));
     let certified = |entry: &Entry| results.accuracy(entry, BallNorm::L2, claim.radius);
     let networks = |row: &ClaimRow| -> Vec<(f64, f64)> {
         let entries = row.networks.iter().filter_map(|name| results.experiment.entry(name));

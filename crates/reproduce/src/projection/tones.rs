@@ -61,6 +61,7 @@ fn wav(at: usize) -> Vec<u8> {
             (1..=HARMONICS).map(|h| (TAU * f64::from(h) * pitch * time).sin() / f64::from(h)).sum();
         // With constant loudness all frames of a file would be alike.
         let swell = (std::f64::consts::PI * f64::from(sample) / f64::from(SAMPLES)).sin();
+        #[allow(clippy::cast_possible_truncation)] // a fraction of the largest
         file.extend(((LOUDNESS * swell * sum).round() as i16).to_le_bytes());
     }
     file

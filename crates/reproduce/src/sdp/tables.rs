@@ -92,7 +92,7 @@ fn started<'a>(results: &'a Results, caption: String) -> (Table, &'a [usize]) {
     let rows = &results.experiment.n;
     table.column("", "n", rows, |n| n.to_string());
     for series in published(results) {
-        table.column("paper (s)", &series.label, rows, |n| published_cell(series.at(n)));
+        table.quoted("paper (s)", &series.label, rows, |n| published_cell(series.at(n)));
     }
     (table, rows)
 }

@@ -128,7 +128,7 @@ fn one(
             say(&format!("stopped; run the same command again to continue from {}", records.display()));
             return Ok(None);
         }
-        Reproduced::Done(report) => report,
+        Reproduced::Done(report) => *report,
     };
     print(arguments, &report, stdout)?;
     Ok(Some(report))

@@ -195,7 +195,9 @@ fn differences_are_those_of_the_inputs(bench: &Bench, records: &[Value]) {
             sampling(bench, &digits(records, network))
         ));
         let share = analysed.json()["certified_accuracy"][0].as_f64().expect("a share");
-        vec![true; (share * 40.0).round() as usize]
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of forty
+        let count = (share * 40.0).round() as usize;
+        vec![true; count]
     };
     let [ours, theirs] = ["low ours", "low theirs"].map(|network| certified(network).len() as f64 / 40.0);
     let pair = printed(records, "low ours", "compare l2 with low theirs");
