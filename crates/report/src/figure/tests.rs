@@ -148,7 +148,9 @@ fn many_panels_stand_in_rows() {
             .collect();
         assert!(titles.iter().all(|(x, y)| *x < drawing.width && *y < drawing.height), "{titles:?}");
         let row = titles.iter().filter(|(_, y)| *y == titles[0].1).count();
-        (row, (drawing.height / size_of_row()).round() as usize)
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a few
+        let rows = (drawing.height / size_of_row()).round() as usize;
+        (row, rows)
     };
     for (panels, row, rows) in [(1, 1, 1), (3, 3, 1), (4, 2, 2), (6, 3, 2), (8, 4, 2), (9, 3, 3)] {
         assert_eq!(size(panels), (row, rows), "{panels}");
