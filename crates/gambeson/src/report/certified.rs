@@ -7,7 +7,7 @@ use super::recheck::{PLACE, Recheck, around};
 use super::sources::CertifiedSource;
 use crate::analyze::{AnalysedLog, Radius, SHARES, default_radii, difference};
 use crate::error::report::ReportError;
-use gambeson_report::decimal::up;
+use gambeson_report::decimal::{down, up};
 use gambeson_report::page::{
     Certified, CertifiedRun, Limits, NormView, Outcomes, RadiusCurve, RadiusScale, Step, Steps,
 };
@@ -36,6 +36,13 @@ enum LinfBasis {
     Any,
 }
 
+/// A number whose digits all stand elsewhere on the page: the first of them, and … where there are more.
+fn first_digits(number: f64) -> String {
+    const DIGITS: usize = 4;
+    let (whole, first) = (number.to_string(), down(number, DIGITS));
+    if whole.len() <= first.len() { whole } else { format!("{first}…") }
+}
+
 impl GroupRun<'_> {
     fn basis(&self) -> LinfBasis {
         match self.source.logged.run.as_deref().map(|run| run.representation) {
@@ -46,7 +53,7 @@ impl GroupRun<'_> {
     }
 
     fn about(&self) -> String {
-        let sigma = self.source.logged.sigma.map(|sigma| format!("σ = {sigma}"));
+        let sigma = self.source.logged.sigma.map(|sigma| format!("σ = {}", first_digits(sigma)));
         let run = self.source.logged.run.as_deref();
         let kappa = run.and_then(|run| run.kappa).map(|kappa| {
             let proven = if matches!(self.kappa, KappaProof::Proven(_)) { ", proven" } else { "" };
@@ -264,4 +271,18 @@ fn accuracy_lines(
         around(&line(&Recheck::Accuracy { logs: &logs, projections, norm, radius: PLACE, any_class }))
     };
     groups.into_iter().filter(|group| !group.is_empty()).map(of_group).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_digits;
+
+    #[test]
+    fn long_numbers_are_cut() {
+        for (number, shown) in
+            [(0.5, "0.5"), (0.12, "0.12"), (0.118_793_939_239_339_98, "0.1187…"), (12.0, "12")]
+        {
+            assert_eq!(first_digits(number), shown);
+        }
+    }
 }
