@@ -43,12 +43,24 @@ impl ClaimWords<'_> {
         rows.push((
             "errors",
             format!(
-                "alpha = {} for each certificate: at most {} * {} = {:.2} false ones are expected, and more than {} have a \
+                "alpha = {} for each certificate: at most {} * {} = {} false ones are expected, and more than {} have a \
                  probability of at most {}",
-                claim.alpha, claim.records, claim.alpha, claim.expected_false, claim.most_false, claim.rho
+                claim.alpha,
+                claim.records,
+                claim.alpha,
+                self.expected_false(),
+                claim.most_false,
+                claim.rho
             ),
         ));
         rows
+    }
+
+    /// The number of false certificates that is expected at most: the product itself where it has few digits, else rounded up.
+    pub fn expected_false(&self) -> String {
+        const LETTERS: usize = 6;
+        let product = (self.0.records as f64 * self.0.alpha).to_string();
+        if product.len() <= LETTERS { product } else { up(self.0.expected_false, 3) }
     }
 
     /// The rows of the tables: what stands before a row, and the share in it, never above the number.

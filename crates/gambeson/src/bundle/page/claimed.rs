@@ -3,7 +3,7 @@
 use super::parts::{Subject, inputs, paragraph};
 use crate::bundle::manifest::StoredValues;
 use gambeson_learn::inputs::data_parts;
-use gambeson_report::decimal::{down, percent_down};
+use gambeson_report::decimal::{down, share_down};
 use gambeson_report::page::{escape, row, table};
 use gambeson_smooth::claim::{CertifiedShare, Claim, grouped};
 use gambeson_smooth::record::{Head, Run};
@@ -110,13 +110,16 @@ fn shares(subject: &Subject<'_>, shares: &[CertifiedShare], l2: bool) -> String 
     let mut rows = vec![row("th", &head)];
     for share in shares {
         let count = claim.selection.count;
-        let of = share.certified as f64 / count as f64;
-        let limit = |limit: f64| format!("{} %", down(100.0 * limit, 3));
         let mut cells = vec![
             share.radius.to_string(),
-            format!("{} of {} ({} %)", grouped(share.certified), grouped(count), percent_down(of)),
-            limit(share.at_least),
-            limit(share.population_at_least),
+            format!(
+                "{} of {} ({})",
+                grouped(share.certified),
+                grouped(count),
+                share_down(share.certified, count)
+            ),
+            share_down(share.certified_at_least, count),
+            format!("{} %", down(100.0 * share.population_at_least, 3)),
         ];
         if l2 {
             cells.push(spread(subject, share.radius));

@@ -1,7 +1,7 @@
 //! What the claim means, what it does not mean, and what it rests on.
 
 use super::parts::{Subject, inputs, list, paragraph};
-use gambeson_report::decimal::up;
+use crate::replay::ClaimWords;
 use gambeson_report::page::escape;
 use gambeson_smooth::claim::{CertifiedShare, Claim, grouped};
 use std::fmt::{self, Write};
@@ -86,7 +86,7 @@ fn chance(out: &mut String, claim: &Claim) -> fmt::Result {
              of at most {}.",
             claim.alpha,
             grouped(claim.records),
-            up(claim.expected_false, 3),
+            ClaimWords(claim).expected_false(),
             grouped(claim.most_false),
             claim.rho
         ),
