@@ -13,6 +13,8 @@ mod law;
 mod plain;
 /// Stages of the sampler, centres and grids.
 mod rounded;
+/// Shares of randomised limits.
+mod shares;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
