@@ -47,7 +47,7 @@ fn is_estimate(line: &str) -> bool {
 /// The words of some lines, with those that differ from run to run replaced.
 fn masked(lines: &[&str], masks_numbers: bool) -> Vec<String> {
     const TIMES: [&str; 6] = ["s", "ms", "min", "h", "seconds", "minutes"];
-    const SIZES: [&str; 3] = ["kB", "MB", "GB"];
+    const SIZES: [&str; 4] = ["bytes", "kB", "MB", "GB"];
     let words: Vec<&str> = lines.iter().flat_map(|line| line.split_whitespace()).collect();
     let mut found: Vec<String> = Vec::new();
     let mut at = 0;
