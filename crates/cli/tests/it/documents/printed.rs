@@ -66,7 +66,7 @@ fn masked(lines: &[&str], masks_numbers: bool) -> Vec<String> {
             if found.last() != Some(&mask) {
                 found.push(mask);
             }
-        } else if is_number && next == "per" && bare(at + 1) == "second" {
+        } else if is_number && (at..at + 2).any(|at| bare(at) == "per" && bare(at + 1) == "second") {
             found.push("\u{1}rate".to_owned());
         } else if found.last().is_some_and(|last| last == "--sample-seed") {
             found.push("\u{1}seed".to_owned());
