@@ -168,13 +168,21 @@ fn the_readme_is_short_and_the_index_complete() {
 }
 
 #[test]
-fn the_example_of_the_library_is_its_doc_test() {
-    let source = std::fs::read_to_string(root().join("crates/gambeson/src/lib.rs")).expect("source code");
-    let example = source.lines().skip_while(|line| *line != "//! ```").skip(1);
-    let example = example.take_while(|line| *line != "//! ```").map(|line| line.trim_start_matches("//! "));
-    let example: Vec<&str> = example.filter(|line| !line.starts_with("# ")).collect();
-    let page = std::fs::read_to_string(root().join("docs/library.md")).expect("a page");
-    assert!(example.len() > 8 && page.contains(&example.join("\n")), "docs/library.md: {example:#?}");
+fn rust_examples_are_doc_tests() {
+    let sources = ["gambeson/src/lib.rs", "smooth/src/session/mod.rs", "checker/src/lib.rs"];
+    let read = |path: PathBuf| std::fs::read_to_string(path).expect("a file");
+    // Lines that documentation hides begin with `# `.
+    let tested = sources.map(|source| read(root().join("crates").join(source)));
+    let lines = tested.iter().flat_map(|source| source.lines().filter_map(|line| line.strip_prefix("//! ")));
+    let tested: Vec<&str> = lines.filter(|line| !line.starts_with("# ")).collect();
+    let page = read(root().join("docs/library.md"));
+    let examples: Vec<&str> = page.split("```rust\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(!examples.is_empty(), "no examples");
+    for example in examples {
+        let lines: Vec<&str> = example.lines().collect();
+        let is_tested = tested.windows(lines.len()).any(|window| window == lines);
+        assert!(is_tested, "docs/library.md: no doc test is\n{example}");
+    }
 }
 
 #[test]
