@@ -2,6 +2,7 @@
 
 use super::root;
 use std::ops::Range;
+use std::path::PathBuf;
 
 /// A page of Markdown.
 pub(super) struct Page {
@@ -43,9 +44,9 @@ pub(super) fn pages() -> Vec<Page> {
             .map(str::to_owned)
             .into();
     let docs = std::fs::read_dir(root().join("docs")).expect("docs");
-    let docs = docs.map(|entry| entry.expect("an entry").file_name().into_string().expect("a plain name"));
-    let mut docs: Vec<String> =
-        docs.filter(|name| name.ends_with(".md")).map(|name| format!("docs/{name}")).collect();
+    let docs = docs.map(|entry| PathBuf::from(entry.expect("an entry").file_name()));
+    let docs = docs.filter(|name| name.extension().is_some_and(|extension| extension == "md"));
+    let mut docs: Vec<String> = docs.map(|name| format!("docs/{}", name.display())).collect();
     docs.sort();
     names.extend(docs);
     names.into_iter().map(Page::read).collect()
@@ -221,5 +222,10 @@ pub(super) fn headings(text: &str) -> impl Iterator<Item = &str> {
 /// What a heading is linked by.
 pub(super) fn anchor(heading: &str) -> String {
     let kept = |letter: &char| letter.is_alphanumeric() || " -_".contains(*letter);
-    heading.to_lowercase().chars().filter(kept).map(|letter| if letter == ' ' { '-' } else { letter }).collect()
+    heading
+        .to_lowercase()
+        .chars()
+        .filter(kept)
+        .map(|letter| if letter == ' ' { '-' } else { letter })
+        .collect()
 }

@@ -176,7 +176,8 @@ fn rust_examples_are_doc_tests() {
     let lines = tested.iter().flat_map(|source| source.lines().filter_map(|line| line.strip_prefix("//! ")));
     let tested: Vec<&str> = lines.filter(|line| !line.starts_with("# ")).collect();
     let page = read(root().join("docs/library.md"));
-    let examples: Vec<&str> = page.split("```rust\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    let examples: Vec<&str> =
+        page.split("```rust\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert!(!examples.is_empty(), "no examples");
     for example in examples {
         let lines: Vec<&str> = example.lines().collect();
@@ -200,7 +201,8 @@ fn every_key_of_a_spec_is_described() {
             let is_name = name.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_');
             if is_name && !kind.contains("=>") {
                 keys += 1;
-                let is_described = [format!("`{name}`"), format!("# [{name}]")].iter().any(|it| described.contains(it));
+                let is_described =
+                    [format!("`{name}`"), format!("# [{name}]")].iter().any(|it| described.contains(it));
                 assert!(is_described, "docs/train.md does not describe {name}");
             }
         }

@@ -52,7 +52,8 @@ fn masked(lines: &[&str], masks_numbers: bool) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut at = 0;
     while at < words.len() {
-        let bare = |at: usize| words.get(at).map_or("", |word| word.trim_matches(['(', ')', ',', ';', '.', ':']));
+        let bare =
+            |at: usize| words.get(at).map_or("", |word| word.trim_matches(['(', ')', ',', ';', '.', ':']));
         let (word, next) = (words[at], bare(at + 1));
         let is_number = is_number(bare(at));
         let unit = if TIMES.contains(&next) { "time" } else { "size" };
@@ -97,7 +98,8 @@ fn is_date(word: &str) -> bool {
 /// What to show of what was printed: errors wrapped as on a terminal.
 pub(super) fn lines_to_show(printed: &str) -> Vec<String> {
     let lines = printed.lines().filter(|line| !is_estimate(line));
-    let fitted = lines.map(|line| if line.starts_with("error: ") { wrapped(line, 2) } else { line.to_owned() });
+    let fitted =
+        lines.map(|line| if line.starts_with("error: ") { wrapped(line, 2) } else { line.to_owned() });
     fitted.flat_map(|line| line.split('\n').map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
@@ -107,11 +109,16 @@ fn only_what_differs_from_run_to_run_is_masked() {
         let shown: Vec<String> = shown.lines().map(str::to_owned).collect();
         agrees(printed, &shown, false)
     };
-    assert!(agrees("draws 55 in 7.2 s, 7614 per second; 10 each", "draws 55 in 49 s, 3 per second;\n  10 each"));
+    assert!(agrees(
+        "draws 55 in 7.2 s, 7614 per second; 10 each",
+        "draws 55 in 49 s, 3 per second;\n  10 each"
+    ));
     assert!(!agrees("draws 55 in 7.2 s", "draws 56 in 7.2 s"));
     assert!(agrees("done in less than 1 s", "done in 1 min 3 s") && agrees("at /tmp/x/p", "at /home/p"));
     assert!(agrees("about 5 s for 50 inputs of 110 draws each, at 1 draws per second\nyes", "yes"));
-    assert!(agrees("a\nb\nc\nd", "a\n...\nd") && agrees("a\nb\nc\nd", "...\nb\n...") && agrees("a", "...\na"));
+    assert!(
+        agrees("a\nb\nc\nd", "a\n...\nd") && agrees("a\nb\nc\nd", "...\nb\n...") && agrees("a", "...\na")
+    );
     assert!(!agrees("a\nb\nc", "...\nb") && !agrees("a\nb", "a\n...\nb\n...\nb") && !agrees("", "a"));
     assert!(!agrees("a  b", "a b"), "where nothing is masked, columns count");
 }
