@@ -6,6 +6,8 @@ mod analyze;
 mod bound_and_check;
 /// `data`: what is known, fetched and imported.
 mod data;
+/// README and docs: their commands, links and tables.
+mod documents;
 /// Bad input: a clear error naming file and place, exit 2.
 mod errors;
 /// `--json` and the library: bounds, projections, smoothing, logs.

@@ -1,7 +1,7 @@
 //! Running the binary in a folder of its own.
 
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 /// A temporary folder and the binary.
@@ -101,6 +101,27 @@ impl Bench {
         self.run_with(line, writer)
     }
 
+    /// Runs a script by `sh`, for which `gambeson` is on the path. What it writes to stderr is in stdout. It finds no
+    /// data but its own, and no ONNX Runtime.
+    pub(crate) fn shell(&self, script: &str) -> Run {
+        let folder = Path::new(env!("CARGO_BIN_EXE_gambeson")).parent().expect("a folder").to_path_buf();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(folder).chain(std::env::split_paths(&path));
+        let child = Command::new("sh")
+            .args(["-c", &format!("exec 2>&1\n{script}")])
+            .env("PATH", std::env::join_paths(folders).expect("a path"))
+            .envs(self.data.as_ref().map(|folder| ("GAMBESON_DATA", folder)))
+            .env("ORT_DYLIB_PATH", "")
+            .env_remove("GAMBESON_REFERENCE_DATA")
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("sh runs");
+        Self::finish_any(script, child)
+    }
+
     fn run_with(&self, line: &str, stdout: impl Into<Stdio>) -> Run {
         Self::finish(line, self.spawn(line, stdout))
     }
@@ -120,11 +141,17 @@ impl Bench {
 
     /// Waits for it.
     pub(crate) fn finish(line: &str, child: Child) -> Run {
+        let run = Self::finish_any(line, child);
+        assert!(run.code <= 2, "{line}: {run:?}");
+        run
+    }
+
+    fn finish_any(line: &str, child: Child) -> Run {
         let output: Output = child.wait_with_output().expect("it ends");
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
         let code = output.status.code().expect("not killed");
         let run = Run { code, stdout: text(output.stdout), stderr: text(output.stderr) };
-        assert!(!run.stderr.contains("panicked") && run.code <= 2, "{line}: {run:?}");
+        assert!(!run.stderr.contains("panicked") && !run.stdout.contains("panicked"), "{line}: {run:?}");
         run
     }
 
