@@ -4,41 +4,11 @@
 //! A network that several figures show is on the page once. Its certification records are the copies in the folder of results,
 //! so a page can be made without the networks; with them, it has lines that check its numbers again.
 
-use crate::plan::{Planned, Runs};
-use crate::reproduce::ObjectReport;
+use crate::rendered::{CertifiedNetwork, ObjectReport};
 use gambeson::{Context, Report, ReportParams};
 use gambeson_learn::train::run::NETWORK;
 use gambeson_learn::train::setup::PROJECTION;
-use std::path::{Path, PathBuf};
-
-/// A network whose certification is on record.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CertifiedNetwork {
-    /// As tables and figures name it.
-    pub title: String,
-    /// The usual name of its data.
-    pub data: String,
-    /// Where spec, metrics and records are.
-    pub kept: PathBuf,
-    /// Where it was trained.
-    pub run: PathBuf,
-}
-
-/// The certified networks of a plan, in its order.
-pub(crate) fn certified_networks<P: Planned>(runs: &Runs<P>, folder: &Path) -> Vec<CertifiedNetwork> {
-    let certified = runs.iter().filter(|(_, record)| record.is_some());
-    let network = |(planned, _): (&P, _)| {
-        let work = planned.network_work()?;
-        let kept = work.certified.as_ref()?.kept.clone();
-        kept.exists().then(|| CertifiedNetwork {
-            kept: kept.parent().unwrap_or(Path::new("")).to_path_buf(),
-            run: folder.join(&work.run),
-            title: work.title,
-            data: work.data,
-        })
-    };
-    certified.filter_map(network).collect()
-}
+use std::path::PathBuf;
 
 /// Makes the page of what calls of [`reproduce`](crate::reproduce()) came to. `params` say where it goes and what it is called;
 /// runs, their names and the sections of the objects are added here.

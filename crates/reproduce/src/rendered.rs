@@ -1,9 +1,11 @@
-//! Tables and figures as files.
+//! What an experiment comes to: tables and figures as files, a section of a page, and the networks shown.
 
 use crate::error::ReproduceError;
+use crate::name::ObjectName;
+use crate::plan::{Planned, Runs};
 use crate::report::figure::Drawing;
 use crate::report::mark::{LATEX, MARKUP};
-use crate::report::page::{PictureGallery, SectionContent};
+use crate::report::page::{PictureGallery, ReportSection, SectionContent};
 use crate::report::table::Table;
 use gambeson_lowrank::file::write_file;
 use std::path::{Path, PathBuf};
@@ -71,4 +73,56 @@ pub(crate) fn file(stem: &Path, extension: &str) -> PathBuf {
     path.push(".");
     path.push(extension);
     path.into()
+}
+
+/// What an experiment comes to.
+#[derive(Clone, Debug)]
+pub struct ObjectReport {
+    /// The table or figure.
+    pub name: ObjectName,
+    /// The figure and the tables as a section of a page.
+    pub section: ReportSection,
+    /// The networks shown of which all records are there.
+    pub networks: Vec<CertifiedNetwork>,
+    /// The records shown, one JSON object each.
+    pub records: Vec<String>,
+    /// The tables made from them, what the object is about first.
+    pub tables: Vec<Table>,
+    /// The files written: the table, and the figure if there is one.
+    pub files: Vec<PathBuf>,
+    /// Runs without a record.
+    pub missing: usize,
+    /// Runs that did not reach what was asked of them.
+    pub fell_short: usize,
+    /// Runs that failed in this call.
+    pub failed: usize,
+}
+
+/// A network whose certification is on record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CertifiedNetwork {
+    /// As tables and figures name it.
+    pub title: String,
+    /// The usual name of its data.
+    pub data: String,
+    /// Where spec, metrics and records are.
+    pub kept: PathBuf,
+    /// Where it was trained.
+    pub run: PathBuf,
+}
+
+/// The certified networks of a plan, in its order.
+pub(crate) fn certified_networks<P: Planned>(runs: &Runs<P>, folder: &Path) -> Vec<CertifiedNetwork> {
+    let certified = runs.iter().filter(|(_, record)| record.is_some());
+    let network = |(planned, _): (&P, _)| {
+        let work = planned.network_work()?;
+        let kept = work.certified.as_ref()?.kept.clone();
+        kept.exists().then(|| CertifiedNetwork {
+            kept: kept.parent().unwrap_or(Path::new("")).to_path_buf(),
+            run: folder.join(&work.run),
+            title: work.title,
+            data: work.data,
+        })
+    };
+    certified.filter_map(network).collect()
 }

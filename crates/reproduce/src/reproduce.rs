@@ -3,17 +3,13 @@
 use crate::error::ReproduceError;
 use crate::event::{ReproduceEvent, Watch};
 use crate::family::{Act, with_plan};
-use crate::name::ObjectName;
-use crate::page::{CertifiedNetwork, certified_networks};
 use crate::params::ReproduceParams;
 use crate::plan::{End, Limits, Planned, RecordOf, Runs};
 use crate::program::Caller;
 use crate::record::{OWN, Setup, Store, read};
-use crate::rendered::Rendered;
+use crate::rendered::{ObjectReport, Rendered, certified_networks};
 use crate::report::page::{ReportSection, SectionContent};
-use crate::report::table::Table;
 use gambeson::Context;
-use std::path::PathBuf;
 
 /// How an experiment ended.
 #[derive(Clone, Debug)]
@@ -22,29 +18,6 @@ pub enum Reproduced {
     Interrupted,
     /// All runs there was time for were tried.
     Done(Box<ObjectReport>),
-}
-
-/// What an experiment comes to.
-#[derive(Clone, Debug)]
-pub struct ObjectReport {
-    /// The table or figure.
-    pub name: ObjectName,
-    /// The figure and the tables as a section of a page.
-    pub section: ReportSection,
-    /// The networks shown of which all records are there.
-    pub networks: Vec<CertifiedNetwork>,
-    /// The records shown, one JSON object each.
-    pub records: Vec<String>,
-    /// The tables made from them, what the object is about first.
-    pub tables: Vec<Table>,
-    /// The files written: the table, and the figure if there is one.
-    pub files: Vec<PathBuf>,
-    /// Runs without a record.
-    pub missing: usize,
-    /// Runs that did not reach what was asked of them.
-    pub fell_short: usize,
-    /// Runs that failed in this call.
-    pub failed: usize,
 }
 
 /// Makes the missing runs of an experiment, each in a process of its own, and its tables and figure from all records.

@@ -1,7 +1,7 @@
 //! `gambeson reproduce --dry-run`: what there is to do, and how long it takes.
 
 use super::live::LiveRuns;
-use super::params;
+use super::params::params;
 use crate::args::ReproduceArguments;
 use crate::ended::Ended;
 use crate::progress::duration;

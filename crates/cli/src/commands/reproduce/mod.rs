@@ -2,24 +2,22 @@
 
 mod dry_run;
 mod live;
+mod params;
 
+use super::report;
 use crate::args::ReproduceArguments;
-use crate::commands::report;
 use crate::ended::Ended;
 use crate::progress::{catch_interrupts, fail, say};
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use gambeson::{Context, ReportParams};
 use gambeson_report::table::Table;
 use gambeson_reproduce::{
-    ObjectName, ObjectReport, Program, ReproduceError, ReproduceParams, Reproduced, page, reproduce,
+    ObjectName, ObjectReport, ReproduceError, ReproduceParams, Reproduced, page, reproduce,
 };
 use live::LiveRuns;
+use params::params;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::time::Instant;
-
-/// Where the folder of reference data is named.
-const REFERENCE_DATA: &str = "GAMBESON_REFERENCE_DATA";
 
 pub(crate) fn run(
     arguments: &ReproduceArguments,
@@ -97,21 +95,6 @@ fn write_page(
     Ok(())
 }
 
-fn params(arguments: &ReproduceArguments, name: ObjectName) -> anyhow::Result<ReproduceParams> {
-    Ok(ReproduceParams {
-        scale: arguments.scale,
-        results: arguments.results.clone(),
-        runs: arguments.runs.clone(),
-        experiments: arguments.experiments.clone(),
-        // Of all names, those that read sound take it.
-        data: arguments.data.clone().filter(|_| !arguments.all || name == ObjectName::TableAudio),
-        reference_data: std::env::var_os(REFERENCE_DATA).filter(|value| !value.is_empty()).map(Into::into),
-        render_only: arguments.render_only,
-        time_limit: arguments.time_limit,
-        ..ReproduceParams::new(name, Program { path: program()?, words: Vec::new() })
-    })
-}
-
 /// One table or figure; `None` if interrupted.
 fn one(
     arguments: &ReproduceArguments,
@@ -149,13 +132,4 @@ fn print(
     }
     stdout.flush()?;
     Ok(())
-}
-
-/// This program, even if its file has been replaced since it started.
-fn program() -> anyhow::Result<PathBuf> {
-    let running = Path::new("/proc/self/exe"); // what runs, not what has its name now
-    if cfg!(target_os = "linux") && running.metadata().is_ok() {
-        return Ok(running.to_owned());
-    }
-    std::env::current_exe().context("cannot find the program's own file")
 }
