@@ -47,6 +47,11 @@ pub(crate) trait Planned: std::fmt::Display {
         None
     }
 
+    /// The hash of the network that a run trained, if it did.
+    fn network(_: &RecordOf<Self>) -> Option<String> {
+        None
+    }
+
     /// Whether the run reached what was asked of it.
     fn as_asked(&self, record: &RecordOf<Self>) -> bool;
 

@@ -7,7 +7,9 @@ use crate::report::figure::Drawing;
 use crate::report::mark::{LATEX, MARKUP};
 use crate::report::page::{PictureGallery, ReportSection, SectionContent};
 use crate::report::table::Table;
+use gambeson_lowrank::MemoryLimit;
 use gambeson_lowrank::file::write_file;
+use gambeson_smooth::record::{Record as CertificationRecord, Recorded};
 use std::path::{Path, PathBuf};
 
 /// What a reader gets to see; a function of the records alone.
@@ -84,6 +86,8 @@ pub struct ObjectReport {
     pub section: ReportSection,
     /// The networks shown of which all records are there.
     pub networks: Vec<CertifiedNetwork>,
+    /// Networks that are not among them, and why.
+    pub left_out: Vec<String>,
     /// The records shown, one JSON object each.
     pub records: Vec<String>,
     /// The tables made from them, what the object is about first.
@@ -105,24 +109,39 @@ pub struct CertifiedNetwork {
     pub title: String,
     /// The usual name of its data.
     pub data: String,
-    /// Where spec, metrics and records are.
-    pub kept: PathBuf,
+    /// The copy of its certification records; spec and metrics are beside it.
+    pub records: PathBuf,
     /// Where it was trained.
     pub run: PathBuf,
 }
 
-/// The certified networks of a plan, in its order.
-pub(crate) fn certified_networks<P: Planned>(runs: &Runs<P>, folder: &Path) -> Vec<CertifiedNetwork> {
-    let certified = runs.iter().filter(|(_, record)| record.is_some());
-    let network = |(planned, _): (&P, _)| {
-        let work = planned.network_work()?;
-        let kept = work.certified.as_ref()?.kept.clone();
-        kept.exists().then(|| CertifiedNetwork {
-            kept: kept.parent().unwrap_or(Path::new("")).to_path_buf(),
-            run: folder.join(&work.run),
-            title: work.title,
-            data: work.data,
-        })
-    };
-    certified.filter_map(network).collect()
+/// The certified networks of a plan, in its order; and which have no records, or those of other networks.
+pub(crate) fn certified_networks<P: Planned>(
+    runs: &Runs<P>,
+    folder: &Path,
+    memory: MemoryLimit,
+) -> (Vec<CertifiedNetwork>, Vec<String>) {
+    let (mut networks, mut problems) = (Vec::new(), Vec::new());
+    for (planned, record) in runs.iter() {
+        let Some((work, _)) = planned.network_work().zip(record) else { continue };
+        let Some(certified) = &work.certified else { continue };
+        let records = certified.kept.clone();
+        let trained = planned.needs().first().and_then(|&at| runs.iter().nth(at)?.1);
+        let hash = trained.and_then(P::network);
+        match (Recorded::<CertificationRecord>::read(std::slice::from_ref(&records), memory), hash) {
+            (Err(error), _) => problems.push(format!("{}: {error}", work.title)),
+            (Ok(found), Some(hash)) if found.run().common.model.split(' ').next() != Some(&hash) => {
+                let path = records.display();
+                problems
+                    .push(format!("{}: {path}: records of another network than sha256:{hash}", work.title));
+            }
+            (Ok(_), _) => networks.push(CertifiedNetwork {
+                records,
+                run: folder.join(&work.run),
+                title: work.title,
+                data: work.data,
+            }),
+        }
+    }
+    (networks, problems)
 }

@@ -81,7 +81,7 @@ impl Act for Session<'_> {
                 End::Interrupted => return Ok(Reproduced::Interrupted),
             }
         }
-        let networks = certified_networks(&runs, &params.runs);
+        let (networks, left_out) = certified_networks(&runs, &params.runs, memory);
         let rendered = render(&runs);
         let files = rendered.write(&params.stem())?;
         let lines: Result<Vec<String>, _> = runs.records().map(gambeson_report::json::line).collect();
@@ -93,6 +93,7 @@ impl Act for Session<'_> {
             name: params.name,
             section,
             networks,
+            left_out,
             records: lines?,
             tables: rendered.tables,
             files,

@@ -159,6 +159,9 @@ test("what is no radius is refused, and a fraction is one", async () => {
     await typeRadius(page, text);
     assert.equal(await page.locator("input.r").getAttribute("aria-invalid"), "true", text);
     assert.deepEqual(await legend(page), shown, text);
+    // Nor does it come to be shown when a run is switched off and on.
+    for (const _ of [0, 1]) await page.locator(".legend input[type=checkbox]").first().click();
+    assert.deepEqual(await legend(page), shown, text);
     assert.ok(
       !(await page.locator(".norm:not([hidden]) .command code").first().textContent()).includes("ls"),
     );

@@ -16,7 +16,11 @@ impl ClaimWords<'_> {
     pub fn sentence(&self) -> Option<String> {
         let claim = self.0;
         let share = claim.l2.iter().take(2).rfind(|share| share.certified > 0)?;
-        let what = if claim.labelled { "are answered correctly" } else { "keep their answer" };
+        let what = if claim.labelled {
+            "are certified to be answered correctly"
+        } else {
+            "are certified to keep their answer"
+        };
         Some(format!(
             "Of {}, {} {what} under every change of at most {} in l2; with probability 1 - {} over all draws, at least {} \
              truly are.",

@@ -1,7 +1,7 @@
 //! What was read, and the page of it: complete, or smaller where it would be too large.
 
 use super::certified::{GroupRun, certified};
-use super::data::{FoundData, NamedData, open_all};
+use super::data::{FoundData, NamedData, meant, open_all};
 use super::facts::{claim_card, provenance_card, training_card};
 use super::inputs::{InputsSource, inputs};
 use super::made_with::{Candidates, KappaProof};
@@ -263,8 +263,9 @@ fn named<'a>(data: &'a [NamedData], run: &CertifiedSource) -> Option<&'a NamedDa
 
 /// What lines for a shell call the data of a run.
 fn data_argument(run: &CertifiedSource, found: Option<&FoundData>) -> OsString {
+    let recorded = || run.logged.data.as_deref().map(|data| data_parts(data).0);
     found.map_or_else(
-        || OsString::from(run.logged.data.as_deref().map(|data| data_parts(data).0).unwrap_or_default()),
+        || recorded().and_then(|name| meant(name).next()).unwrap_or_else(|| OsString::from("DATA")),
         |found| found.name.clone(),
     )
 }

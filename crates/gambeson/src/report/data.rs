@@ -61,7 +61,7 @@ pub(super) fn open_all(
         let (name, hash) = data_parts(&recorded);
         if named.iter().all(|known| data_parts(&known.recorded).1 != hash) {
             let specs = sources.trained.iter().filter_map(|run| run.spec.as_ref());
-            let specs = specs.map(|spec| OsString::from(&spec.data.name));
+            let specs = specs.flat_map(|spec| meant(&spec.data.name));
             let names = params.data.iter().cloned().chain(specs).chain(meant(name)).collect();
             let found = library.find(hash, names);
             named.push(NamedData { recorded, found });
@@ -70,11 +70,14 @@ pub(super) fn open_all(
     (named, problems)
 }
 
-/// What the name of data in records may be opened by. A name from a file is no path: it must not make anybody read one.
-fn meant(name: &str) -> impl Iterator<Item = OsString> {
+/// What the name of data in records or in a spec may be opened by. A name from a file is no path: it must not make anybody
+/// read one.
+pub(super) fn meant(name: &str) -> impl Iterator<Item = OsString> + use<> {
     let without_part = name.strip_suffix("-test").or_else(|| name.strip_suffix("-train")).unwrap_or(name);
     let is_plain = |name: &&str| !name.contains(['/', '\\']) && !name.starts_with('.');
-    [without_part, name].into_iter().filter(is_plain).map(OsString::from)
+    let names: Vec<OsString> =
+        [without_part, name].into_iter().filter(is_plain).map(OsString::from).collect();
+    names.into_iter()
 }
 
 /// Data that were opened before, with the names that open them.

@@ -96,7 +96,7 @@ pub(super) fn provenance_card(
         card.facts.push(Fact::new("data", text));
     }
     let Some((line, made_with)) = command_line.zip(made_with) else { return Ok(card) };
-    if let Some(projection) = &made_with.projection {
+    if let (Some(projection), KappaProof::Proven(_)) = (&made_with.projection, kappa) {
         let line = line(&Recheck::Projection { projection });
         card.commands.push(("Prove κ again from its certificate".to_owned(), vec![line]));
     }
@@ -190,7 +190,9 @@ pub(super) fn training_card(source: &TrainedSource, command_line: Option<Command
     }
     let spec = source.folder.join(SPEC);
     let line = command_line.filter(|_| source.spec.is_some()).map(|line| {
-        ("Train it again, to the same bits".to_owned(), vec![line(&Recheck::Training { spec: &spec })])
+        let what =
+            "Train it again: on one version of gambeson the same spec gives the same network, to the bit";
+        (what.to_owned(), vec![line(&Recheck::Training { spec: &spec })])
     });
     let text = source
         .spec_text

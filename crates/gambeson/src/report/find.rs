@@ -13,6 +13,8 @@ pub(super) struct Found {
     pub(super) trained: Vec<PathBuf>,
     /// Files of records, and other logs.
     pub(super) logs: Vec<PathBuf>,
+    /// Both, in the order in which they were found.
+    pub(super) all: Vec<PathBuf>,
 }
 
 /// The files that a report on these runs reads, as far as they can be told beforehand.
@@ -33,6 +35,8 @@ impl Found {
             }
             if run.is_dir() {
                 found.add_folder(run)?;
+            } else if run.is_file() && is_trained(run) {
+                found.add_trained(run);
             } else {
                 find_logs(std::slice::from_ref(run))?.into_iter().for_each(|path| found.add_log(path));
             }
@@ -43,14 +47,10 @@ impl Found {
     fn add_folder(&mut self, folder: &Path) -> Result<(), ReportError> {
         let files = find_logs(&[folder.to_path_buf()])?;
         let is_own = |path: &&PathBuf| is_certification(path);
-        let is_trained =
-            |path: &&PathBuf| path.file_name().is_some_and(|name| name == METRICS || name == SPEC);
         let mut any = false;
-        for trained in files.iter().filter(is_trained).filter_map(|path| path.parent()) {
+        for trained in files.iter().filter(|path| is_trained(path)) {
             any = true;
-            if !self.trained.iter().any(|known| known == trained) {
-                self.trained.push(trained.to_path_buf());
-            }
+            self.add_trained(trained);
         }
         for record in files.iter().filter(is_own) {
             any = true;
@@ -64,9 +64,24 @@ impl Found {
 
     fn add_log(&mut self, path: PathBuf) {
         if !self.logs.contains(&path) {
+            self.all.push(path.clone());
             self.logs.push(path);
         }
     }
+
+    /// The folder of a spec or of metrics.
+    fn add_trained(&mut self, path: &Path) {
+        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        if !self.trained.contains(&folder) {
+            self.all.push(folder.clone());
+            self.trained.push(folder);
+        }
+    }
+}
+
+/// Whether a file tells of training: its folder is a run.
+fn is_trained(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == METRICS || name == SPEC)
 }
 
 #[cfg(test)]

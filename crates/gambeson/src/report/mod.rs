@@ -28,7 +28,7 @@ use assemble::{Economy, Material};
 pub use find::report_files;
 use gambeson_lowrank::file::write_file;
 pub use gambeson_report::page::{ReportSection, SectionContent, SectionRecord};
-pub use params::{CommandLine, ReportParams};
+pub use params::{CommandLine, ReportParams, RunName};
 pub use recheck::{MadeWith, PLACE, Recheck};
 pub use record::{Report, ReportRecord, ReportedRun};
 use std::path::{Path, PathBuf};

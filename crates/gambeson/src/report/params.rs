@@ -8,6 +8,15 @@ use std::path::PathBuf;
 /// A line for a shell that checks something again.
 pub type CommandLine = fn(&Recheck<'_>) -> String;
 
+/// The name of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunName {
+    /// Its folder of training, and its files of records.
+    pub paths: Vec<PathBuf>,
+    /// The name.
+    pub label: String,
+}
+
 /// Parameters of [`report`](crate::report()).
 #[derive(Clone, Debug)]
 pub struct ReportParams {
@@ -17,8 +26,12 @@ pub struct ReportParams {
     pub title: Option<String>,
     /// Paragraphs below the heading.
     pub lead: Vec<String>,
-    /// Names of the runs, one each, in the order of the page. If empty, they are made from the paths.
+    /// Names of the runs, one each, in the order in which they are found. If empty, they are made from the paths.
     pub labels: Vec<String>,
+    /// Names of runs by their paths, in place of `labels`.
+    pub names: Vec<RunName>,
+    /// What the caller knows to be missing; told beside what is found to be missing.
+    pub problems: Vec<String>,
     /// Names or paths of data whose inputs are shown. Data that records or specs name are looked for by that name too.
     pub data: Vec<OsString>,
     /// Where installed and imported data sets live: `$GAMBESON_DATA`, or the data directory of the platform, if `None`.
@@ -47,6 +60,8 @@ impl Default for ReportParams {
             title: None,
             lead: Vec::new(),
             labels: Vec::new(),
+            names: Vec::new(),
+            problems: Vec::new(),
             data: Vec::new(),
             data_folder: None,
             networks: Vec::new(),

@@ -65,7 +65,7 @@ impl Sources {
         }
         let found = Found::of(runs)?;
         let memory = context.memory_limit();
-        let mut sources = Self::default();
+        let mut sources = Self { problems: params.problems.clone(), ..Self::default() };
         let logged = sources.read_logs(&found.logs, memory);
         let mut certified = Vec::new();
         for logged in logged {
@@ -79,14 +79,13 @@ impl Sources {
                 Err(error) => sources.problems.push(shown(&error.to_string())),
             }
         }
-        let mut trained = Vec::new();
-        for folder in found.trained {
-            trained.extend(sources.read_folder(folder, memory));
-        }
+        let folders = found.trained;
+        let trained: Vec<UnnamedFolder> =
+            folders.iter().filter_map(|folder| sources.read_folder(folder.clone(), memory)).collect();
         if certified.is_empty() && trained.is_empty() && !params.has_sections() {
             return Err(ReportError::Nothing { problems: sources.problems });
         }
-        sources.name(certified, trained, &params.labels)?;
+        sources.name(certified, trained, (&found.all, &folders), params)?;
         Ok(sources)
     }
 
@@ -165,31 +164,47 @@ impl Sources {
         metrics
     }
 
-    /// Gives every run a name of its own and a colour. A folder of training and the records in it are one run.
+    /// Gives every run a name of its own and a colour. A folder of training and the records in it are one run. Names belong to
+    /// paths as they were found, whatever could be read of them.
     fn name(
         &mut self,
         certified: Vec<(LoggedRun, Option<Recorded<Record>>)>,
         trained: Vec<UnnamedFolder>,
-        given: &[String],
+        (all, folders): (&[PathBuf], &[PathBuf]),
+        params: &ReportParams,
     ) -> Result<(), ReportError> {
-        let mut places: Vec<PathBuf> = Vec::new();
-        let mut place = |path: PathBuf| {
-            places.iter().position(|known| *known == path).unwrap_or_else(|| {
-                places.push(path);
-                places.len() - 1
-            })
+        let place = |path: &Path| {
+            let name = params.names.iter().find(|name| name.paths.iter().any(|own| own == path));
+            let origin = || if folders.iter().any(|own| own == path) { named(path) } else { origin(path) };
+            name.and_then(|name| name.paths.first().cloned()).unwrap_or_else(origin)
         };
-        let certified: Vec<_> = certified.into_iter().map(|run| (place(origin(&run.0)), run)).collect();
-        let trained: Vec<_> = trained.into_iter().map(|run| (place(named(&run.folder)), run)).collect();
+        // Further shards of a run have no name of their own.
+        let shards: Vec<&PathBuf> = certified.iter().flat_map(|(run, _)| run.paths.iter().skip(1)).collect();
+        let mut places: Vec<PathBuf> = Vec::new();
+        for place in all.iter().filter(|path| !shards.contains(path)).map(|path| place(path)) {
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+        let given = &params.labels;
         if !given.is_empty() && given.len() != places.len() {
             return Err(ReportError::Labels { labels: given.len(), runs: places.len() });
         }
-        let labels = if given.is_empty() { distinct_ends(&places) } else { given.to_vec() };
-        let label = |style: usize| RunLabel { label: shown(&labels[style]), style };
-        let one = |(style, (logged, recorded))| CertifiedSource { label: label(style), logged, recorded };
+        let labels = if given.is_empty() { distinct_ends(&places) } else { given.clone() };
+        let label = |path: &Path| {
+            let place = place(path);
+            let style = places.iter().position(|known| *known == place).unwrap_or(places.len());
+            let by_path = params.names.iter().find(|name| name.paths.first() == Some(&place));
+            let label = by_path.map(|name| &name.label).or_else(|| labels.get(style));
+            RunLabel { label: shown(label.map_or("", String::as_str)), style }
+        };
+        let one = |(logged, recorded): (LoggedRun, Option<Recorded<Record>>)| {
+            let label = label(logged.paths.first().map_or(Path::new(""), PathBuf::as_path));
+            CertifiedSource { label, logged, recorded }
+        };
         self.certified = certified.into_iter().map(one).collect();
-        let one = |(style, UnnamedFolder { folder, spec_text, spec, metrics, network })| TrainedSource {
-            label: label(style),
+        let one = |UnnamedFolder { folder, spec_text, spec, metrics, network }| TrainedSource {
+            label: label(&folder),
             folder,
             spec_text,
             spec,
@@ -211,15 +226,14 @@ struct UnnamedFolder {
 }
 
 /// The path that names a log: without its extension, and without the name that says nothing.
-fn origin(run: &LoggedRun) -> PathBuf {
-    let path = run.paths.first().cloned().unwrap_or_default();
+fn origin(path: &Path) -> PathBuf {
     let ending = path.extension().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
     // The .25 of sigma_0.25 is not an extension.
     let whole = ending.chars().all(|letter| letter.is_ascii_digit());
-    if path.file_stem().is_some_and(|stem| stem == USUAL) || is_alone(&path) {
+    if path.file_stem().is_some_and(|stem| stem == USUAL) || is_alone(path) {
         return named(path.parent().unwrap_or(Path::new("")));
     }
-    if whole { path } else { path.with_extension("") }
+    if whole { path.to_path_buf() } else { path.with_extension("") }
 }
 
 /// Whether these are the only records beside a spec, of a name such as `certified-1a2b3c.jsonl`.

@@ -2,7 +2,7 @@
 
 use super::certified::{Claim, ClaimRow, Comparison, NetworkResults};
 use super::stage::Entry;
-use crate::report::decimal::percent_down;
+use crate::report::decimal::{down_to_places, percent_down, up_to_places};
 use crate::report::spread::NOTHING;
 use crate::report::table::Table;
 use gambeson_learn::attack::BallNorm;
@@ -51,7 +51,17 @@ fn label(results: &NetworkResults, name: &str) -> String {
     }
 }
 
-/// Difference and interval, rounded to nearest; `–` where neither network certifies anything.
+/// A number with its sign, but for zero.
+fn signed(text: String) -> String {
+    let size = text.trim_start_matches('-');
+    match size.bytes().all(|byte| matches!(byte, b'0' | b'.')) {
+        true => size.to_owned(),
+        false if text.starts_with('-') => text,
+        false => format!("+{text}"),
+    }
+}
+
+/// Difference, rounded to nearest, and interval, rounded outwards; `–` where neither network certifies anything.
 fn difference(results: &NetworkResults, pair: &Comparison, radius: f64) -> Option<String> {
     let found = results.compared(pair)?;
     let at = found.radii.iter().position(|other| *other == radius)?;
@@ -62,7 +72,12 @@ fn difference(results: &NetworkResults, pair: &Comparison, radius: f64) -> Optio
     }
     let [mean, low, high] =
         [&found.difference, &found.low, &found.high].map(|all| all.get(at).map(|x| 100.0 * x));
-    Some(format!("{:+.1} [{:+.1}, {:+.1}]", mean?, low?, high?))
+    Some(format!(
+        "{} [{}, {}]",
+        signed(format!("{:.1}", mean?)),
+        signed(down_to_places(low?, 1)),
+        signed(up_to_places(high?, 1))
+    ))
 }
 
 /// The number of radii at which the first curve is above the second, among those where either reaches [`LOW`].
@@ -101,7 +116,9 @@ pub(super) fn claims(results: &NetworkResults) -> Vec<Table> {
 
 fn table(results: &NetworkResults, claim: &Claim) -> Table {
     let caption = format!(
-        "The best natural accuracy (%) of a network that certifies at least {:.0} % at l2 radius {}.",
+        "{}: the best natural accuracy (%) of a network that certifies at least {:.0} % at l2 radius {}. The paper's numbers \
+         are of CIFAR-10 and ResNet-32.",
+        results.experiment.data().join(", "),
         100.0 * claim.certified,
         claim.radius
     );

@@ -350,6 +350,10 @@ impl Planned for Stage<'_> {
         Some(NetworkWork { run: entry.digits(), title, data, spec: &entry.spec, certified })
     }
 
+    fn network(record: &StageRecord) -> Option<String> {
+        record.output.printed["network"].as_str().map(ToOwned::to_owned)
+    }
+
     fn as_asked(&self, record: &StageRecord) -> bool {
         record.exit == 0
     }

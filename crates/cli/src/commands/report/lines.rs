@@ -5,13 +5,13 @@ use gambeson::report::{MadeWith, Recheck};
 use gambeson_data::dataset::Split;
 use gambeson_lowrank::projection::certificate::certificate_path;
 use gambeson_smooth::analysis::RadiusNorm;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// What records with noise levels need, and do not hold.
 const LEVELS: &str = "levels.npy";
-/// Folder of a training that is done again.
-const AGAIN: &str = "again";
+/// How the folder of a training that is done again begins; the name of the first one follows.
+const AGAIN: &str = "again-";
 
 /// The line for a shell.
 pub(super) fn command_line(recheck: &Recheck<'_>) -> String {
@@ -35,7 +35,9 @@ pub(super) fn command_line(recheck: &Recheck<'_>) -> String {
             line.extend(["check".to_owned(), file(projection), file(&certificate)]);
         }
         Recheck::Training { spec } => {
-            line.extend(["train".to_owned(), file(spec), "--out".to_owned(), AGAIN.to_owned()]);
+            let mut again = OsString::from(AGAIN);
+            again.push(spec.parent().and_then(Path::file_name).unwrap_or_default());
+            line.extend(["train".to_owned(), file(spec), "--out".to_owned(), word(&again)]);
         }
     }
     line.join(" ")
@@ -106,6 +108,6 @@ mod tests {
         };
         assert_eq!(command_line(&accuracy), "gambeson analyze a.jsonl --radii 2/255 --norm linf --any-class");
         let spec = Path::new("run/spec.toml");
-        assert_eq!(command_line(&Recheck::Training { spec }), "gambeson train run/spec.toml --out again");
+        assert_eq!(command_line(&Recheck::Training { spec }), "gambeson train run/spec.toml --out again-run");
     }
 }

@@ -58,7 +58,13 @@ pub(crate) fn run(
         }
     }
     if !made.is_empty() {
-        write_page(arguments, &made, context)?;
+        match write_page(arguments, &made, context) {
+            Ok(whole) => complete &= whole,
+            Err(error) => {
+                fail(&error.context("the page"));
+                broken.push("the page");
+            }
+        }
     }
     if !broken.is_empty() {
         bail!("not made, or not all of it: {}", broken.join(", "));
@@ -76,12 +82,12 @@ fn has_no_records(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(ReproduceError::NoRecords { .. }))
 }
 
-/// The page of all that was made.
+/// The page of all that was made; whether nothing is missing on it.
 fn write_page(
     arguments: &ReproduceArguments,
     made: &[ObjectReport],
     context: &Context,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<bool> {
     let scale = arguments.scale.name();
     let title = match made {
         [object] => format!("{} (scale: {scale})", object.name.about()),
@@ -90,9 +96,9 @@ fn write_page(
         }
     };
     let params = ReportParams { out: Some(arguments.page()), title: Some(title), ..ReportParams::default() };
-    report::page_with(context, params, |context, params| page(context, made, params))?;
+    let report = report::page_with(context, params, |context, params| page(context, made, params))?;
     say(&format!("wrote {}", arguments.page().display()));
-    Ok(())
+    Ok(report.is_complete())
 }
 
 /// One table or figure; `None` if interrupted.

@@ -228,6 +228,20 @@ fn files_are_guarded_and_errors_are_clear() {
     error("report missing", &["missing: no such file"]);
     error("report", &["RUN"]);
     error("report run.jsonl --label a --label b", &["2 labels for 1 runs"]);
+    // Names go with the runs in the order in which these were named, also to a training that has no records.
+    std::fs::create_dir(bench.path("trained")).expect("a folder");
+    bench.write("trained/metrics.jsonl", "");
+    bench.write(
+        "trained/spec.toml",
+        "[data]\nname = \"fashion\"\n[model]\nfamily = \"cnn\"\nwidth = 4\n[noise]\nsigma = 0.5\n[objective]\nkind = \
+         \"gaussian\"\n[optimiser]\nepochs = 3\nlearning_rate = 0.1\n",
+    );
+    ok(bench.run("report trained run.jsonl --label training --label records --out named.html --force"));
+    let page = bench.read("named.html");
+    assert!(page.contains("</svg> records</h3>") && page.contains("</svg> training</h3>"), "{page}");
+    let certified = &page[page.find("class=\"certified-section\"").expect("curves")..];
+    let legend = &certified[..certified.find("</section>").expect("its end")];
+    assert!(legend.contains("records") && !legend.contains("training"), "the curve is that of the records");
     error("report run.jsonl --out nowhere/report.html", &["its folder does not exist"]);
     error("report notes.html", &["nothing to report on", "not a known log"]);
     std::fs::create_dir(bench.path("empty")).expect("a folder");

@@ -169,10 +169,38 @@ fn figures_share_networks_and_compare_them_input_by_input() {
         assert!(page.contains(&cards), "{cards}");
     }
     assert!(!page.contains("theirs, high"));
+    what_is_not_the_networks_is_told(&bench, &records, line);
     // The folder of runs may be elsewhere, or gone, once everything is there.
     std::fs::rename(bench.path("n"), bench.path("elsewhere")).expect("moved");
     let run = bench.run(&line.replace("--runs n", "--runs elsewhere"));
     assert_eq!((run.code, bench.read("r/fig-l2.desk.jsonl")), (0, text), "{run:?}");
+}
+
+/// Records of another network and broken ones are left out, and no other run takes the name; further files change nothing.
+fn what_is_not_the_networks_is_told(bench: &Bench, records: &[Value], line: &str) {
+    let file = |network: &str| {
+        let network = digits(records, network);
+        format!("r/networks/{network}/certified-{}.jsonl", sampling(bench, &network))
+    };
+    let (theirs, ours) = (file("low theirs"), file("low ours"));
+    let whole = bench.read(&theirs);
+    let heading = |label: &str| format!("</svg> {label}</h3>");
+    for (content, problem) in
+        [(bench.read(&ours), "records of another network"), (String::new(), "first line")]
+    {
+        bench.write(&theirs, &content);
+        let run = bench.run(&format!("{line} --render-only"));
+        assert!(run.code == 1 && run.stderr.contains(problem), "{run:?}");
+        let page = bench.read("r/fig-l2.desk.html");
+        assert!(page.contains("What is missing here") && !page.contains(&heading("theirs, low")));
+        assert!(page.contains(&heading("ours, low")));
+    }
+    bench.write(&theirs, &whole);
+    bench.write(&theirs.replace("certified-", "certified-earlier-"), &whole);
+    let run = bench.run(&format!("{line} --render-only"));
+    assert_eq!(run.code, 0, "{run:?}");
+    let page = bench.read("r/fig-l2.desk.html");
+    assert!(page.contains(&heading("theirs, low")) && page.contains(&heading("ours, low")));
 }
 
 fn written(bench: &Bench, name: &str) -> std::time::SystemTime {
@@ -206,7 +234,9 @@ fn differences_are_those_of_the_inputs(bench: &Bench, records: &[Value]) {
     assert!((found - (ours - theirs)).abs() < 1e-12, "{found}: {ours} and {theirs}");
     let [low, high] = ["low", "high"].map(|end| pair[end][1].as_f64().expect("an end"));
     let table = bench.read("r/fig-l2.desk.md");
-    let cell = format!("| {:+.1} [{:+.1}, {:+.1}] |", 100.0 * found, 100.0 * low, 100.0 * high);
+    // The ends are rounded outwards.
+    let (low_shown, high_shown) = ((1000.0 * low).floor() / 10.0, (1000.0 * high).ceil() / 10.0);
+    let cell = format!("| {:+.1} [{low_shown:+.1}, {high_shown:+.1}] |", 100.0 * found);
     assert!(low <= found && found <= high && table.contains(&cell), "{cell}: {table}");
     // Where the first is above is what the curves say.
     let curve = |network: &str| -> Vec<f64> {

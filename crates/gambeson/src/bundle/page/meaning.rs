@@ -14,7 +14,7 @@ pub(super) fn write(out: &mut String, subject: &Subject<'_>) -> fmt::Result {
             out,
             &format!(
                 "Take the ℓ2 radius {}. Somebody may change an input as they like, with full knowledge of the classifier \
-                 and any amount of computing: as long as the change is no larger than that, {} keep the {} answer.",
+                 and any amount of computing: as long as the change is no larger than that, {} are certified to keep the {} answer.",
                 share.radius,
                 inputs(share.certified),
                 if claim.labelled { "right" } else { "same" }

@@ -125,9 +125,9 @@ impl TimeBudget {
         self.limit.map(|limit| (PROOF_PART * limit / slowdown, WHOLE_PROOF_PART * limit))
     }
 
-    /// Whether planning the proof has taken as long as the proof may.
+    /// Whether planning the proof has taken as long as the proof may, or the caller has interrupted.
     pub(crate) fn planning_is_over(&self) -> bool {
-        self.limit.is_some_and(|limit| self.elapsed() > PROOF_PART * limit)
+        self.is_interrupted() || self.limit.is_some_and(|limit| self.elapsed() > PROOF_PART * limit)
     }
 
     /// Says how long a proof takes where nothing else runs; the solver's end follows.

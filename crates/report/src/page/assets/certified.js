@@ -7,6 +7,8 @@ function certified({ root, data: section }) {
   const charts = section.norms.map((_, at) => Chart.of(root, `${root.dataset.key}/${at}`));
   let norm = 0;
   let radius = 0;
+  // The radius as it is written: the last text that was a number.
+  let accepted = "";
   let marks = [];
 
   const text = (multiple, { unit, digits }) => {
@@ -74,8 +76,9 @@ function certified({ root, data: section }) {
     slider.max = scale.last;
     slider.value = multiple;
     field.value = asWritten;
+    accepted = asWritten;
     field.removeAttribute("aria-invalid");
-    show(asWritten);
+    show(accepted);
   }
 
   // Shows a radius that was typed: a decimal, or a fraction of two.
@@ -89,7 +92,8 @@ function certified({ root, data: section }) {
     radius = typed;
     const { unit, digits, last } = section.norms[norm];
     slider.value = Math.min(last, Math.round((typed * 10 ** digits) / unit));
-    return show(field.value.trim());
+    accepted = field.value.trim();
+    return show(accepted);
   }
 
   function chooseNorm(at) {
@@ -122,7 +126,7 @@ function certified({ root, data: section }) {
   }
   boxes.forEach((box) => {
     box.hidden = section.runs.length < 2;
-    box.addEventListener("change", () => show(field.value.trim()));
+    box.addEventListener("change", () => show(accepted));
   });
   slider.addEventListener("input", () => choose(Number(slider.value)));
   field.addEventListener("change", type);
