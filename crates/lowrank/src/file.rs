@@ -1,8 +1,11 @@
 //! Files that exist whole or not at all, and hashes of their content.
 
 use sha2::{Digest, Sha256};
+use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 /// The ending of files that are being written.
 const PART: &str = ".part";
@@ -10,6 +13,22 @@ const PART: &str = ".part";
 const LONGEST: usize = 200;
 /// Letters and digits drawn for a temporary name: so many that no user's file has a name of this form by chance.
 pub const DRAWN: usize = 16;
+
+/// How long a process that was killed may take to be gone.
+const PATIENCE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Keeps other processes out of an open file for as long as it is open; `false` where one of them has it and keeps it.
+pub fn lock(file: &File) -> bool {
+    let began = Instant::now();
+    while let Err(TryLockError::WouldBlock) = file.try_lock() {
+        if began.elapsed() > PATIENCE {
+            return false;
+        }
+        sleep(PAUSE);
+    } // some file systems have no locks, which is all right
+    true
+}
 
 /// Bytes without the mark of UTF-8 that some editors put before a text.
 pub fn without_mark(bytes: &[u8]) -> &[u8] {

@@ -17,7 +17,6 @@ pub mod checkpoint;
 pub mod clock;
 pub mod cost;
 pub mod load;
-mod lock;
 pub mod run;
 pub mod schedule;
 pub mod setup;

@@ -10,18 +10,18 @@
 
 use super::checkpoint::{CHECKPOINT, Checkpoint, CheckpointProblem, NEW, PREVIOUS, Progress};
 use super::clock::{Clock, Spent};
-use super::lock::lock;
 use super::setup::{PROJECTION, TrainSetup};
 use super::trainer::{StepReport, Trainer};
 use crate::net::architecture::ArchitectureError;
 use crate::net::parameters::{ParameterLayout, Weights};
 use crate::weights::network::{Network, NetworkError};
-use gambeson_lowrank::file::write_file;
+use gambeson_lowrank::file::{lock, write_file};
 use gambeson_lowrank::observe::Observer;
 use gambeson_lowrank::projection::ProjectionError;
 use gambeson_lowrank::projection::certificate::certificate_path;
 use gambeson_lowrank::sdp::certificate::CertificateFileError;
 use serde::{Deserialize, Serialize};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -165,10 +165,10 @@ pub fn train(
 ) -> Result<Outcome, TrainError> {
     let spec = setup.identity();
     claim(folder, &spec)?;
-    let locked = lock(&folder.join(SPEC)).map_err(failed(folder.join(SPEC)))?;
-    let Some(_until_the_end) = locked else {
+    let until_the_end = File::open(folder.join(SPEC)).map_err(failed(folder.join(SPEC)))?;
+    if !lock(&until_the_end) {
         return Err(TrainError::Locked { folder: folder.to_path_buf() });
-    };
+    }
     write_projection(setup, folder)?;
     let mut run = Run::open(setup, folder, spec, observer)?;
     let steps = run.trainer.steps();

@@ -7,8 +7,9 @@ use super::file::{Recorded, RecordedFile, difference};
 use super::head::{Head, is_broken_head};
 use super::line::to_line;
 use gambeson_lowrank::MemoryLimit;
+use gambeson_lowrank::file::lock;
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
@@ -39,9 +40,9 @@ impl<E: Entry> Log<E> {
         let failed = |reason| RecordError::File { path: path.to_path_buf(), reason };
         let created = !path.exists();
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(failed)?;
-        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+        if !lock(&file) {
             return Err(RecordError::Locked { path: path.to_path_buf() });
-        } // a file system without locks is no reason to stop
+        }
         if created {
             sync_folder(path).map_err(failed)?;
         }
